@@ -46,15 +46,13 @@ pub(crate) fn parse(text: &str) -> Result<Choice, String> {
         "bitshuffle" => Some(Bitshuffle::default().codec(bitshuffle_codec(&mut parts)?).into()),
         "blosc" => {
             let Blosc { codec, level, filter, .. } = Blosc::default();
-            let blosc = Blosc::default().codec(blosc_codec(parts.next(), codec)?);
-            let blosc = blosc.level(number(parts.next(), level)?);
-            Some(blosc.filter(blosc_filter(parts.next(), filter)?).into())
+            let (codec, level, filter) = blosc(&mut parts, codec, level, filter)?;
+            Some(FilterChoice::Blosc { codec, level, filter })
         }
         "blosc2" => {
             let Blosc2 { codec, level, filter, .. } = Blosc2::default();
-            let blosc = Blosc2::default().codec(blosc_codec(parts.next(), codec)?);
-            let blosc = blosc.level(number(parts.next(), level)?);
-            Some(blosc.filter(blosc_filter(parts.next(), filter)?).into())
+            let (codec, level, filter) = blosc(&mut parts, codec, level, filter)?;
+            Some(FilterChoice::Blosc2 { codec, level, filter })
         }
         other => return Err(format!("unknown filter {other:?}")),
     };
@@ -76,6 +74,16 @@ fn bitshuffle_codec<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<Bit
         Some("zstd") => BitshuffleCodec::Zstd { level: number(parts.next(), Zstd::default().level)? },
         Some(other) => return Err(format!("bitshuffle has no codec {other:?}")),
     })
+}
+
+/// Parses the parameters of Blosc 1 and 2, with defaults.
+fn blosc<'t>(
+    parts: &mut impl Iterator<Item = &'t str>,
+    codec: BloscCodec,
+    level: u32,
+    filter: BloscFilter,
+) -> Result<(BloscCodec, u32, BloscFilter), String> {
+    Ok((blosc_codec(parts.next(), codec)?, number(parts.next(), level)?, blosc_filter(parts.next(), filter)?))
 }
 
 fn blosc_codec(text: Option<&str>, otherwise: BloscCodec) -> Result<BloscCodec, String> {

@@ -82,7 +82,7 @@ impl HLObject {
     /// is equal only to itself.
     pub(crate) fn identity(&self) -> ((u64, u64), u64) {
         let object = || std::ptr::from_ref(self).addr() as u64;
-        let address = if self.node.check_not_set().is_ok() { object() } else { self.node.address().get() };
+        let address = if self.node.is_set() { self.node.address().get() } else { object() };
         (self.state.identity(), address)
     }
 }

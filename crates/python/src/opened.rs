@@ -30,12 +30,17 @@ impl<T> Opened<T> {
         Self::Later(OnceLock::new())
     }
 
+    /// Whether the value is set.
+    pub(crate) fn is_set(&self) -> bool {
+        match self {
+            Self::Given(_) => true,
+            Self::Later(place) => place.get().is_some(),
+        }
+    }
+
     /// Raises `RuntimeError` if the value is already set.
     pub(crate) fn check_not_set(&self) -> PyResult<()> {
-        match self {
-            Self::Later(place) if place.get().is_none() => Ok(()),
-            _ => Err(called_twice()),
-        }
+        if self.is_set() { Err(called_twice()) } else { Ok(()) }
     }
 
     /// Sets the value, or raises `RuntimeError` if it is already set.

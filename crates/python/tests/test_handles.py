@@ -266,9 +266,16 @@ def test_names_in_bytes_are_utf_8(path):
         assert list(f) == ["g", *(f"é{number}" for number in range(1, 6))] and list(f.attrs) == ["é6", "é7"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes")
 def test_the_name_of_a_file_may_be_any_bytes(tmp_path):
-    with hs.File(bytes(tmp_path) + b"/\xff.h5", "w") as f:
+    path = bytes(tmp_path) + b"/\xff.h5"
+    try:
+        open(path, "wb").close()
+    except OSError:
+        # Some systems have no such names.
+        with pytest.raises(OSError):
+            hs.File(path, "w")
+        return
+    with hs.File(path, "w") as f:
         name = f.filename
     with hs.File(name) as f:
         assert f.filename == name and repr(f).startswith("<HDF5 file")

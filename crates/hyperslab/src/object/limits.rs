@@ -6,6 +6,8 @@ use hyperslab_format::message::dataspace::MAX_RANK;
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 
 use crate::error::{Error, RequestError, Result};
+use crate::object::NamedDatatype;
+use crate::store::Store;
 
 /// Rejects an empty name, and a name with a zero byte, at which readers would cut it (spec IV.A.2.d, g, m).
 pub(super) fn check_name(of: &str, name: &str) -> Result<()> {
@@ -82,6 +84,14 @@ pub(super) fn check_attribute(attribute: &Attribute, widths: Widths) -> Result<(
         ..=LONGEST => Ok(()),
         len => refuse(format!("attribute with a name or datatype of {len} bytes"), why),
     }
+}
+
+/// Checks that a committed datatype is in the file of `store`: an object refers to it by its address.
+pub(super) fn check_committed(datatype: &NamedDatatype, store: &Store) -> Result<()> {
+    if std::ptr::eq(datatype.store(), store) {
+        return Ok(());
+    }
+    refuse("committed datatype".to_owned(), "it is in another file")
 }
 
 fn refuse(what: String, why: &'static str) -> Result<()> {

@@ -29,10 +29,7 @@ impl Object {
             let message = message(attribute, committed.map(|datatype| datatype.address()));
             if let Some(datatype) = committed {
                 datatype.check_alive()?;
-                if !datatype.file().is_same(self.file()) {
-                    let what = "committed datatype".to_owned();
-                    return Err(RequestError::Argument { what, why: "it is in another file" }.into());
-                }
+                limits::check_committed(datatype, self.store())?;
                 add_reference(txn, datatype.address(), 1)?;
             }
             let old = take(txn, self.address(), &attribute.name)?;

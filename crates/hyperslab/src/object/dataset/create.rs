@@ -103,11 +103,7 @@ impl DatasetOptions {
         if !self.filters.is_empty() && !is_chunked {
             return Err(argument("filters", "only chunked data go through filters").into());
         }
-        if let Some(committed) = &self.committed
-            && !std::ptr::eq(committed.store(), store)
-        {
-            return Err(argument("committed datatype", "it is in another file").into());
-        }
+        self.committed.iter().try_for_each(|datatype| limits::check_committed(datatype, store))?;
         if let FillBytes::Defined(value) = &self.fill
             && value.len() as u64 != size
         {

@@ -59,13 +59,14 @@ pub trait Element: Sized + Send + Sync + 'static {
     /// Writes the elements of `what`, in row-major order.
     #[doc(hidden)]
     fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
-        write_as(dataset, what, Self::datatype(), &Self::encode(dataset.file(), elements)?)
+        let datatype = Self::datatype();
+        record::check_members(&datatype, &dataset.datatype())?;
+        write_as(dataset, what, datatype, &Self::encode(dataset.file(), elements)?)
     }
 }
 
 /// Writes `bytes`, which are elements of `datatype`.
 fn write_as(dataset: &Dataset, what: &Selection, datatype: Datatype, bytes: &[u8]) -> Result<()> {
-    record::check_members(&datatype, &dataset.datatype())?;
     let options = WriteOptions { datatype: Some(datatype), ..WriteOptions::default() };
     dataset.write_with(what, bytes, &options)
 }
