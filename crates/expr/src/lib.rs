@@ -1,0 +1,3 @@
+//! Expressions over blocks of typed elements.
+
+#![forbid(unsafe_code)]
