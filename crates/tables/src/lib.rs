@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod table;
 
 pub use error::{Error, Result};
+pub use table::{Column, Table, row_datatype};
