@@ -247,6 +247,8 @@ def _check_keywords(given: "dict[str, Any]") -> None:
     for key, value in given.items():
         if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
+        if key in _INTERNAL:
+            continue
         if value is not None and key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
         if value is not None:
