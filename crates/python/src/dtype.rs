@@ -172,8 +172,11 @@ impl<'py> Translator<'py> {
         self.plain(descr, Datatype::Integer(Integer::whole(integer.size, integer.signed, integer.order)))
     }
 
+    /// Returns the form of bitfields: the unsigned integers of h5py, with a mark that `stored_datatype` reads.
     fn bits(&self, bits: Bits) -> PyResult<Level<'py>> {
-        self.plain(self.number('u', bits.order, bits.size)?, Datatype::Bits(bits))
+        let number = self.number('u', bits.order, bits.size)?;
+        let yes = true.into_pyobject(self.py)?.to_owned().into_any();
+        self.plain(self.tagged(number, "bits", &yes)?, Datatype::Bits(bits))
     }
 
     fn number(&self, kind: char, order: ByteOrder, size: u32) -> PyResult<Bound<'py, PyArrayDescr>> {

@@ -57,6 +57,7 @@ from ._native import (
     get_threads,
     set_threads,
 )
+from ._pytables import EArray, VLArray
 from ._selections import MultiBlockSlice
 
 _MutableMapping.register(Group)
@@ -100,6 +101,7 @@ __all__ = [
     "ClosedError",
     "Dataset",
     "Datatype",
+    "EArray",
     "Empty",
     "ExternalLink",
     "File",
@@ -116,6 +118,7 @@ __all__ = [
     "SoftLink",
     "StoreInfo",
     "UnsupportedDtypeError",
+    "VLArray",
     "Zstd",
     "__version__",
     "check",
