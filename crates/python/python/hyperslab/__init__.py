@@ -16,8 +16,11 @@ dies at any instruction (and with ``durability="power"`` the machine); ``hypersl
 Reads and writes run without the GIL.
 """
 
+import importlib as _importlib
 import os as _os
 from collections.abc import MutableMapping as _MutableMapping
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import segy
 from ._check import Finding, check
@@ -60,6 +63,9 @@ from ._native import (
 from ._pytables import EArray, VLArray
 from ._selections import MultiBlockSlice
 
+if _TYPE_CHECKING:
+    from . import pandas as pandas
+
 _MutableMapping.register(Group)
 _MutableMapping.register(AttributeManager)
 
@@ -90,6 +96,16 @@ def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> b
                 return True
             place = place * 2 or 512
     return False
+
+
+# Modules that import other libraries, when they are first used.
+_ON_DEMAND = ("pandas",)
+
+
+def __getattr__(name: str) -> "_Any":
+    if name in _ON_DEMAND:
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

@@ -39,7 +39,7 @@ _NAMES: "dict[str, Any]" = {
     "inf": np.inf,
     "Inf": np.inf,
 }
-_FUNCTIONS = (pd.Timestamp, pd.Timedelta, pd.Period, pd.to_datetime, datetime.datetime, datetime.date, list, tuple)
+_FUNCTIONS = (pd.Timestamp, pd.Timedelta, pd.Period, pd.to_datetime, datetime.datetime, datetime.date)
 _SPELLED = {"&": "and", "|": "or", "~": "not ", "=": "=="}
 
 
@@ -71,7 +71,8 @@ class Condition:
         """The labels of the columns to read. None selects every column."""
         self.rows = self._without_columns(self.tree)
         """The condition on rows. None if every row is selected."""
-        self.used = sorted({node.id for node in ast.walk(self.rows) if isinstance(node, ast.Name)} & set(columns))
+        used = [] if self.rows is None else ast.walk(self.rows)
+        self.used = sorted({node.id for node in used if isinstance(node, ast.Name)} & set(columns))
 
     def mask(self, values: Mapping[str, Any]) -> _Mask:
         """Returns for each row whether the condition holds.
@@ -111,7 +112,7 @@ class Condition:
             sides = [node.left, *node.comparators]
             terms = [
                 self._compare(left, op, right, values)
-                for left, op, right in zip(sides, node.ops, sides[1:], strict=True)
+                for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
             ]
             return np.asarray(np.logical_and.reduce(terms))
         raise ValueError(f"where {self.text!r}: {ast.unparse(node)!r} is not a comparison")
