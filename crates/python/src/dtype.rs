@@ -440,6 +440,35 @@ pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArray
     given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
 }
 
+/// Returns the datatype of elements to write: `memory`, with strings that may fill an element of `stored`.
+///
+/// PyTables stores strings as null-terminated and uses every byte of them. libhdf5, and so h5py, would replace
+/// the last byte of such a string by a zero.
+pub(crate) fn filling(memory: Datatype, stored: &Datatype) -> Datatype {
+    match (memory, stored) {
+        (Datatype::Text(text), Datatype::Text(to))
+            if text.size == to.size && to.padding == Padding::NullTerminated =>
+        {
+            Datatype::Text(Text { padding: to.padding, ..text })
+        }
+        (Datatype::Array(array), Datatype::Array(to)) if array.shape == to.shape => {
+            Datatype::Array(Array { base: Box::new(filling(*array.base, &to.base)), ..array })
+        }
+        (Datatype::Compound(compound), Datatype::Compound(to)) => {
+            let member = |member: Member| {
+                let to = to.members.iter().find(|to| to.name == member.name);
+                match to {
+                    Some(to) => Member { datatype: filling(member.datatype, &to.datatype), ..member },
+                    None => member,
+                }
+            };
+            let members = compound.members.into_iter().map(member).collect();
+            Datatype::Compound(Compound { members, ..compound })
+        }
+        (memory, _) => memory,
+    }
+}
+
 fn order_sign(order: ByteOrder) -> PyResult<char> {
     match order {
         ByteOrder::Little => Ok('<'),
