@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::buffer::{self, Places};
-use crate::dtype::{Translation, filling, holds};
+use crate::dtype::{Translation, holds};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
@@ -181,7 +181,7 @@ fn sequence(
         return elements(file, element, &array);
     }
     let given = if holds(&array, descr) && array.shape().ends_with(&descr.shape()) {
-        filling(element.memory.clone(), stored)
+        element.memory.clone()
     } else {
         let given = datatype_of(&array.dtype());
         given

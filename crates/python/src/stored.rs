@@ -1,8 +1,8 @@
 //! NumPy dtypes as datatypes to store: the datatypes of `memory`, and those that h5py marks with metadata.
 
 use hyperslab_format::datatype::{
-    Array, Bits, Charset, Compound, Datatype, Enumeration, Integer, Member, Opaque, Padding, Reference,
-    ReferenceKind, VariableText,
+    Array, Charset, Compound, Datatype, Enumeration, Member, Opaque, Padding, Reference, ReferenceKind,
+    VariableText,
 };
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
@@ -35,11 +35,6 @@ pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> 
             size: u32::try_from(descr.itemsize())?,
             tag: format!("NUMPY:{name}"),
         }));
-    }
-    if mark(descr, "bits")?.is_some()
-        && let Some(Datatype::Integer(Integer { size, signed: false, order, bits, .. })) = datatype_of(descr)
-    {
-        return Ok(Datatype::Bits(Bits { size, order, low_pad: false, high_pad: false, bits }));
     }
     match descr.kind() {
         b'b' => Ok(boolean()),

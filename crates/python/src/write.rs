@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::buffer;
 use crate::create::writable;
 use crate::dataset::Dataset;
-use crate::dtype::{filling, holds};
+use crate::dtype::holds;
 use crate::error::{OrRaise, in_one_shape};
 use crate::objects_write;
 use crate::plain::{self, Number};
@@ -103,7 +103,7 @@ fn memory(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<Opti
     let translation = dataset.translation(py)?;
     let descr = translation.descr.bind(py);
     if holds(array, descr) {
-        return Ok(Some(filling(translation.memory.clone(), &dataset.core.datatype())));
+        return Ok(Some(translation.memory.clone()));
     }
     let given = read::memory_for(dataset, &array.dtype());
     if !descr.has_subarray() {

@@ -64,12 +64,12 @@ def test_pytables_appends_to_our_earrays_and_vlarrays_and_we_to_theirs(tmp_path)
         file.create_vlarray("/", "names", tables.VLUnicodeAtom()).append("Zürich")
     with hs.File(path, "r+") as file:
         assert file["e"][:].tolist() == [[1, 2, 5], [3, 4, 6]]
-        theirs, names = hs.EArray(file["theirs"].id), hs.VLArray(file["names"].id)
+        theirs, names = file["theirs"], file["names"]
         theirs.append(np.zeros((2, 3, 2)))
         names.append("")
         names.append("Bern\U0001f600")
         assert list(names) == ["Zürich", "", "Bern\U0001f600"]
-        hs.VLArray(file["v"].id).append([4])
+        file["v"].append([4])
     with tables.open_file(path) as file:
         assert file.root.theirs.read()[:, 0, 0].tolist() == [1, 0, 0]
         assert file.root.names.read() == ["Zürich", "", "Bern\U0001f600"]
@@ -115,7 +115,7 @@ def test_pickles_are_shown_as_bytes_and_never_loaded(tmp_path):
     with h5py.File(path, "r+") as file:
         file["objects"].attrs["trap"] = np.bytes_(pickled)
     with hs.File(path, "r+") as file:
-        objects = hs.VLArray(file["objects"].id)
+        objects = file["objects"]
         assert objects.attrs["trap"] == pickled
         assert objects[0] == pickle.dumps({"a": Trap()}, pickle.HIGHEST_PROTOCOL)
         objects.append(pickle.dumps([1, "a"]))

@@ -2,6 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+mod class;
 mod error;
+mod table;
 
+pub use class::Class;
 pub use error::{Error, Result};
+pub use table::{Column, Table, row_datatype};

@@ -25,6 +25,7 @@ from typing import Any as _Any
 from . import segy
 from ._check import Finding, check
 from ._chunks import StoreInfo
+from ._columns import Cols, Column
 from ._dtypes import (
     check_dtype,
     check_enum_dtype,
@@ -61,7 +62,9 @@ from ._native import (
     set_threads,
 )
 from ._pytables import EArray, VLArray
+from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
+from ._table import Table
 
 if _TYPE_CHECKING:
     from . import pandas as pandas
@@ -115,6 +118,8 @@ __all__ = [
     "Blosc",
     "Blosc2",
     "ClosedError",
+    "Cols",
+    "Column",
     "Dataset",
     "Datatype",
     "EArray",
@@ -128,11 +133,14 @@ __all__ = [
     "HLObject",
     "HardLink",
     "MultiBlockSlice",
+    "NewRow",
     "ReadPlan",
     "Reference",
     "RegionReference",
+    "Row",
     "SoftLink",
     "StoreInfo",
+    "Table",
     "UnsupportedDtypeError",
     "VLArray",
     "Zstd",

@@ -1,10 +1,9 @@
 """Arrays in PyTables' layout: the attributes that PyTables needs, and the classes of arrays that grow.
 
-PyTables knows an array by its attribute `CLASS`. `CLASSES` lists the classes of this package for these
-arrays; every other array is a plain `Dataset`.
+PyTables knows an array by its attribute `CLASS`. Its `Array` and `CArray` are plain datasets here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -231,15 +230,11 @@ def _decoded(kind: str, row: "np.ndarray[Any, Any]") -> "str | bytes":
     return row.tobytes()
 
 
-CLASSES: "dict[str, type[Dataset]]" = {"EARRAY": EArray, "VLARRAY": VLArray}
-
-
 def create_array(group: Group, name: "str | bytes", obj: Any, title: str = "", dtype: DTypeLike = None) -> Dataset:
     """Creates an array of a fixed shape; see `Group.create_array`."""
     array = np.asarray(obj, dtype=dtype)
-    made: Dataset = group.create_dataset(name, dtype=atom(array.dtype), data=_as_stored(array))
-    _describe(made, "ARRAY", title, FLAVOR="numpy")
-    return made
+    group.create_dataset(name, dtype=atom(array.dtype), data=array, _is_table=True)
+    return _described(group, name, "ARRAY", title, FLAVOR="numpy")
 
 
 def create_carray(
@@ -255,10 +250,10 @@ def create_carray(
 ) -> Dataset:
     """Creates an array in chunks; see `Group.create_carray`."""
     array, kind, extent = _elements(obj, dtype, shape)
-    made: Dataset = group.create_dataset(name, extent, kind, chunks=chunkshape or True, **kwds)
-    _describe(made, "CARRAY", title)
+    group.create_dataset(name, extent, kind, chunks=chunkshape or True, **kwds, _is_table=True)
+    made = _described(group, name, "CARRAY", title)
     if array is not None:
-        _fill_or_remove(group, name, made, array)
+        _write_or_remove(group, name, lambda: made.__setitem__(..., array))
     return made
 
 
@@ -278,23 +273,18 @@ def create_earray(
     if obj is not None and shape is None:
         array = np.asarray(obj, dtype=dtype)
         shape = (0, *array.shape[1:])
-    array_or_none, kind, extent = _elements(obj, dtype, shape, is_extendable=True)
+    rows, kind, extent = _elements(obj, dtype, shape, is_extendable=True)
     if extent.count(0) != 1:
         raise ValueError(f"shape {extent} does not have exactly one length of 0, along which rows are appended")
     axis = extent.index(0)
     limits = [None if i == axis else length for i, length in enumerate(extent)]
     expected = [max(1, expectedrows) if i == axis else length for i, length in enumerate(extent)]
     chunks = chunkshape or tuple(_auto_chunks(expected, list(limits), kind.itemsize))
-    made = group.create_dataset(name, extent, kind, maxshape=limits, chunks=chunks, **kwds)
-    _describe(made, "EARRAY", title, EXTDIM=np.int32(axis))
-    earray = EArray(made.id)
-    if array_or_none is not None:
-        try:
-            earray.append(array_or_none)
-        except BaseException:
-            del group[name]
-            raise
-    return earray
+    group.create_dataset(name, extent, kind, maxshape=limits, chunks=chunks, **kwds, _is_table=True)
+    made = _described(group, name, "EARRAY", title, EXTDIM=np.int32(axis))
+    if rows is not None:
+        _write_or_remove(group, name, lambda: made.append(rows))
+    return made
 
 
 def create_vlarray(
@@ -310,20 +300,16 @@ def create_vlarray(
     """Creates an array of rows of variable length; see `Group.create_vlarray`."""
     pseudo = dtype if isinstance(dtype, str) and dtype in _PSEUDO_ATOMS else None
     kind = _PSEUDO_ATOMS[pseudo] if pseudo is not None else atom(np.dtype(dtype))
-    made = group.create_dataset(name, (0,), vlen_dtype(kind), maxshape=(None,), chunks=chunkshape or (1024,), **kwds)
-    _describe(made, "VLARRAY", title, **({} if pseudo is None else {"PSEUDOATOM": pseudo}))
-    vlarray = VLArray(made.id)
+    chunks = chunkshape or (1024,)
+    group.create_dataset(name, (0,), vlen_dtype(kind), maxshape=(None,), chunks=chunks, **kwds, _is_table=True)
+    made = _described(group, name, "VLARRAY", title, **({} if pseudo is None else {"PSEUDOATOM": pseudo}))
     if obj is not None:
-        try:
-            vlarray.append(obj)
-        except BaseException:
-            del group[name]
-            raise
-    return vlarray
+        _write_or_remove(group, name, lambda: made.append(obj))
+    return made
 
 
 def atom(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
-    """Returns the dtype in which PyTables stores elements. Booleans are bitfields of one byte.
+    """Returns the dtype of elements that PyTables has too.
 
     Raises:
         TypeError: PyTables has no such elements.
@@ -333,15 +319,9 @@ def atom(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
         return np.dtype((atom(base), inner))
     if dtype.names is not None:
         raise TypeError("PyTables' arrays have no fields: create a table for records")
-    if dtype.kind == "b":
-        return np.dtype("u1", metadata={"bits": True})
-    if dtype.kind not in "iufcS" or dtype.itemsize == 0:
+    if dtype.kind not in "biufcS" or dtype.itemsize == 0:
         raise TypeError(f"PyTables has no arrays of dtype {dtype}: convert them to numbers, or to bytes (dtype 'S')")
     return dtype
-
-
-def _as_stored(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    return array.astype("u1") if array.dtype.kind == "b" else array
 
 
 def _elements(
@@ -359,25 +339,27 @@ def _elements(
     outer = array.shape[: array.ndim - kind.ndim]
     if extent is not None and not is_extendable and extent != outer:
         raise ValueError(f"obj has shape {outer}, and shape is {extent}")
-    return _as_stored(array), kind, outer if extent is None else extent
+    return array, kind, outer if extent is None else extent
 
 
-def _fill_or_remove(group: Group, name: "str | bytes", made: Dataset, array: "np.ndarray[Any, Any]") -> None:
+def _write_or_remove(group: Group, name: "str | bytes", write: Callable[[], None]) -> None:
     try:
-        made[...] = array
+        write()
     except BaseException:
         del group[name]
         raise
 
 
-def _describe(made: Dataset, kind: str, title: str, **others: Any) -> None:
-    """Writes the attributes by which PyTables knows an array, and marks the file as one of PyTables'."""
+def _described(group: Group, name: "str | bytes", kind: str, title: str, **others: Any) -> Any:
+    """Writes the attributes by which PyTables knows an array, and returns the array in its class."""
+    made = group[name]
     mark_file(made.file)
-    for name, value in {"CLASS": kind, "VERSION": _VERSIONS[kind], "TITLE": title, **others}.items():
+    for key, value in {"CLASS": kind, "VERSION": _VERSIONS[kind], "TITLE": title, **others}.items():
         if isinstance(value, str):
-            set_text(made.attrs, name, value)
+            set_text(made.attrs, key, value)
         else:
-            made.attrs[name] = value
+            made.attrs[key] = value
+    return group[name]
 
 
 def mark_file(file: File) -> None:

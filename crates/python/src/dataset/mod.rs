@@ -4,11 +4,12 @@ mod properties;
 mod read;
 mod write;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
 use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_tables::{Class, Table};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::chunks::DatasetIterator;
-use crate::dtype::{Translation, descr_of};
+use crate::dtype::{Convention, Translation, descr_of};
 use crate::error::in_one_shape;
 use crate::ids::ObjectID;
 use crate::object::{HLObject, base_name};
@@ -68,6 +69,7 @@ pub(crate) struct Dataset {
     translation: PyOnceLock<Translation>,
     /// Whether the elements in the file are already in NumPy's form.
     as_stored: PyOnceLock<bool>,
+    class: OnceLock<Option<Class>>,
 }
 
 impl Dataset {
@@ -77,14 +79,31 @@ impl Dataset {
     }
 
     fn of(state: Opened<Arc<FileState>>, core: Opened<hyperslab::Dataset>) -> Self {
-        Self { state, core, translation: PyOnceLock::new(), as_stored: PyOnceLock::new() }
+        let (translation, as_stored) = (PyOnceLock::new(), PyOnceLock::new());
+        Self { state, core, translation, as_stored, class: OnceLock::new() }
     }
 
     /// Returns the dtype of the dataset, and how to convert its elements. Computed once.
     pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
         self.translation.get_or_try_init(py, || {
-            Translation::new(py, &self.core.datatype(), self.core.file().store().widths())
+            let widths = self.core.file().store().widths();
+            Translation::by(self.convention(), py, &self.core.datatype(), widths)
         })
+    }
+
+    /// Returns the class that PyTables gives to the dataset.
+    pub(crate) fn class(&self) -> Option<Class> {
+        *self.class.get_or_init(|| {
+            // A damaged attribute is an error where it is read.
+            let class = Class::of(&self.core).unwrap_or(None)?;
+            let is_record = || Table::is_table(&self.core).unwrap_or(false);
+            (class != Class::Table || is_record()).then_some(class)
+        })
+    }
+
+    /// Returns whose dtypes the dataset has.
+    pub(crate) fn convention(&self) -> Convention {
+        if self.class().is_some() { Convention::PyTables } else { Convention::H5py }
     }
 
     /// Whether a translation uses elements as stored, without a conversion by the engine.

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod create;
+mod tables;
 mod visit;
 
 use std::sync::Arc;

@@ -41,9 +41,7 @@ def set_attribute(attrs: AttributeManager, name: str, value: Any) -> None:
         value = value.item()
     if isinstance(value, str):
         set_text(attrs, name, value)
-    elif isinstance(value, bool):
-        attrs.create(name, np.uint8(value), dtype=np.dtype("u1", metadata={"bits": True}))
-    elif isinstance(value, int | float) and not -(2**63) > value and not value >= 2**63:
+    elif isinstance(value, int | float) and not isinstance(value, bool) and not -(2**63) > value and not value >= 2**63:
         attrs[name] = np.array(value)[()]
     else:
         attrs.create(name, np.bytes_(pickle.dumps(value, 0)))

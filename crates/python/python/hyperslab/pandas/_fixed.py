@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._native import Dataset, Group
-from .._pytables import VLArray, create_array, create_carray, create_vlarray, text
+from .._pytables import VLArray, create_array, create_carray, create_vlarray
 from ._attributes import attribute, set_attribute
 from ._indexes import StoredIndex, categorical, restore_index, store_index, zone_of
 from ._pickles import PickleError, loads
@@ -280,14 +280,12 @@ def _blocks(frame: pd.DataFrame) -> "list[list[int]]":
 
 def _elements(node: Dataset, rows: slice) -> _Array:
     """Returns rows of a stored array. The values of pickled arrays are read without unpickling."""
-    if text(node.attrs, "CLASS") == "VLARRAY":
-        found = loads(VLArray(node.id)[0])
+    if isinstance(node, VLArray):
+        found = loads(node[0])
         if not isinstance(found, np.ndarray):
             found = np.array(found, dtype=object)
         return found[rows]
-    values = node[rows] if node.shape else node[()]
-    is_boolean = bool((node.dtype.metadata or {}).get("bits"))
-    return values.astype(bool) if is_boolean else values
+    return node[rows] if node.shape else node[()]
 
 
 def _plain(dtype: str | None) -> Any:

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._native import Dataset, Empty, Group
-from .._pytables import mark_file, set_text
+from .._native import Group
+from .._pytables import mark_file
+from .._table import Table
 from ._attributes import set_attribute
 from ._indexes import kind_of, store_index, zone_of
 from ._strings import decoded, encoded, filled, sentinel
 from ._tables import Field, TableReader
 
 _Array = np.ndarray[Any, Any]
-_TABLE_VERSION = "2.7"
 
 
 @dataclass
@@ -31,12 +31,6 @@ class Column:
     nan_rep: str | None = None
     categories: pd.Index | None = None
     facts: "dict[str, Any]" = field(default_factory=dict)
-
-    def stored(self) -> "tuple[Any, ...]":
-        """Returns name, dtype and shape of the field, as NumPy has fields."""
-        dtype = self.values.dtype
-        stored = np.dtype("u1", metadata={"bits": True}) if dtype.kind == "b" else dtype
-        return self.name, stored, self.values.shape[1:]
 
 
 class TableWriter:
@@ -96,7 +90,9 @@ class TableWriter:
             "info": info,
         }.items():
             set_attribute(self.group.attrs, name, found)
-        table = self._create(np.dtype([column.stored() for column in columns]))
+        mark_file(self.group.file)
+        dtype = np.dtype([(column.name, column.values.dtype, column.values.shape[1:]) for column in columns])
+        table = self.group.create_table("table", dtype, expectedrows=max(len(frame), 10000), **self.filters)
         for column in columns:
             self._describe(table, column)
         self._add(table, columns)
@@ -342,18 +338,7 @@ class TableWriter:
     def _stored_texts(self, existing: TableReader, name: str) -> "set[str]":
         return set(decoded(existing.table.fields(name)[:], None, self.encoding, self.errors).ravel())
 
-    def _create(self, dtype: "np.dtype[Any]") -> Dataset:
-        """Creates the table, with the attributes by which PyTables knows it."""
-        mark_file(self.group.file)
-        table = self.group.create_dataset("table", (0,), dtype, maxshape=(None,), **self.filters)
-        for name, value in {"CLASS": "TABLE", "VERSION": _TABLE_VERSION}.items():
-            set_text(table.attrs, name, value)
-        table.attrs["TITLE"] = Empty("S1")
-        for number, name in enumerate(dtype.names or ()):
-            set_text(table.attrs, f"FIELD_{number}_NAME", name)
-        return table
-
-    def _describe(self, table: Dataset, column: Column) -> None:
+    def _describe(self, table: Table, column: Column) -> None:
         """Writes what pandas stores of a field, and the categories."""
         name, attrs = column.name, table.attrs
         set_attribute(attrs, f"{name}_kind", column.kind if column.items is None else column.items)
@@ -371,20 +356,13 @@ class TableWriter:
                 pd.Series(np.asarray(column.categories))
             )
 
-    def _add(self, table: Dataset, columns: "list[Column]") -> None:
+    def _add(self, table: Table, columns: "list[Column]") -> None:
         """Adds the rows of the fields at the end of the table."""
         rows = len(columns[0].values)
         records = np.zeros(rows, dtype=table.dtype)
         for column in columns:
             records[column.name] = column.values
-        (before,) = table.shape or (0,)
-        table.resize(before + rows, 0)
-        try:
-            table[before:] = records
-        except BaseException:
-            table.resize(before, 0)
-            raise
-        table.attrs["NROWS"] = np.int64(before + rows)
+        table.append(records)
 
 
 def _replaced(values: _Array, missing: _Array, nan_rep: str, part: pd.DataFrame) -> _Array:

@@ -104,9 +104,7 @@ class TableReader:
         dtype = self.table.dtype[name]
         if dtype.names is not None or dtype.subdtype is not None:
             raise NotImplementedError(f"field {name!r} of {self.table.name} has parts: read it with Dataset.fields")
-        is_boolean = dtype.kind == "b" or bool((dtype.metadata or {}).get("bits"))
-        word = "bool" if is_boolean else dtype.name
-        return Field(name, kind_of(word), word, [name], None, "nan", None, {})
+        return Field(name, kind_of(dtype), dtype.name, [name], None, "nan", None, {})
 
     def _categories(self, name: str) -> Any:
         found = self.group.get(f"meta/{name}/meta") if isinstance(self.group, Group) else None
