@@ -284,9 +284,15 @@ def test_rows_are_appended_to_our_tables_and_to_those_of_pandas(name, tmp_path):
     value, path = OBJECTS[name], tmp_path / "a.h5"
     options = {"append": True, "min_itemsize": {"values": 9} if name == "missing strings" else None}
     expected = outcome(lambda: [value.to_hdf(path, key=key, **options, index=False) for key in ("k", "k", "pandas")])
+    if name == "dates":
+        # pandas takes two equal time zones for different ones.
+        value.to_hdf(path, key="z", format="table", index=False)
+        hs.pandas.to_hdf(value, path, "z", append=True)
+        check_equal(pd.read_hdf(path, "z"), pd.concat([value, value]))
+        return
     if isinstance(expected, Exception):
         with pytest.raises(type(expected)):
-            hs.pandas.to_hdf(value, path, "k", **options)
+            hs.pandas.to_hdf(value, path, "k2", **options)
         return
     for key in ("ours", "ours", "pandas"):
         hs.pandas.to_hdf(value, path, key, append=True, min_itemsize=options["min_itemsize"])
@@ -311,12 +317,14 @@ def test_rows_that_differ_from_the_stored_ones_are_refused_and_nothing_changes(t
         (frame.set_index(pd.Index(["a", "b"])), TypeError),
         (frame.set_index(pd.date_range("2020", periods=2)), TypeError),
         (frame.set_index(pd.period_range("2020", periods=2, freq="D")), TypeError),
-        (frame.set_index(LEVELS[:2]), TypeError),
+        (frame.set_index(LEVELS[:2].set_names(["m", "n"])), TypeError),
     ):
         with pytest.raises(error):
             hs.pandas.to_hdf(changed, path, "k", append=True)
         check_equal(hs.pandas.read_hdf(path, "k"), frame)
-    hs.pandas.to_hdf(frame, path, "fixed")
+    hs.pandas.to_hdf(frame[["x", "s"]], path, "fixed")
+    with pytest.raises(ValueError, match="has the 'fixed' format"):
+        hs.pandas.to_hdf(frame[["x", "s"]], path, "fixed", append=True)
     with pytest.raises(ValueError, match="Can only append to Tables"):
         hs.pandas.to_hdf(frame[["x", "s"]], path, "k2", format="fixed", append=True)
 
@@ -358,7 +366,9 @@ def test_any_table_of_pytables_is_read_as_pandas_reads_it(tmp_path):
         table = file.create_table("/in", "t", np.dtype("i4,f8,S3,?"), createparents=True)
         table.append([(1, 2.5, b"ab", True), (2, 3.5, b"nan", False)])
     check_equal(hs.pandas.read_hdf(path, "in/t"), pd.read_hdf(path, "in/t"))
-    check_equal(hs.pandas.read_hdf(path, where="f0 > 1"), pd.read_hdf(path, "in/t", where="f0 > 1"))
+    check_equal(
+        hs.pandas.read_hdf(path, where="f0 > 1"), pd.read_hdf(path, "in/t").query("f0 > 1").reset_index(drop=True)
+    )
 
 
 class Trap:

@@ -136,15 +136,45 @@ def test_enumerated_elements_keep_the_names_of_their_values(tmp_path):
         assert dict(file.root.e.get_enum()) == COLOURS
 
 
-def test_bitfields_are_the_integers_of_h5py_and_stay_bitfields(tmp_path):
+def test_booleans_of_pytables_are_bitfields_in_the_file_and_booleans_here(tmp_path):
     with hs.File(tmp_path / "bits.h5", "w") as file:
-        file.create_array("a", [True, False])
-        assert file["a"].dtype == np.uint8 and file["a"][:].tolist() == [1, 0]
-        file["b"] = file["a"][:].view("u1")
-        file["c"] = file["a"][:]
+        file.create_array("array", [True, False])
+        file["dataset"] = file["array"][:]
+        assert file["array"].dtype == bool and file["array"][:].tolist() == [True, False]
     with h5py.File(tmp_path / "bits.h5") as file:
-        kinds = [type(file[name].id.get_type()) for name in "abc"]
-    assert kinds == [h5py.h5t.TypeBitfieldID, h5py.h5t.TypeIntegerID, h5py.h5t.TypeBitfieldID]
+        kinds = [type(file[name].id.get_type()) for name in ("array", "dataset")]
+    assert kinds == [h5py.h5t.TypeBitfieldID, h5py.h5t.TypeEnumID]
+
+
+def test_times_of_pytables_are_seconds_and_can_be_appended(tmp_path):
+    path = tmp_path / "times.h5"
+    with tables.open_file(path, "w") as file:
+        file.create_earray("/", "whole", tables.Time32Atom(), (0,)).append(np.array([5, -1], "i4"))
+        file.create_earray("/", "parts", tables.Time64Atom(), (0,)).append(np.array([5.25, -1.5]))
+        file.create_vlarray("/", "rows", tables.Time64Atom()).append([1.5, 2.25])
+    with hs.File(path, "r+") as file:
+        assert file["whole"][:].tolist() == [5, -1] and file["parts"][:].tolist() == [5.25, -1.5]
+        assert file["rows"][0].tolist() == [1.5, 2.25]
+        file["whole"].append([7])
+        file["parts"].append([0.125])
+        file["rows"].append([4.5])
+    with tables.open_file(path) as file:
+        assert file.root.whole.read().tolist() == [5, -1, 7] and file.root.parts.read().tolist() == [5.25, -1.5, 0.125]
+        assert [row.tolist() for row in file.root.rows.read()] == [[1.5, 2.25], [4.5]]
+
+
+def test_strings_of_pytables_keep_their_last_byte_when_rows_are_appended(tmp_path):
+    path = tmp_path / "strings.h5"
+    with tables.open_file(path, "w") as file:
+        file.create_earray("/", "codes", tables.StringAtom(3), (0,)).append(np.array([b"abc"]))
+        file.create_vlarray("/", "rows", tables.StringAtom(3)).append([b"abc"])
+    with hs.File(path, "r+") as file:
+        file["codes"].append([b"xyz", b"a"])
+        file["rows"].append([b"xyz", b"a"])
+        assert file["codes"][:].tolist() == [b"abc", b"xyz", b"a"]
+    with tables.open_file(path) as file:
+        assert file.root.codes.read().tolist() == [b"abc", b"xyz", b"a"]
+        assert file.root.rows[1].tolist() == [b"xyz", b"a"]
 
 
 def test_shapes_and_dtypes_that_do_not_fit_are_refused_and_leave_nothing(tmp_path):
@@ -186,7 +216,7 @@ def test_attributes_that_do_not_fit_the_data_are_errors_with_the_name(tmp_path):
             with pytest.raises(ValueError, match="EXTDIM of '/e'"):
                 earray.append([[1, 2, 3]])
         vlarray = file.create_vlarray("v", "vlunicode", obj="a")
-        file["v"][0] = [0x110000]
+        hs.Dataset(vlarray.id)[0] = [0x110000]
         with pytest.raises(ValueError, match="code point 0 is invalid"):
             vlarray[0]
         vlarray.attrs["PSEUDOATOM"] = "vlstring"

@@ -48,12 +48,14 @@ class _Array:
 
     def build(self, state: Any) -> None:
         _version, shape, dtype, is_fortran, elements = state
-        order = "F" if is_fortran else "C"
+        # Objects are listed in C order, whatever the order of the array is.
+        order = "F" if is_fortran and not isinstance(elements, list) else "C"
         if isinstance(elements, list):
             self.found = np.empty(len(elements), dtype=object)
             for index, element in enumerate(elements):
                 self.found[index] = element
         else:
+            elements = elements.encode("latin1") if isinstance(elements, str) else elements
             self.found = np.frombuffer(elements, _checked(dtype)).copy()
         if math.prod(shape) != self.found.size:
             raise PickleError(f"an array of shape {shape} has {self.found.size} elements")

@@ -152,14 +152,17 @@ def to_hdf(
             TableWriter(stored, data_columns=data_columns, min_itemsize=min_itemsize).append(value)
             return
         group = _empty_group(file, key)
-        if is_table:
-            TableWriter(group, encoding, errors, filters, nan_rep, min_itemsize, data_columns).write(value)
-            return
-        writer = FixedWriter(group, encoding, errors, filters)
-        if isinstance(value, pd.Series):
-            writer.series(value)
-        else:
-            writer.frame(value)
+        try:
+            if is_table:
+                TableWriter(group, encoding, errors, filters, nan_rep, min_itemsize, data_columns).write(value)
+            elif isinstance(value, pd.Series):
+                FixedWriter(group, encoding, errors, filters).series(value)
+            else:
+                FixedWriter(group, encoding, errors, filters).frame(value)
+        except BaseException:
+            # A part of an object would be read as a damaged one.
+            _remove(group)
+            raise
 
 
 @contextmanager
@@ -228,19 +231,23 @@ def _empty_group(file: File, key: str) -> Group:
             raise ValueError(f"{group.name} is not a group, so nothing can be stored below it")
     name = path[-1]
     if name in group:
-        old = group[name]
-        members = list(old.values()) if isinstance(old, Group) else []
-        kept = [one for one in members if isinstance(one, Group) and not _is_part(one)]
-        if not kept:
-            del group[name]
-        else:
-            for one in members:
-                if one not in kept:
-                    del file[one.name or ""]
-            old.attrs.clear()
+        _remove(group[name])
     made = group.require_group(name)
     mark_group(made)
     return made
+
+
+def _remove(node: Any) -> None:
+    """Removes an object. Objects below it stay, and so does then the empty group."""
+    members = list(node.values()) if isinstance(node, Group) else []
+    kept = [one for one in members if isinstance(one, Group) and not _is_part(one)]
+    if not kept:
+        del node.file[node.name]
+        return
+    for one in members:
+        if one not in kept:
+            del node.file[one.name or ""]
+    node.attrs.clear()
 
 
 def _is_part(group: Group) -> bool:

@@ -287,7 +287,7 @@ class TableWriter:
             raise TypeError(f"incompatible kind in col [{known.kind} - {stored.kind}]")
         if (stored.categories is None) != (known.meta != "category"):
             raise TypeError("cannot append a categorical index to a non-categorical index, nor the reverse")
-        if stored.categories is not None and not pd.Index(known.categories).equals(stored.categories):
+        if stored.categories is not None and not _is_same(stored.categories, known.categories):
             raise ValueError("cannot append a categorical with different categories to the existing")
         if stored.kind == "integer" and (stored.freq is None) != (known.facts.get("freq") is None):
             raise TypeError("cannot append a period index to a non-period index, nor the reverse")
@@ -312,7 +312,7 @@ class TableWriter:
             )
         if known.kind != "string" and column.dtype != known.dtype:
             raise ValueError(f"appended items dtype {column.dtype} do not match the stored dtype {known.dtype}")
-        if column.categories is not None and not column.categories.equals(pd.Index(known.categories)):
+        if column.categories is not None and not _is_same(column.categories, known.categories):
             raise ValueError(
                 "cannot append a categorical with different categories to the existing; align with "
                 "`cat.set_categories(...)` before writing"
@@ -370,6 +370,10 @@ def _replaced(values: _Array, missing: _Array, nan_rep: str, part: pd.DataFrame)
     made = filled(values, np.zeros_like(missing), nan_rep, "") if not missing.any() else values.copy()
     made[missing] = nan_rep
     return filled(made, np.zeros_like(missing), nan_rep, ", ".join(map(str, part.columns)))
+
+
+def _is_same(categories: pd.Index, stored: Any) -> bool:
+    return categories.equals(pd.Index([], dtype=categories.dtype) if stored is None else pd.Index(stored))
 
 
 def _check_zones(name: str, stored: Any, given: Any) -> None:

@@ -14,6 +14,9 @@ from ._strings import decoded
 from ._where import Condition
 
 _Array = np.ndarray[Any, Any]
+_TABLE_TYPES = ("generic_table",) + tuple(
+    f"appendable_{levels}{kind}" for levels in ("", "multi") for kind in ("frame", "series")
+)
 # The bytes of rows that are read at a time while a condition is evaluated.
 _BLOCK_BYTES = 64 << 20
 
@@ -51,30 +54,40 @@ class TableReader:
             raise ValueError(f"{group.name} is incomplete: it has no table")
         self.group, self.table = group, table
         self.table_type = attribute(group, "table_type", "generic_table")
+        if self.table_type not in _TABLE_TYPES:
+            raise ValueError(f"{group.name}: attribute table_type is {self.table_type!r}, which is no table of pandas")
         self.is_generic = isinstance(group, Dataset) or self.table_type == "generic_table"
         self.encoding = self._said("encoding") or "UTF-8"
         self.errors = self._said("errors") or "strict"
-        self.info: dict[Any, Any] = self._said("info") or {}
-        levels = self._said("levels")
+        self.info: dict[Any, Any] = self._said("info", dict) or {}
+        levels = self._said("levels", list | int)
+        if isinstance(levels, int) and levels != 1:
+            raise ValueError(f"{group.name}: attribute levels is {levels}, not 1 or a list of names")
         self.levels: list[Any] = levels if isinstance(levels, list) else []
-        self.data_columns: list[Any] = self._said("data_columns") or []
-        self.non_index: list[Any] = self._said("non_index_axes") or []
+        self.data_columns: list[Any] = self._said("data_columns", list) or []
+        self.non_index: list[Any] = self._said("non_index_axes", list) or []
         if self.is_generic:
             self.index: Field | None = None
             self.values = [self._plain(name) for name in table.dtype.names]
             self.data_columns = [field.name for field in self.values]
         else:
-            axes = self._said("index_cols")
-            if not axes or int(axes[0][0]) != 0:
+            axes = self._said("index_cols", list)
+            if not axes or not _is_axis(axes[0], str) or not all(_is_axis(axis, list) for axis in self.non_index):
+                raise ValueError(f"{group.name}: the attributes index_cols and non_index_axes are missing or damaged")
+            if axes[0][0] != 0:
                 raise NotImplementedError(f"{group.name} is a table whose rows are columns of the frame")
             self.index = self._field(axes[0][1], is_index=True)
-            self.values = [self._field(name) for name in self._said("values_cols") or []]
+            self.values = [self._field(name) for name in self._said("values_cols", list) or []]
         missing = [field.name for field in self._fields() if field.name not in table.dtype.names]
         if missing:
             raise ValueError(f"{table.name} has no field {missing[0]!r}, which its attributes name")
 
-    def _said(self, name: str) -> Any:
-        return None if self.is_generic else attribute(self.group, name)
+    def _said(self, name: str, kind: Any = str) -> Any:
+        """Returns an attribute of the group, or None if pandas wrote none."""
+        found = None if self.is_generic else attribute(self.group, name)
+        if found is not None and not isinstance(found, kind):
+            raise ValueError(f"{self.group.name}: attribute {name} is {found!r}, which is not what pandas stores")
+        return found
 
     def _fields(self) -> "list[Field]":
         return ([] if self.index is None else [self.index]) + self.values
@@ -274,6 +287,11 @@ class TableReader:
             )
         places, back = np.unique(where, return_inverse=True)
         return self.table[places][back]
+
+
+def _is_axis(axis: Any, kind: type) -> bool:
+    """Whether a part of an attribute is the number of an axis with a name or labels."""
+    return isinstance(axis, tuple | list) and len(axis) == 2 and axis[0] in (0, 1) and isinstance(axis[1], kind)
 
 
 def _is_default(name: Any) -> bool:
