@@ -366,9 +366,8 @@ def test_any_table_of_pytables_is_read_as_pandas_reads_it(tmp_path):
         table = file.create_table("/in", "t", np.dtype("i4,f8,S3,?"), createparents=True)
         table.append([(1, 2.5, b"ab", True), (2, 3.5, b"nan", False)])
     check_equal(hs.pandas.read_hdf(path, "in/t"), pd.read_hdf(path, "in/t"))
-    check_equal(
-        hs.pandas.read_hdf(path, where="f0 > 1"), pd.read_hdf(path, "in/t").query("f0 > 1").reset_index(drop=True)
-    )
+    whole = pd.read_hdf(path, "in/t")
+    check_equal(hs.pandas.read_hdf(path, where="f0 < 2"), whole[whole.f0 < 2])
 
 
 class Trap:

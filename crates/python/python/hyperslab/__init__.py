@@ -67,6 +67,7 @@ from ._selections import MultiBlockSlice
 from ._table import Table
 
 if _TYPE_CHECKING:
+    from . import dask as dask
     from . import pandas as pandas
 
 _MutableMapping.register(Group)
@@ -102,7 +103,7 @@ def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> b
 
 
 # Modules that import other libraries, when they are first used.
-_ON_DEMAND = ("pandas",)
+_ON_DEMAND = ("dask", "pandas")
 
 
 def __getattr__(name: str) -> "_Any":
