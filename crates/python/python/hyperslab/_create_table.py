@@ -60,16 +60,14 @@ def create_table(
 
 def described(dtype: Any) -> "tuple[np.dtype[Any], np.ndarray[Any, Any]]":
     """Returns the dtype of a description, and one record of defaults."""
-    columns = getattr(dtype, "columns", None)
-    if isinstance(columns, Mapping) and not isinstance(dtype, np.dtype):
-        dtype = columns
+    dtype = _columns(dtype)
     if not isinstance(dtype, Mapping):
         kind = np.dtype(dtype)
         return kind, np.zeros(1, kind)
     fields = []
     values = {}
     for name, column in sorted(dtype.items(), key=lambda item: _position(item[1])):
-        if hasattr(column, "columns") or isinstance(column, Mapping):
+        if isinstance(_columns(column), Mapping):
             inner, default = described(column)
             fields.append((name, inner))
             values[name] = default[0]
@@ -83,6 +81,15 @@ def described(dtype: Any) -> "tuple[np.dtype[Any], np.ndarray[Any, Any]]":
         if value is not None:
             defaults[name] = value
     return kind, defaults
+
+
+def _columns(description: Any) -> Any:
+    """The columns by their names, if these are a description of PyTables; else the argument."""
+    for name in ("columns", "_v_colobjects"):
+        columns = getattr(description, name, None)
+        if isinstance(columns, Mapping):
+            return columns
+    return description
 
 
 def _position(column: Any) -> int:

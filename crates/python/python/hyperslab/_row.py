@@ -147,7 +147,7 @@ class NewRow:
         7
     """
 
-    __slots__ = ("_buffer", "_count", "_default", "_table")
+    __slots__ = ("_buffer", "_count", "_default", "_is_waiting", "_table")
 
     #: Rows that are collected before they are written, in bytes.
     BYTES = 1 << 20
@@ -159,6 +159,7 @@ class NewRow:
         self._buffer = np.zeros(max(self.BYTES // max(dtype.itemsize, 1), 1), dtype)
         self._buffer[0] = self._default
         self._count = 0
+        self._is_waiting = False
 
     @property
     def nrow(self) -> int:
@@ -171,6 +172,7 @@ class NewRow:
         return len(self._table) + self._count
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._wait()
         if isinstance(key, str) and "/" in key:
             *outer, last = key.split("/")
             record = self._buffer
@@ -197,23 +199,29 @@ class NewRow:
             >>> readings.read()["temp"][-1]
             np.float64(292.0)
         """
-        if self._count == 0:
-            _set_waiting_rows(self._table, self)
+        self._wait()
         if self._count + 1 == len(self._buffer):
             self._write(self._count + 1)
         else:
             self._count += 1
         self._buffer[self._count] = self._default
 
+    def _wait(self) -> None:
+        """Tells the file that the row has values, which its flush writes if the row is appended."""
+        if not self._is_waiting:
+            _set_waiting_rows(self._table, self)
+            self._is_waiting = True
+
     def _write(self, count: int | None = None) -> None:
         """Appends the collected rows to the table. If that fails, they stay collected."""
         count = self._count if count is None else count
         waiting = self._buffer[count : count + 1].copy()
         _set_waiting_rows(self._table, None)
+        self._is_waiting = False
         try:
             self._table._append(self._buffer[:count])
         except BaseException:
-            _set_waiting_rows(self._table, self)
+            self._wait()
             raise
         self._count = 0
         self._buffer[: len(waiting)] = waiting

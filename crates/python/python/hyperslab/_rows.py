@@ -151,8 +151,7 @@ class Rows(Dataset):
         """Reads rows, or one column of them.
 
         Args:
-            start: The first row. As in PyTables, `start` alone reads one row. It may also be a selection as for
-                `Dataset.read`: a slice, a mask or a list.
+            start: The first row. It may also be a selection as for `Dataset.read`: a slice, a mask or a list.
             stop: The row after the last one.
             step: The distance of rows, at least 1.
             field: The path of a column. None reads whole rows.
@@ -165,7 +164,7 @@ class Rows(Dataset):
 
         Raises:
             KeyError: There is no such column.
-            IndexError: `start` alone is not a row of the table.
+            ValueError: `step` is less than 1.
 
         Example:
             >>> readings.read(1, 3)["temp"]
@@ -175,7 +174,7 @@ class Rows(Dataset):
         """
         self._settle()
         if sel is None and (start is None or isinstance(start, int | np.integer)):
-            sel = self._range_read(start, stop, step)
+            sel = self._range(start, stop, step)
         elif sel is None:
             sel = start
         if field is None:
@@ -199,16 +198,6 @@ class Rows(Dataset):
         if step is not None and step < 1:
             raise ValueError("the step of rows is at least 1")
         return slice(*slice(start, stop, step).indices(self.len()))
-
-    def _range_read(self, start: int | None, stop: int | None, step: int | None) -> slice:
-        """The rows of a range, where `start` alone stands for one row."""
-        if start is None or stop is not None or step is not None:
-            return self._range(start, stop, step)
-        count = self.len()
-        if not -count <= start < max(count, 1):
-            raise IndexError(f"row {start} of a table of {count} rows")
-        start += count if start < 0 else 0
-        return slice(start, min(start + 1, count), 1)
 
     def col(self, name: str) -> "NDArray[Any]":
         """Reads a column.

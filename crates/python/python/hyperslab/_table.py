@@ -3,6 +3,7 @@
 from typing import Any
 
 from ._changes import Changes
+from ._native import DatasetID
 
 
 class Table(Changes):
@@ -24,6 +25,11 @@ class Table(Changes):
         >>> hs.Table(file["stations"].id).col("code")
         array([b'GVA', b'ZRH'], dtype='|S3')
     """
+
+    def __init__(self, bind: DatasetID) -> None:
+        super().__init__(bind)
+        if self.dtype.names is None or self.ndim != 1:
+            raise TypeError(f"{self.name!r} is not a table: it needs one dimension and named columns")
 
     def __repr__(self) -> str:
         if not self:
