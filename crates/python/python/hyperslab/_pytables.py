@@ -86,8 +86,8 @@ class EArray(Dataset):
 class VLArray(Dataset):
     """A dataset of rows of variable length: the `VLArray` of PyTables.
 
-    `Group.create_vlarray` creates one. Indexing, iteration and `read` return rows: arrays, or for pseudo atoms
-    the bytes ("vlstring"), str ("vlunicode") or the bytes of a pickle ("object"). Pickles are never loaded.
+    `Group.create_vlarray` creates one. Indexing, iteration and `read` return rows: arrays, or for pseudo
+    atoms bytes ("vlstring"), str ("vlunicode") or the bytes of a pickle ("object"). No pickle is loaded.
 
     Example:
         >>> tracks = file.create_vlarray("tracks", "i4")
@@ -378,7 +378,7 @@ def mark_group(group: Group, title: str = "") -> None:
 
 
 def set_text(attrs: AttributeManager, name: str, value: str) -> None:
-    """Writes a string attribute as PyTables does: of fixed length, in UTF-8. An empty string has no elements."""
+    """Writes a string attribute as PyTables does: of fixed length in UTF-8, and without elements if empty."""
     encoded = value.encode("utf-8")
     if not encoded:
         attrs[name] = Empty("S1")

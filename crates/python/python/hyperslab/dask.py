@@ -30,10 +30,10 @@ def read_table(
 ) -> Any:
     """Returns a table as a Dask DataFrame, which reads rows when they are needed.
 
-    A partition is a run of whole chunks. Each task opens the file by its path, and reads and filters the rows of
-    its partition, so tasks run in other processes and on other machines that see the file. The columns of a nested
-    column are named by their paths, such as "position/x". A column whose values are arrays has a column for each
-    element: "velocity/0". Strings are decoded as UTF-8.
+    A partition is a run of whole chunks. Each task opens the file by its path, and reads and filters the rows
+    of its partition. So tasks run in other processes, and on other machines that see the file. The columns of
+    a nested column are named by their paths, such as "position/x". A column whose values are arrays has a
+    column for each element: "velocity/0". Strings are decoded as UTF-8.
 
     The index is the number of the row in the table, and the divisions are those of the partitions.
 

@@ -1,9 +1,9 @@
 """Reads pickles of plain values, without `pickle`: nothing is imported or called by a name of the file.
 
-PyTables pickles attributes that HDF5 has no datatype for, and pandas pickles arrays of Python objects. `loads`
-interprets the instructions of such a pickle itself. A name in the pickle is looked up in a table of values that
-this module makes: NumPy's scalars and arrays, dates, and pandas' timestamps and frequencies. Any other name is
-an error.
+PyTables pickles attributes that HDF5 has no datatype for, and pandas pickles arrays of Python objects.
+`loads` interprets the instructions of such a pickle itself. A name in the pickle is looked up in a table of
+values that this module makes: NumPy's scalars and arrays, dates, and pandas' timestamps and frequencies. Any
+other name is an error.
 """
 
 import datetime

@@ -14,7 +14,8 @@ _Array = np.ndarray[Any, Any]
 def plain_columns(dtype: "np.dtype[Any]", path: str = "") -> "dict[str, str]":
     """Returns the columns that a frame of such records has, and for each the outermost field that holds it.
 
-    The columns of a nested field, and the elements of an array in a field, are named by their paths: "a/b", "a/0".
+    The columns of a nested field, and the elements of an array in a field, are named by their paths: "a/b",
+    "a/0".
 
     Raises:
         TypeError: A field holds Python objects.

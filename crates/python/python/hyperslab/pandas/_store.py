@@ -32,9 +32,9 @@ def read_hdf(
         path_or_file: The path of the file, or the open file.
         key: The path of the object in the file. It may be omitted if the file has one object.
         where: The rows to read of an object in the format "table": a condition such as
-            `"index > 5 & A == 'x'"`, a list of conditions that all hold, row numbers, or a mask of rows. A condition
-            compares the index and data columns with constants, lists and names of the caller. The term
-            `columns=['A', 'B']` selects columns.
+            `"index > 5 & A == 'x'"`, a list of conditions that all hold, row numbers, or a mask of rows. A
+            condition compares the index and data columns with constants, lists and names of the caller. The
+            term `columns=['A', 'B']` selects columns.
         columns: The labels of the columns to read, of an object in the format "table".
         start: The first row to consider.
         stop: The row after the last one to consider.
@@ -44,10 +44,10 @@ def read_hdf(
 
     Raises:
         KeyError: The file has no object at `key`.
-        ValueError: `key` is omitted and there are several objects, the condition is not valid, or the object is
-            damaged or holds pickled objects that are not plain values.
-        TypeError: `where` or `columns` is given for an object in the format "fixed", or the object at `key` is
-            not one of pandas.
+        ValueError: `key` is omitted and there are several objects, the condition is not valid, or the object
+            is damaged or holds pickled objects that are not plain values.
+        TypeError: `where` or `columns` is given for an object in the format "fixed", or the object at `key`
+            is not one of pandas.
 
     Example:
         >>> import pandas as pd

@@ -209,7 +209,7 @@ class TableWriter:
         return [label for label in own if label in labels]
 
     def _column(self, name: str, part: pd.DataFrame, known: Field | None = None, width: int | None = None) -> Column:
-        """Returns columns of the same dtype as a field; `known` is the stored field that they are added to."""
+        """Returns columns of the same dtype as a field. `known` is the stored field that they extend."""
         dtype, labels = part.dtypes.iloc[0], list(part.columns)
         if isinstance(dtype, pd.CategoricalDtype):
             values = part.iloc[:, 0].array

@@ -1,7 +1,7 @@
 """Conditions in pandas' syntax, such as `"index > 5 & A == 'x'"`, evaluated on columns as pandas shows them.
 
 A condition compares the index or data columns with values: constants, lists, dates, and names of the caller.
-`=` is `==`, `&` and `|` are `and` and `or`, `~` is `not`. `columns=['A', 'B']` selects columns instead of rows.
+`=` is `==`, `&` and `|` are `and` and `or`, `~` is `not`. `columns=['A', 'B']` selects columns and no rows.
 """
 
 import ast
@@ -143,7 +143,7 @@ class Condition:
         return _as_mask(_COMPARISONS[type(op)](pd.Series(column), _conformed(column, wanted, left.id)))
 
     def _constant(self, node: ast.expr) -> Any:
-        """Returns the value of the other side: a constant, a list, a name of the caller, or a call for a date."""
+        """Returns the value of the other side: a constant, a list, a name of the caller, or a date."""
         match node:
             case ast.Constant(value=value):
                 return value
