@@ -236,6 +236,28 @@ def test_parts_of_a_table_are_those_of_pandas(queried, options):
     check_equal(hs.pandas.read_hdf(queried[0], "k", **options), pd.read_hdf(queried[0], "k", **options))
 
 
+def test_a_condition_is_evaluated_block_by_block(monkeypatch):
+    monkeypatch.setattr("hyperslab.pandas._tables._BLOCK_BYTES", 1)
+    rows = np.zeros(50, [("A", "f8"), ("B", "i8")])
+    rows["A"], rows["B"] = RANDOM.normal(size=50), np.arange(50)
+    with hs.File.in_memory() as file:
+        file.create_table("t", obj=rows, chunkshape=8)
+        for start, stop in ((0, 50), (3, 29), (8, 9)):
+            found = hs.pandas.read_hdf(file, "t", where="A > 0 & index < 40", start=start, stop=stop)
+            expected = pd.DataFrame(rows)[start:stop].query("A > 0 & index < 40")
+            check_equal(found.reset_index(drop=True), expected.reset_index(drop=True))
+
+
+def test_a_category_that_equals_the_mark_of_missing_strings_is_missing(tmp_path):
+    value = pd.DataFrame({"c": pd.Categorical(["a", "nan", "b", None], categories=["nan", "a", "b"])})
+    for module, path in ((hs.pandas.to_hdf, tmp_path / "ours.h5"), (pd.DataFrame.to_hdf, tmp_path / "theirs.h5")):
+        module(value, path, key="k", format="table", nan_rep="nan")
+    expected = pd.read_hdf(tmp_path / "theirs.h5", "k")
+    for path in (tmp_path / "ours.h5", tmp_path / "theirs.h5"):
+        check_equal(pd.read_hdf(path, "k"), expected)
+        check_equal(hs.pandas.read_hdf(path, "k"), expected)
+
+
 def test_random_conditions_select_what_pandas_selects_in_memory(tmp_path):
     rows = 400
     frame = pd.DataFrame({name: RANDOM.integers(0, 9, rows) for name in "abcd"})

@@ -185,6 +185,7 @@ def test_shapes_and_dtypes_that_do_not_fit_are_refused_and_leave_nothing(tmp_pat
             ([[1, 2]], ValueError),
             (np.ones((2, 4)), ValueError),
             ([["a", "b", "c"]], (TypeError, ValueError)),
+            (np.array([[b"x", b"y", b"z"]]), (TypeError, ValueError)),
         ):
             with pytest.raises(error):
                 earray.append(rows)
