@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -59,22 +59,28 @@ def read_hdf(
     """
     caller = sys._getframe(1)
     scope = {} if where is None else {**caller.f_globals, **caller.f_locals}
-    rows = slice(start, stop)
     with _opened(path_or_file, "r") as file:
         group = file[_only_key(file) if key is None else key]
-        kind = _kind(group)
-        if "table" not in kind:
-            for name, given in (("column", columns), ("where", where)):
-                if given is not None:
-                    raise TypeError(
-                        f"cannot pass a {name} specification when reading a Fixed format store. this store must be "
-                        "selected in its entirety"
-                    )
-            fixed = FixedReader(group, rows)
-            return fixed.series() if kind == "series" else fixed.frame()
-        reader = TableReader(group)
-        read = reader.series if kind == "series_table" else reader.frame
-        return read(rows, where, columns, scope)
+        return read_group(group, where, columns, slice(start, stop), scope)
+
+
+def read_group(
+    group: Any, where: Any, columns: "list[Any] | None", rows: slice, scope: Mapping[str, Any]
+) -> "pd.DataFrame | pd.Series":
+    """Reads the object at a group, or a table. `scope` has the names that a condition may use."""
+    kind = _kind(group)
+    if "table" not in kind:
+        for name, given in (("column", columns), ("where", where)):
+            if given is not None:
+                raise TypeError(
+                    f"cannot pass a {name} specification when reading a Fixed format store. this store must be "
+                    "selected in its entirety"
+                )
+        fixed = FixedReader(group, rows)
+        return fixed.series() if kind == "series" else fixed.frame()
+    reader = TableReader(group)
+    read = reader.series if kind == "series_table" else reader.frame
+    return read(rows, where, columns, scope)
 
 
 def to_hdf(

@@ -138,8 +138,8 @@ class TableReader:
         order = frame.columns
         if self.non_index:
             order = self._labels(self.non_index[0][1])
-            frame = frame.loc[:, order] if not order.equals(frame.columns) else frame
-        if columns is not None:
+            frame = frame.loc[:, order.unique()] if not order.equals(frame.columns) else frame
+        if columns is not None and not pd.Index(columns).equals(frame.columns):
             wanted = [*(level for level in reversed(self.levels) if level not in list(columns)), *columns]
             # Labels that the frame does not have are left out, as pandas does.
             order = pd.Index(wanted).unique().intersection(order.unique(), sort=False)

@@ -36,10 +36,11 @@ _NAMES: "dict[str, Any]" = {
     "Period": pd.Period,
     "datetime": datetime.datetime,
     "date": datetime.date,
+    "list": list,
     "inf": np.inf,
     "Inf": np.inf,
 }
-_FUNCTIONS = (pd.Timestamp, pd.Timedelta, pd.Period, pd.to_datetime, datetime.datetime, datetime.date)
+_FUNCTIONS = (pd.Timestamp, pd.Timedelta, pd.Period, pd.to_datetime, datetime.datetime, datetime.date, list)
 _SPELLED = {"&": "and", "|": "or", "~": "not ", "=": "=="}
 
 
@@ -96,7 +97,7 @@ class Condition:
         if isinstance(term, ast.Compare) and isinstance(term.left, ast.Name) and term.left.id == "columns":
             if "columns" not in self.names:
                 labels = self._constant(term.comparators[0])
-                labels = list(labels) if isinstance(labels, list | tuple | pd.Index | np.ndarray) else [labels]
+                labels = list(labels) if pd.api.types.is_list_like(labels) else [labels]
                 is_excluded = negated != isinstance(term.ops[0], ast.NotEq | ast.NotIn)
                 self.selected = Selected(labels, is_excluded)
                 return None
@@ -127,13 +128,14 @@ class Condition:
                     f"index or a data column. The names are: {', '.join(self.names)}"
                 )
         column = values[left.id]
-        if isinstance(right, ast.Name) and right.id in values:
+        # On the right, the caller's names come before columns.
+        if isinstance(right, ast.Name) and right.id in values and right.id not in self.scope:
             wanted = values[right.id]
             return _as_mask(_COMPARISONS[type(op)](pd.Series(column), pd.Series(wanted)))
         wanted = self._constant(right)
         if wanted is None:
             raise TypeError(f"Cannot compare [{left.id}] to None")
-        is_list = isinstance(wanted, list | tuple | set | np.ndarray | pd.Index | pd.Series)
+        is_list = pd.api.types.is_list_like(wanted)
         if is_list or isinstance(op, ast.In | ast.NotIn):
             if not isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
                 raise TypeError(f"where {self.text!r}: only ==, != and in compare {left.id!r} with several values")
@@ -155,7 +157,10 @@ class Condition:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._constant(operand)
             case ast.Attribute(value=owner, attr=name) if not name.startswith("_"):
-                return getattr(self._constant(owner), name)
+                found = self._constant(owner)
+                # `datetime.datetime`, whether the caller has the module or the class by this name.
+                is_class = isinstance(owner, ast.Name) and owner.id == name and not hasattr(found, name)
+                return found if is_class else getattr(found, name)
             case ast.Subscript(value=owner, slice=place):
                 return self._constant(owner)[self._constant(place)]
             case ast.Slice(lower=lower, upper=upper, step=step):
@@ -169,8 +174,14 @@ class Condition:
         raise ValueError(f"where {self.text!r}: {ast.unparse(node)!r} is not a value to compare with")
 
     def _called(self, node: ast.expr) -> Any:
-        """Returns a function that a condition may call: one that makes a date or a list."""
+        """Returns a function that a condition may call: one that makes a date or a list.
+
+        Raises:
+            ValueError: The function is another one.
+        """
         function = self._constant(node)
+        if isinstance(node, ast.Attribute) and node.attr == "tolist":
+            return function
         if not any(function is allowed for allowed in _FUNCTIONS):
             raise ValueError(
                 f"where {self.text!r} calls {ast.unparse(node)!r}, which is not one of Timestamp, Timedelta, Period, "
@@ -222,7 +233,7 @@ def _conformed(column: Any, value: Any, name: str) -> Any:
         if isinstance(dtype, pd.PeriodDtype):
             return value if isinstance(value, pd.Period) else pd.Period(value, freq=dtype.freq)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and isinstance(value, str):
-            return float(value) if dtype.kind == "f" else int(value)
+            return float(value)
         if isinstance(dtype, np.dtype) and dtype.kind == "b":
             no = ("false", "f", "no", "n", "none", "0", "[]", "{}", "")
             return value.strip().lower() not in no if isinstance(value, str) else bool(value)
