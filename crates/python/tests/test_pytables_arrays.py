@@ -1,6 +1,7 @@
 """Arrays in PyTables' layout: PyTables reads what we write, and we read what PyTables wrote."""
 
 import pickle
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -226,3 +227,40 @@ def test_attributes_that_do_not_fit_the_data_are_errors_with_the_name(tmp_path):
         vlarray.attrs["PSEUDOATOM"] = "json"
         with pytest.raises(ValueError, match="PSEUDOATOM of '/v' is 'json'"):
             vlarray.append(b"a")
+
+
+# The files of all versions of PyTables that its wheel has, but for those that PyTables itself cannot read.
+OLD = [
+    path
+    for path in sorted(Path(tables.__file__).parent.rglob("*.h5"))
+    if not any(word in path.name for word in ("lzo", "szip", "with-gaps"))
+]
+# A float of 16 bytes that NumPy has no dtype for.
+NOT_READ = {"/quadprecision"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.name)
+def test_arrays_and_tables_in_old_files_are_read_as_pytables_reads_them(path):
+    with tables.open_file(path) as theirs, hs.File(path) as ours:
+        for node in theirs.walk_nodes("/"):
+            if not hasattr(node, "read") or node._v_pathname in NOT_READ:
+                continue
+            found, expected = ours[node._v_pathname], node.read()
+            rows = found[()]
+            if isinstance(node, tables.VLArray):
+                assert isinstance(found, hs.VLArray) and len(rows) == len(expected)
+                if found.pseudoatom == "object":
+                    expected = [pickle.dumps(row, pickle.HIGHEST_PROTOCOL) for row in expected]
+                    assert [type(row) for row in rows] == [bytes] * len(expected)
+                else:
+                    assert all(np.array_equal(row, other) for row, other in zip(rows, expected, strict=True))
+            elif rows.dtype.names is None:
+                np.testing.assert_array_equal(rows, expected)
+                assert not isinstance(expected, np.ndarray) or rows.dtype.kind == expected.dtype.kind
+            else:
+                assert sorted(rows.dtype.names) == sorted(expected.dtype.names)
+                for name in rows.dtype.names:
+                    np.testing.assert_array_equal(rows[name], expected[name])
+            assert isinstance(found, hs.EArray) == (found.attrs.get("CLASS") == b"EARRAY")
+            assert all(found.attrs[name] is not None for name in found.attrs)
