@@ -12,6 +12,7 @@ use hyperslab_format::datatype::{Compound, Datatype};
 
 pub use self::column::{Column, row_datatype};
 pub(crate) use self::column::{is_bool, is_complex};
+use crate::class::Class;
 use crate::error::{Error, Result};
 
 /// A table: rows of named columns, in a chunked dataset of one dimension.
@@ -66,7 +67,7 @@ impl Table {
     pub fn is_table(dataset: &Dataset) -> Result<bool> {
         Ok(row(&dataset.datatype()).is_some()
             && dataset.with_shape(<[u64]>::len) == 1
-            && attributes::is_table(dataset)?)
+            && Class::of(dataset)? == Some(Class::Table))
     }
 
     /// Makes a dataset a table: writes PyTables' attributes. `defaults` is one row in the stored datatype, with
