@@ -8,7 +8,7 @@ use hyperslab::internals::engine::each_number;
 use hyperslab::{Dataset, WriteOptions};
 use parking_lot::Mutex;
 
-use super::content::{Bounds, Content, checksum, key};
+use super::content::{Bounds, Content, Part, checksum, key};
 use super::layout::{Layout, damaged};
 use super::proof::rows_in_chunk;
 use super::sizes::Sizes;
@@ -330,8 +330,8 @@ impl<'a, const N: usize> Filling<'a, N> {
         for ((number, keys), places) in (chunk..).zip(keys.chunks(in_chunk)).zip(places.chunks(positions)) {
             let Ok(at) = usize::try_from(number) else { return };
             written.bounds.starts[at * words..][..words].copy_from_slice(&keys[..words]);
-            written.values[at] = checksum(number, keys);
-            written.places[at] = checksum(layout.chunks() + number, places);
+            written.values[at] = checksum(Part::Values, number, keys);
+            written.places[at] = checksum(Part::Places, number, places);
         }
         if first + places.len() as u64 == self.content.len_of(slice)
             && let (Some(last), Ok(slice)) = (last, usize::try_from(slice))

@@ -171,7 +171,7 @@ impl Content {
             &layout.sorted_last
         };
         let keys = keys(layout, &bytes);
-        self.compare(dataset, self.first_chunk(slice) + chunk, &keys)?;
+        self.compare(dataset, Part::Values, self.first_chunk(slice) + chunk, &keys)?;
         Ok(keys)
     }
 
@@ -185,14 +185,15 @@ impl Content {
         } else {
             (&layout.indices_last, layout.indices_last.read::<u64>(first..end)?)
         };
-        self.compare(dataset, layout.chunks() + self.first_chunk(slice) + chunk, &places)?;
+        self.compare(dataset, Part::Places, self.first_chunk(slice) + chunk, &places)?;
         Ok(places)
     }
 
     /// Compares a chunk with its checksum, if it has one.
-    fn compare(&self, dataset: &Dataset, number: u64, words: &[u64]) -> Result<()> {
+    fn compare(&self, dataset: &Dataset, part: Part, chunk: u64, words: &[u64]) -> Result<()> {
+        let number = if part == Part::Values { chunk } else { self.layout.chunks() + chunk };
         let known = usize::try_from(number).ok().and_then(|number| self.checksums.get(number));
-        if known.is_some_and(|&known| known != checksum(number, words)) {
+        if known.is_some_and(|&known| known != checksum(part, chunk, words)) {
             return Err(damaged(
                 dataset,
                 "it does not have the checksum of the index: build the index again",
@@ -239,9 +240,16 @@ pub(super) fn key(keys: &[u64], number: u64, words: usize) -> &[u64] {
     at.and_then(|at| keys.get(at..at + words)).unwrap_or_default()
 }
 
-/// Returns the checksum of a chunk of keys or of row numbers.
-pub(super) fn checksum(number: u64, words: &[u64]) -> u64 {
-    hash::words(!number, words)
+/// What a chunk holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Values,
+    Places,
+}
+
+/// Returns the checksum of a chunk of keys or of row numbers. Chunks are counted over all slices.
+pub(super) fn checksum(part: Part, chunk: u64, words: &[u64]) -> u64 {
+    hash::words(!(chunk * 2 + part as u64), words)
 }
 
 /// Returns the keys of values as the index stores them.

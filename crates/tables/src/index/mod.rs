@@ -214,7 +214,7 @@ impl ColumnIndex {
         ];
         let changes = || {
             let parts = parts.iter().map(|dataset| dataset.changes());
-            [self.table.changes(), self.table.address().get(), self.len()]
+            [self.table.changes(), self.table.address().get(), self.len(), u64::from(layout.is_dirty)]
                 .into_iter()
                 .chain(parts)
                 .collect::<Vec<u64>>()
