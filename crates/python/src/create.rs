@@ -41,12 +41,17 @@ pub(crate) struct Request<'py> {
     track_order: bool,
     modification: Option<u32>,
     skip_fill_chunks: Option<bool>,
+    /// Whether the datatype has PyTables' form.
+    is_table: bool,
 }
 
 impl Request<'_> {
     /// Returns the options for the engine.
     pub(crate) fn options(self, state: &FileState) -> PyResult<DatasetOptions> {
-        let (datatype, committed) = datatype(&self.dtype, state)?;
+        let (mut datatype, committed) = datatype(&self.dtype, state)?;
+        if self.is_table {
+            datatype = hyperslab_tables::row_datatype(datatype);
+        }
         let dataspace = dataspace(self.shape, self.maxshape);
         let fill = self.fillvalue.map(|value| fill_bytes(&value, &datatype, state)).transpose()?;
         let mut options = DatasetOptions::new(dataspace, datatype);

@@ -5,7 +5,7 @@
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{
     Array, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer, Member,
-    Opaque, Padding, Reference, ReferenceKind, Text,
+    Opaque, Padding, Reference, ReferenceKind, Text, Time,
 };
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
@@ -40,10 +40,30 @@ struct Level<'py> {
     libhdf5_size: usize,
 }
 
+/// Whose dtypes a translation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Convention {
+    /// Those of h5py.
+    H5py,
+    /// Those of PyTables, for tables: bitfields of one byte are booleans, times are numbers, and strings fill
+    /// their space whatever their padding is.
+    PyTables,
+}
+
 impl Translation {
     /// Returns the NumPy form of `stored`, with the same dtype as in h5py.
     pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
-        let translator = Translator { py, widths, dtype: dtype_type(py) };
+        Self::by(Convention::H5py, py, stored, widths)
+    }
+
+    /// Returns the NumPy form of `stored` by a convention.
+    pub(crate) fn by(
+        convention: Convention,
+        py: Python<'_>,
+        stored: &Datatype,
+        widths: Widths,
+    ) -> PyResult<Self> {
+        let translator = Translator { py, widths, convention, dtype: dtype_type(py) };
         Self::of(translator.level(stored)?, widths)
     }
 
@@ -64,6 +84,7 @@ impl Translation {
         names: &[String],
         single: bool,
         widths: Widths,
+        convention: Convention,
     ) -> PyResult<(Self, Py<PyArrayDescr>)> {
         let whole = match stored {
             Datatype::Compound(compound) if !is_complex(compound) => compound,
@@ -71,7 +92,7 @@ impl Translation {
         };
         let mut members = Vec::new();
         let mut offset = 0;
-        let translator = Translator { py, widths, dtype: dtype_type(py) };
+        let translator = Translator { py, widths, convention, dtype: dtype_type(py) };
         for name in names {
             let member = whole.members.iter().find(|member| member.name == *name);
             let member = member.ok_or_else(|| {
@@ -93,6 +114,7 @@ impl Translation {
 struct Translator<'py> {
     py: Python<'py>,
     widths: Widths,
+    convention: Convention,
     dtype: Bound<'py, PyType>,
 }
 
@@ -120,6 +142,7 @@ impl<'py> Translator<'py> {
                 self.object(stored, "vlen", &kind, Recipe::Text(text.charset), 8)
             }
             Datatype::Sequence(base) => self.sequence(stored, base),
+            Datatype::Time(time) if self.convention == Convention::PyTables => self.time(*time),
             Datatype::Time(_) => {
                 Err(UnsupportedDtypeError::new_err("No NumPy equivalent for TypeTimeID exists"))
             }
@@ -172,7 +195,19 @@ impl<'py> Translator<'py> {
         self.plain(descr, Datatype::Integer(Integer::whole(integer.size, integer.signed, integer.order)))
     }
 
+    /// Returns the form of PyTables' times: seconds, whole ones in 4 bytes and fractions in 8.
+    fn time(&self, time: Time) -> PyResult<Level<'py>> {
+        match time.size {
+            4 => self.integer(Integer::whole(4, true, time.order)),
+            8 => self.float(Float::ieee(8, time.order).unwrap_or(Float::DOUBLE)),
+            size => Err(UnsupportedDtypeError::new_err(format!("a time of {size} bytes has no dtype"))),
+        }
+    }
+
     fn bits(&self, bits: Bits) -> PyResult<Level<'py>> {
+        if self.convention == Convention::PyTables && bits == Bits::little(1) {
+            return self.plain(self.named("?")?, Datatype::Bits(bits));
+        }
         self.plain(self.number('u', bits.order, bits.size)?, Datatype::Bits(bits))
     }
 
@@ -246,7 +281,13 @@ impl<'py> Translator<'py> {
         let encoding = if text.charset == Charset::Utf8 { "utf-8" } else { "ascii" };
         let encoding = PyString::new(self.py, encoding).into_any();
         let descr = self.tagged(format!("S{}", text.size), "h5py_encoding", &encoding)?;
-        self.plain(descr, Datatype::Text(Text { padding: Padding::NullPadded, ..text }))
+        let padding = match self.convention {
+            Convention::H5py => Padding::NullPadded,
+            // PyTables stores strings that fill their space, and calls them terminated.
+            Convention::PyTables if text.padding == Padding::NullTerminated => text.padding,
+            Convention::PyTables => Padding::NullPadded,
+        };
+        self.plain(descr, Datatype::Text(Text { padding, ..text }))
     }
 
     fn opaque(&self, opaque: &Opaque) -> PyResult<Level<'py>> {

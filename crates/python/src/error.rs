@@ -58,6 +58,23 @@ impl<T> OrRaise<T> for hyperslab_segy::Result<T> {
     }
 }
 
+impl<T> OrRaise<T> for hyperslab_tables::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(table)
+    }
+}
+
+/// Returns the exception for an error of a table or of a computation.
+fn table(error: hyperslab_tables::Error) -> PyErr {
+    use hyperslab_tables::Error;
+    let message = error.to_string();
+    match error {
+        Error::Hdf5(error) => exception(&error),
+        Error::Object { .. } => PyTypeError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
 /// Returns the exception for an error of a SEG-Y survey.
 fn survey(error: hyperslab_segy::Error) -> PyErr {
     use hyperslab_segy::Error;

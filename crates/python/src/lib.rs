@@ -40,6 +40,7 @@ mod selection;
 mod state;
 mod store_info;
 mod stored;
+mod table;
 mod views;
 mod write;
 
@@ -75,6 +76,7 @@ mod _native {
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         set_threads,
+        table::{append_rows, make_table, put_row_count, remove_rows, set_waiting_rows, waiting_rows},
         views::{AsStrView, AsTypeView, FieldsView},
     };
 

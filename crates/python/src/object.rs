@@ -8,11 +8,12 @@ use hyperslab::Node;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 
 use crate::attrs::AttributeManager;
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
+use crate::dtype::Convention;
 use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
@@ -94,11 +95,21 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
     let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone()));
     Ok(match node {
         Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
-        Node::Dataset(dataset) => Bound::new(py, base.add_subclass(Dataset::new(state, dataset)))?.into_any(),
+        Node::Dataset(dataset) => {
+            let dataset = Bound::new(py, base.add_subclass(Dataset::new(state, dataset)))?;
+            if dataset.get().convention() == Convention::H5py { dataset.into_any() } else { table(&dataset)? }
+        }
         Node::Datatype(datatype) => {
             Bound::new(py, base.add_subclass(Datatype { datatype: datatype.into() }))?.into_any()
         }
     })
+}
+
+/// Returns the table that a dataset is: an instance of a class that is written in Python.
+fn table<'py>(dataset: &Bound<'py, Dataset>) -> PyResult<Bound<'py, PyAny>> {
+    static TABLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = TABLE.import(dataset.py(), "hyperslab._table", "Table")?;
+    class.call1((dataset.getattr("id")?,))
 }
 
 /// Returns the initializer of the Python object for an open file.

@@ -197,7 +197,8 @@ impl FieldTranslation {
     /// Returns how to read the members `names`: as records, or with `single`, as the first member itself.
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
-        let (translation, descr) = Translation::fields(py, &dataset.core.datatype(), names, single, widths)?;
+        let (datatype, convention) = (dataset.core.datatype(), dataset.convention());
+        let (translation, descr) = Translation::fields(py, &datatype, names, single, widths, convention)?;
         let single = if single { names.first().cloned() } else { None };
         Ok(Self { translation, descr, single })
     }

@@ -1,9 +1,10 @@
 //! The state that all Python objects of one open file share.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyperslab::{Error, File};
 use pyo3::exceptions::PyValueError;
@@ -34,6 +35,8 @@ pub(crate) struct FileState {
     closed: AtomicBool,
     /// Whether a transaction that began through this opening has not ended.
     transaction: AtomicBool,
+    /// Rows that programs have appended one by one and that are not written yet, by the address of their table.
+    rows: Mutex<BTreeMap<u64, Py<PyAny>>>,
 }
 
 impl FileState {
@@ -49,7 +52,20 @@ impl FileState {
         let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
         let (identity, closed, transaction) =
             (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Self { core, name, driver, mode, libver, path, keywords, identity, closed, transaction })
+        let rows = Mutex::default();
+        Arc::new(Self {
+            core,
+            name,
+            driver,
+            mode,
+            libver,
+            path,
+            keywords,
+            identity,
+            closed,
+            transaction,
+            rows,
+        })
     }
 
     /// Returns the absolute path and the keyword arguments to open the file again with. `None` if the file is
@@ -80,9 +96,37 @@ impl FileState {
         !self.closed.load(Ordering::Acquire)
     }
 
+    /// Returns the rows of single appends to the table at an address, if some are not written yet.
+    pub(crate) fn waiting_rows(&self, py: Python<'_>, table: u64) -> Option<Py<PyAny>> {
+        self.waiting().get(&table).map(|rows| rows.clone_ref(py))
+    }
+
+    /// Remembers that a table has rows that are not written yet, or with `None` that it has none.
+    pub(crate) fn set_waiting_rows(&self, table: u64, rows: Option<Py<PyAny>>) {
+        match rows {
+            Some(rows) => self.waiting().insert(table, rows),
+            None => self.waiting().remove(&table),
+        };
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Py<PyAny>>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the rows of single appends to their tables.
+    fn write_rows(&self, py: Python<'_>) -> PyResult<()> {
+        loop {
+            // Writing removes the rows here, for which the lock must be free.
+            let next = self.waiting().values().next().map(|rows| rows.clone_ref(py));
+            let Some(rows) = next else { return Ok(()) };
+            rows.call_method0(py, "_write")?;
+        }
+    }
+
     /// Writes all changes to the file.
     pub(crate) fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.check()?;
+        self.write_rows(py)?;
         if !self.core.is_writable() {
             return Ok(());
         }
@@ -106,6 +150,11 @@ impl FileState {
 
     /// Ends the transaction: its changes are kept or rolled back.
     pub(crate) fn end(&self, py: Python<'_>, is_kept: bool) -> PyResult<()> {
+        if is_kept {
+            self.write_rows(py)?;
+        } else {
+            self.waiting().clear();
+        }
         self.transaction.store(false, Ordering::Release);
         py.detach(|| self.core.end_transaction(is_kept)).or_raise()
     }
@@ -116,6 +165,9 @@ impl FileState {
             return Err(PyValueError::new_err(
                 "a transaction has not ended: leave its block, then close the file",
             ));
+        }
+        if self.is_open() {
+            self.write_rows(py)?;
         }
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());

@@ -13,8 +13,8 @@ import pytest
 from soundness import CHECKS
 from support import GOLDEN, IS_H5PY, REPOSITORY, hs, image_of, open_image
 
-# h5py does not support SEG-Y, so these tests do not run with h5py in place of hyperslab.
-collect_ignore_glob = ["test_segy_*.py"] if IS_H5PY else []
+# h5py supports neither SEG-Y nor tables, so these tests do not run with h5py in place of hyperslab.
+collect_ignore_glob = ["test_segy_*.py", "test_table*.py"] if IS_H5PY else []
 
 
 def pytest_configure(config):

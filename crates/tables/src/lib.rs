@@ -4,5 +4,7 @@
 
 mod error;
 pub mod index;
+mod table;
 
 pub use error::{Error, Result};
+pub use table::{Column, Table, row_datatype};

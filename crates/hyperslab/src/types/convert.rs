@@ -10,6 +10,7 @@ use super::number::{Stages, layout};
 use super::real::Layout;
 use super::refusal::{no_conversion, reason};
 use super::text::TextConversion;
+use super::time::Clock;
 use crate::error::RequestError;
 
 /// Datatypes with a deeper nesting are not converted.
@@ -34,6 +35,7 @@ enum Plan {
     Copy,
     Number(Stages),
     Text(TextConversion),
+    Clock(Clock),
     Fields(Fields),
     /// Several inner elements for each element.
     Repeat(Box<Conversion>),
@@ -72,7 +74,7 @@ impl Conversion {
     /// have, and gaps between members.
     pub fn is_partial(&self) -> bool {
         match &self.plan {
-            Plan::Copy | Plan::Number(_) | Plan::Text(_) => false,
+            Plan::Copy | Plan::Number(_) | Plan::Text(_) | Plan::Clock(_) => false,
             Plan::Fields(fields) => fields.is_partial(self.dst_size),
             Plan::Repeat(inner) => inner.is_partial(),
         }
@@ -112,6 +114,7 @@ impl Conversion {
             Plan::Copy => dst.copy_from_slice(src),
             Plan::Number(stages) => stages.run(src, dst, self.src_size, self.dst_size),
             Plan::Text(text) => text.run(src, dst, self.src_size, self.dst_size),
+            Plan::Clock(clock) => clock.run(src, dst),
             Plan::Fields(fields) => fields.run(src, dst, self.src_size, self.dst_size),
             Plan::Repeat(inner) => inner.run(src, dst),
         }
@@ -129,7 +132,7 @@ impl Conversion {
             _ if self.dst_size > MAP_BYTES => None,
             Plan::Copy => offset(0..self.src_size, 0),
             Plan::Number(stages) => Some(stages.moved()?.to_vec()),
-            Plan::Text(_) => None,
+            Plan::Text(_) | Plan::Clock(_) => None,
             Plan::Fields(fields) => fields.moved(self.dst_size),
             Plan::Repeat(inner) => {
                 let (bytes, count) = (inner.moved()?, self.dst_size / inner.dst_size);
@@ -198,6 +201,7 @@ impl Conversion {
                     Plan::Copy
                 }
                 _ => match (layout(from), layout(to)) {
+                    _ if let Some(clock) = Clock::between(from, to) => Plan::Clock(clock),
                     (Some(from), Some(to)) => Plan::Number(Stages::between(from, to).map_err(fail)?),
                     _ => return Err(fail(reason(from, to))),
                 },
@@ -207,6 +211,7 @@ impl Conversion {
             Plan::Copy => true,
             Plan::Number(stages) => stages.is_identity(),
             Plan::Text(text) => text.is_identity(),
+            Plan::Clock(_) => false,
             Plan::Fields(fields) => fields.is_identity(),
             Plan::Repeat(inner) => inner.is_identity(),
         };

@@ -8,6 +8,7 @@ mod real;
 mod refusal;
 mod scalar;
 mod text;
+mod time;
 
 pub use convert::Conversion;
 pub use scalar::Scalar;

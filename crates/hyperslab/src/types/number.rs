@@ -1,7 +1,7 @@
 //! Conversions between numbers: a chain of loops over blocks that fit the cache.
 
 use hyperslab_filters::{ByteMap, Convert};
-use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer};
+use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Integer, Time};
 use smallvec::SmallVec;
 
 use super::kernels::{Kernel, Native, route};
@@ -68,6 +68,16 @@ pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
                 bitfield: true,
             }))
         }
+        // A time of 4 bytes counts seconds, as in PyTables. Those of 8 bytes have parts (`time.rs`).
+        Datatype::Time(Time { size: size @ 4, order, precision }) => Some(Layout::Integer(IntegerLayout {
+            size: bytes(*size),
+            order: *order,
+            signed: true,
+            bits: BitRange { offset: 0, precision: *precision },
+            low_pad: false,
+            high_pad: false,
+            bitfield: false,
+        })),
         Datatype::Float(float) => Some(Layout::Float(*float)),
         _ => None,
     }

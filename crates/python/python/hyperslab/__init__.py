@@ -22,6 +22,7 @@ from collections.abc import MutableMapping as _MutableMapping
 from . import segy
 from ._check import Finding, check
 from ._chunks import StoreInfo
+from ._columns import Cols, Column
 from ._dtypes import (
     check_dtype,
     check_enum_dtype,
@@ -57,7 +58,9 @@ from ._native import (
     get_threads,
     set_threads,
 )
+from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
+from ._table import Table
 
 _MutableMapping.register(Group)
 _MutableMapping.register(AttributeManager)
@@ -98,6 +101,8 @@ __all__ = [
     "Blosc",
     "Blosc2",
     "ClosedError",
+    "Cols",
+    "Column",
     "Dataset",
     "Datatype",
     "Empty",
@@ -110,11 +115,14 @@ __all__ = [
     "HLObject",
     "HardLink",
     "MultiBlockSlice",
+    "NewRow",
     "ReadPlan",
     "Reference",
     "RegionReference",
+    "Row",
     "SoftLink",
     "StoreInfo",
+    "Table",
     "UnsupportedDtypeError",
     "Zstd",
     "__version__",

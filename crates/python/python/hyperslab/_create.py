@@ -222,6 +222,7 @@ def create_dataset(
             "track_order": bool(track_order),
             "modification": int(time.time()) if track_times else None,
             "skip_fill_chunks": skip_fill_chunks,
+            "is_table": others.get("_is_table", False),
         },
     )
     if data is not None and not isinstance(data, Empty):
@@ -236,14 +237,18 @@ def create_dataset(
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
 _NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
+# `create_table` gives it.
+_INTERNAL = {"_is_table"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
 def _check_keywords(given: "dict[str, Any]") -> None:
     """Raises or warns for keywords that only h5py has."""
     for key, value in given.items():
-        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT:
+        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
+        if key in _INTERNAL:
+            continue
         if value is not None and key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
         if value is not None:

@@ -4,11 +4,12 @@ mod properties;
 mod read;
 mod write;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
 use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_tables::Table;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::chunks::DatasetIterator;
-use crate::dtype::{Translation, descr_of};
+use crate::dtype::{Convention, Translation, descr_of};
 use crate::error::in_one_shape;
 use crate::ids::ObjectID;
 use crate::object::{HLObject, base_name};
@@ -68,6 +69,7 @@ pub(crate) struct Dataset {
     translation: PyOnceLock<Translation>,
     /// Whether the elements in the file are already in NumPy's form.
     as_stored: PyOnceLock<bool>,
+    convention: OnceLock<Convention>,
 }
 
 impl Dataset {
@@ -77,13 +79,24 @@ impl Dataset {
     }
 
     fn of(state: Opened<Arc<FileState>>, core: Opened<hyperslab::Dataset>) -> Self {
-        Self { state, core, translation: PyOnceLock::new(), as_stored: PyOnceLock::new() }
+        let (translation, as_stored) = (PyOnceLock::new(), PyOnceLock::new());
+        Self { state, core, translation, as_stored, convention: OnceLock::new() }
     }
 
     /// Returns the dtype of the dataset, and how to convert its elements. Computed once.
     pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
         self.translation.get_or_try_init(py, || {
-            Translation::new(py, &self.core.datatype(), self.core.file().store().widths())
+            let widths = self.core.file().store().widths();
+            Translation::by(self.convention(), py, &self.core.datatype(), widths)
+        })
+    }
+
+    /// Returns whose dtypes the dataset has.
+    pub(crate) fn convention(&self) -> Convention {
+        *self.convention.get_or_init(|| {
+            // A damaged attribute is an error where it is read.
+            let is_table = Table::is_table(&self.core).unwrap_or(false);
+            if is_table { Convention::PyTables } else { Convention::H5py }
         })
     }
 

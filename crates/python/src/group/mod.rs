@@ -1,6 +1,7 @@
 //! Groups, as mappings from names to objects.
 
 mod create;
+mod tables;
 mod visit;
 
 use std::sync::Arc;

@@ -55,6 +55,36 @@ impl Dataset {
         self.resize_unnamed(resize).map_err(|error| error.at(self.path()))
     }
 
+    /// Makes one axis longer by `by` indices in one step, and returns its length before. Threads that append at
+    /// the same time get different indices.
+    ///
+    /// Errors: those of `resize`; `Request` if there is no such axis, or the length exceeds a `u64`.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// let log = file.root().new_dataset::<i32>("log").shape([0]).max_shape([None]).chunks([1024]).create()?;
+    /// let first = log.grow_axis(0, 3)?;
+    /// log.write(first..first + 3, &[1, 2, 3])?;
+    /// assert_eq!(log.grow_axis(0, 1)?, 3);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn grow_axis(&self, axis: usize, by: u64) -> Result<u64> {
+        let rank = self.shape().len();
+        if axis >= rank {
+            return Err(Error::from(RequestError::Rank { given: axis + 1, rank }).at(self.path()));
+        }
+        let mut before = 0;
+        let grow = |shape: &mut Coord| {
+            if let Some(place) = shape.get_mut(axis) {
+                before = *place;
+                // A length above the limit is refused like any other that is too large.
+                *place = place.saturating_add(by);
+            }
+        };
+        self.resize_unnamed(grow).map_err(|error| error.at(self.path()))?;
+        Ok(before)
+    }
+
     fn resize_unnamed(&self, resize: impl FnOnce(&mut Coord)) -> Result<()> {
         self.check_writable()?;
         let _changing = self.changing();

@@ -1,0 +1,319 @@
+"""Appending, changing and removing the rows of a table."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._native import _append_rows, _remove_rows
+from ._records import at_path, field, fitted, records
+from ._rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Changes(Rows):
+    """A dataset of records with the methods of a table that change rows."""
+
+    def _changed(self, paths: "Sequence[str] | None" = None) -> None:
+        """Is called after values of these columns were changed or rows removed. None stands for all columns."""
+
+    def _grown(self, first: int) -> None:
+        """Is called after rows from `first` on were appended."""
+
+    def append(self, rows: Any) -> None:
+        """Appends rows.
+
+        Threads may append at the same time.
+
+        Args:
+            rows: An array of records, a dict of columns, a DataFrame, a list of columns (arrays) or a list of
+                tuples. Columns that are left out get their defaults.
+
+        Raises:
+            ValueError: A column is unknown, or cannot hold a value.
+            OSError: The file is open for reading.
+
+        Example:
+            >>> readings.append([(14400, 292.5, b"ZRH", (50,)), (18000, 293.5, b"GVA", (60,))])
+            >>> readings.append({"time": [21600], "temp": [294.5]})
+            >>> readings[-2:]["temp"]
+            array([293.5, 294.5])
+        """
+        made = self._made(rows)
+        self._settle()
+        self._append(made)
+
+    def _append(self, made: "NDArray[Any]") -> None:
+        """Appends records of the dtype of the table."""
+        first = _append_rows(self, made)
+        self._grown(first)
+
+    def _made(self, rows: Any) -> "NDArray[Any]":
+        """Returns rows that a caller gives as records."""
+        dtype = self.dtype
+        if isinstance(rows, np.ndarray) and rows.dtype == dtype and rows.flags.c_contiguous:
+            return rows.ravel()
+        return records(rows, dtype, self._defaults())
+
+    def modify_rows(
+        self, start: int | None = None, stop: int | None = None, step: int | None = None, rows: Any = None
+    ) -> int:
+        """Replaces a range of rows.
+
+        Args:
+            start: The first row.
+            stop: The row after the last one. The default is as many rows as are given.
+            step: The distance of rows.
+            rows: The new rows, in any form that `append` takes.
+
+        Returns:
+            The number of rows that were replaced.
+
+        Raises:
+            IndexError: The range exceeds the table.
+            ValueError: The number of rows is not that of the range.
+
+        Example:
+            >>> readings.modify_rows(0, rows=[(0, 280.0, b"new", (1,))])
+            1
+        """
+        if rows is None:
+            return 0
+        self._settle()
+        made = self._made(rows)
+        place = self._place(start, stop, step, len(made))
+        self._put(place, made)
+        self._changed()
+        return len(made)
+
+    def _place(self, start: int | None, stop: int | None, step: int | None, count: int) -> slice:
+        start, step = start or 0, step or 1
+        if start < 0 or step < 1:
+            raise ValueError("start is at least 0, and step at least 1")
+        if stop is None:
+            stop = start + (count - 1) * step + 1 if count else start
+        if stop > self.len():
+            raise IndexError(f"rows {start} to {stop} exceed the table, which has {self.len()} rows")
+        if len(range(start, stop, step)) != count:
+            raise ValueError(f"{count} rows are given for {len(range(start, stop, step))} rows of the table")
+        return slice(start, stop, step)
+
+    def _put(self, place: Any, made: "NDArray[Any]") -> None:
+        super().__setitem__(place, made)
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        """Writes rows or columns, as for every dataset."""
+        self._settle()
+        super().__setitem__(key, value)
+        self._changed()
+
+    def write_direct(self, source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Writes an array, or a part of an array, to a selection of rows; see `Dataset.write_direct`.
+
+        Example:
+            >>> rows = readings[:1]
+            >>> rows["temp"] = 270
+            >>> readings.write_direct(rows, None, np.s_[3:4])
+            >>> readings.col("temp")[3]
+            np.float64(270.0)
+        """
+        self._settle()
+        super().write_direct(source, source_sel, dest_sel)
+        self._changed()
+
+    def resize(self, size: Any, axis: int | None = None) -> None:
+        """Changes the number of rows. New rows are zero, or hold the fill value; see `Dataset.resize`.
+
+        Example:
+            >>> readings.resize((6,))
+            >>> len(readings)
+            6
+        """
+        self._settle()
+        super().resize(size, axis)
+        self._changed()
+
+    def modify_column(
+        self,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        column: Any = None,
+        colname: str | None = None,
+    ) -> int:
+        """Replaces the values of a column in a range of rows.
+
+        Args:
+            start: The first row.
+            stop: The row after the last one. The default is as many rows as there are values.
+            step: The distance of rows.
+            column: The values.
+            colname: The path of the column.
+
+        Returns:
+            The number of values that were replaced.
+
+        Raises:
+            KeyError: There is no such column.
+            IndexError: The range exceeds the table.
+            ValueError: The number of values is not that of the range, or the column cannot hold a value.
+
+        Example:
+            >>> readings.modify_column(1, 3, column=[280.5, 281.5], colname="temp")
+            2
+            >>> readings.col("temp")
+            array([288. , 280.5, 281.5, 291. ])
+        """
+        if colname is None:
+            raise TypeError("modify_column() needs colname, the path of the column")
+        if column is None:
+            return 0
+        return self.modify_columns(start, stop, step, [column], [colname])
+
+    def modify_columns(
+        self,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        columns: Any = None,
+        names: "Sequence[str] | None" = None,
+    ) -> int:
+        """Replaces the values of several columns in a range of rows.
+
+        Args:
+            start: The first row.
+            stop: The row after the last one. The default is as many rows as there are values.
+            step: The distance of rows.
+            columns: The values: an array of records, or a list with the values of each column.
+            names: The paths of the columns.
+
+        Returns:
+            The number of rows that were changed.
+
+        Raises:
+            KeyError: There is no such column.
+            IndexError: The range exceeds the table.
+            ValueError: The number of values is not that of the range, or a column cannot hold a value.
+
+        Example:
+            >>> readings.modify_columns(0, columns=[[7], [270.0]], names=["time", "temp"])
+            1
+        """
+        if isinstance(names, str) or names is None:
+            raise TypeError("modify_columns() needs names, a list of the paths of columns")
+        if columns is None:
+            return 0
+        self._settle()
+        given = columns
+        if isinstance(columns, np.ndarray) and columns.dtype.names is not None:
+            given = [columns[name] for name in columns.dtype.names]
+        values = [
+            np.atleast_1d(fitted(name, one, at_path(self.dtype, name)))
+            for name, one in zip(names, given, strict=True)
+        ]
+        count = len(values[0]) if values else 0
+        place = self._place(start, stop, step, count)
+        if any(len(one) != count for one in values):
+            raise ValueError("the columns have different lengths")
+        found = self[place]
+        for name, one in zip(names, values, strict=True):
+            field(found, name)[...] = one
+        self._put(place, found)
+        self._changed(names)
+        return count
+
+    def _set_column(self, rows: Any, values: Any, path: str) -> None:
+        """Does `table.cols.path[rows] = values`."""
+        self._settle()
+        found = np.array(self[rows])
+        place = field(found, path)
+        place[...] = fitted(path, values, at_path(self.dtype, path))
+        self._put(rows, found)
+        self._changed([path])
+
+    def modify_coordinates(self, coords: Any, rows: Any) -> int:
+        """Replaces the rows with these numbers.
+
+        Args:
+            coords: The numbers of the rows, in any order.
+            rows: The new rows, in any form that `append` takes.
+
+        Returns:
+            The number of rows that were replaced.
+
+        Raises:
+            IndexError: A number is not that of a row.
+            ValueError: There are more or fewer rows than numbers.
+
+        Example:
+            >>> rows = readings.read_coordinates([3, 0])
+            >>> rows["temp"] += 1
+            >>> readings.modify_coordinates([3, 0], rows)
+            2
+        """
+        self._settle()
+        at, made = self._numbers(coords), self._made(rows)
+        if len(at) != len(made):
+            raise ValueError(f"{len(made)} rows are given for {len(at)} numbers of rows")
+        # Of a number that occurs twice, the last row stays, as in a loop.
+        last = len(at) - 1 - np.unique(at[::-1], return_index=True)[1]
+        order = last[np.argsort(at[last])]
+        if len(order):
+            self._put(at[order], made[order])
+        self._changed()
+        return len(made)
+
+    def remove_rows(self, start: int | None = None, stop: int | None = None, step: int | None = None) -> int:
+        """Removes rows: the rows after them move up.
+
+        Args:
+            start: The first row. A negative number counts from the end.
+            stop: The row after the last one. The default is the end of the table.
+            step: The distance of rows.
+
+        Returns:
+            The number of removed rows.
+
+        Example:
+            >>> readings.remove_rows(1, 3)
+            2
+            >>> readings.col("temp")
+            array([288., 291.])
+        """
+        self._settle()
+        rows = self._range(start, stop, step)
+        removed = _remove_rows(self, rows.start, max(rows.stop, rows.start), rows.step)
+        self._changed()
+        return removed
+
+    def remove_row(self, n: int) -> None:
+        """Removes one row.
+
+        Args:
+            n: The number of the row. A negative number counts from the end.
+
+        Raises:
+            IndexError: There is no such row.
+
+        Example:
+            >>> readings.remove_row(0)
+            >>> readings.col("temp")
+            array([289., 290., 291.])
+        """
+        number = int(self._numbers([n])[0])
+        self.remove_rows(number, number + 1)
+
+    def truncate(self, size: int) -> None:
+        """Makes the table shorter, or longer with rows of zeros.
+
+        Args:
+            size: The number of rows.
+
+        Example:
+            >>> readings.truncate(2)
+            >>> len(readings)
+            2
+        """
+        self.resize((size,))

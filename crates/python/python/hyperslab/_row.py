@@ -1,0 +1,227 @@
+"""Rows of a table one by one: those that a loop reads, and those that a program appends."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._native import _set_waiting_rows
+
+if TYPE_CHECKING:
+    from ._table import Table
+
+
+class Batch:
+    """Rows that were read together, of which a loop may change some."""
+
+    __slots__ = ("changed", "numbers", "records", "table")
+
+    def __init__(self, table: "Table", numbers: "np.ndarray[Any, Any]", records: "np.ndarray[Any, Any]") -> None:
+        self.table = table
+        self.numbers = numbers
+        self.records = records
+        self.changed: set[int] = set()
+
+    def write(self) -> None:
+        """Writes the rows that the loop has changed."""
+        if self.changed:
+            at = np.array(sorted(self.changed))
+            self.changed.clear()
+            self.table.modify_coordinates(self.numbers[at], self.records[at])
+
+
+class Row:
+    """A row that a loop over a table reads.
+
+    `row["temp"]` is the value of a column, `row["info/name"]` that of a nested one, and `row[:]` all values.
+    `row["temp"] = 290` followed by `row.update()` changes the row in the file.
+
+    Example:
+        >>> for row in readings.where("temp > 289"):
+        ...     print(row.nrow, row["temp"])
+        2 290.0
+        3 291.0
+    """
+
+    __slots__ = ("_at", "_batch")
+
+    def __init__(self, batch: Batch, at: int) -> None:
+        self._batch = batch
+        self._at = at
+
+    @property
+    def nrow(self) -> int:
+        """The number of the row in its table, from 0.
+
+        Example:
+            >>> [row.nrow for row in readings.iterrows(1, 3)]
+            [1, 2]
+        """
+        return int(self._batch.numbers[self._at])
+
+    @property
+    def table(self) -> "Table":
+        """The table.
+
+        Example:
+            >>> next(readings.iterrows()).table == readings
+            True
+        """
+        return self._batch.table
+
+    def fetch_all_fields(self) -> Any:
+        """Returns the row as a NumPy record, a copy.
+
+        Example:
+            >>> next(readings.iterrows()).fetch_all_fields()["temp"]
+            np.float64(288.0)
+        """
+        return self._batch.records[self._at].copy()
+
+    def update(self) -> None:
+        """Writes the row with the values that it was given. The file has them at the end of the loop.
+
+        Example:
+            >>> for row in readings.where("temp > 290"):
+            ...     row["temp"] = 290
+            ...     row.update()
+            >>> readings.col("temp").max()
+            np.float64(290.0)
+        """
+        self._batch.changed.add(self._at)
+
+    def __getitem__(self, key: Any) -> Any:
+        record = self._batch.records[self._at]
+        if isinstance(key, str):
+            for name in key.split("/"):
+                record = record[name]
+            return record
+        if isinstance(key, int | np.integer):
+            return record[int(key)]
+        return tuple(record)[key] if isinstance(key, slice) else tuple(record)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        names = self._batch.records.dtype.names or ()
+        record = self._batch.records[self._at : self._at + 1]
+        *outer, last = (key if isinstance(key, str) else names[key]).split("/")
+        for name in outer:
+            record = record[name]
+        record[last] = value
+
+    def __contains__(self, value: Any) -> bool:
+        return value in tuple(self._batch.records[self._at])
+
+    def __len__(self) -> int:
+        return len(self._batch.records.dtype.names or ())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(tuple(self._batch.records[self._at]))
+
+    def __repr__(self) -> str:
+        return f"<row {self.nrow} of {self.table.name!r}: {tuple(self._batch.records[self._at])}>"
+
+
+def rows_of(batches: "Iterable[Batch]") -> "Iterator[Row]":
+    """Yields the rows of batches, and writes those that the loop has changed."""
+    for batch in batches:
+        try:
+            for at in range(len(batch.records)):
+                yield Row(batch, at)
+        finally:
+            batch.write()
+
+
+class NewRow:
+    """The row that a program fills and appends, again and again: `table.row`.
+
+    Appended rows are collected, and written together: when there are enough of them, and at the next use of
+    the table or flush of the file. A column that gets no value has its default.
+
+    Example:
+        >>> row = readings.row
+        >>> for hour in range(3):
+        ...     row["time"], row["temp"] = 3600 * hour, 280 + hour
+        ...     row.append()
+        >>> readings.flush()
+        >>> len(readings)
+        7
+    """
+
+    __slots__ = ("_buffer", "_count", "_default", "_is_waiting", "_table")
+
+    #: Rows that are collected before they are written, in bytes.
+    BYTES = 1 << 20
+
+    def __init__(self, table: "Table") -> None:
+        self._table = table
+        dtype = table.dtype
+        self._default = table._defaults()
+        self._buffer = np.zeros(max(self.BYTES // max(dtype.itemsize, 1), 1), dtype)
+        self._buffer[0] = self._default
+        self._count = 0
+        self._is_waiting = False
+
+    @property
+    def nrow(self) -> int:
+        """The number that the row will have.
+
+        Example:
+            >>> readings.row.nrow
+            4
+        """
+        return len(self._table) + self._count
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._wait()
+        if isinstance(key, str) and "/" in key:
+            *outer, last = key.split("/")
+            record = self._buffer
+            for name in outer:
+                record = record[name]
+            record[last][self._count] = value
+        elif isinstance(key, str):
+            self._buffer[key][self._count] = value
+        else:
+            self._buffer[(self._buffer.dtype.names or ())[key]][self._count] = value
+
+    def __getitem__(self, key: str) -> Any:
+        record = self._buffer[self._count]
+        for name in key.split("/"):
+            record = record[name]
+        return record
+
+    def append(self) -> None:
+        """Appends the row, and starts the next one.
+
+        Example:
+            >>> readings.row["temp"] = 292
+            >>> readings.row.append()
+            >>> readings.read()["temp"][-1]
+            np.float64(292.0)
+        """
+        self._wait()
+        if self._count + 1 == len(self._buffer):
+            self._write(self._count + 1)
+        else:
+            self._count += 1
+        self._buffer[self._count] = self._default
+
+    def _wait(self) -> None:
+        """Tells the file that the row has values, which its flush writes if the row is appended."""
+        if not self._is_waiting:
+            _set_waiting_rows(self._table, self)
+            self._is_waiting = True
+
+    def _write(self, count: int | None = None) -> None:
+        """Appends the collected rows to the table. If that fails, they stay collected."""
+        count = self._count if count is None else count
+        waiting = self._buffer[count : count + 1].copy()
+        _set_waiting_rows(self._table, None)
+        self._is_waiting = False
+        try:
+            self._table._append(self._buffer[:count])
+        except BaseException:
+            self._wait()
+            raise
+        self._count = 0
+        self._buffer[: len(waiting)] = waiting

@@ -1,0 +1,316 @@
+"""The rows of a table, and how to read them."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._columns import Cols
+from ._native import Dataset, _waiting_rows
+from ._records import at_path, field
+from ._row import Batch, NewRow, Row, rows_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The bytes of rows that a loop reads at a time.
+_BATCH = 4 << 20
+
+
+class Rows(Dataset):
+    """A dataset of records with the methods of a table that read rows."""
+
+    @property
+    def nrows(self) -> int:
+        """The number of rows.
+
+        Example:
+            >>> readings.nrows
+            4
+        """
+        return self.len()
+
+    @property
+    def title(self) -> str:
+        """The text that describes the table: its attribute `TITLE`.
+
+        Example:
+            >>> readings.title
+            'Readings'
+        """
+        title = self.attrs.get("TITLE", "")
+        if isinstance(title, bytes):
+            return title.decode("utf-8", "surrogateescape")
+        return title if isinstance(title, str) else ""
+
+    @property
+    def colnames(self) -> list[str]:
+        """The names of the outermost columns.
+
+        Example:
+            >>> readings.colnames
+            ['time', 'temp', 'id', 'info']
+        """
+        return list(self.dtype.names or ())
+
+    @property
+    def colpathnames(self) -> list[str]:
+        """The paths of the columns that hold values. Nested names are joined by "/".
+
+        Example:
+            >>> readings.colpathnames
+            ['time', 'temp', 'id', 'info/level']
+        """
+        return _paths(self.dtype)
+
+    @property
+    def coldtypes(self) -> "dict[str, np.dtype[Any]]":
+        """The dtype of each column that holds values, by its path.
+
+        Example:
+            >>> readings.coldtypes["info/level"]
+            dtype('int16')
+        """
+        return {path: at_path(self.dtype, path) for path in self.colpathnames}
+
+    @property
+    def rowsize(self) -> int:
+        """The bytes of a row.
+
+        Example:
+            >>> readings.rowsize
+            21
+        """
+        return self.dtype.itemsize
+
+    @property
+    def cols(self) -> Cols:
+        """The columns as attributes: `table.cols.temp[:]`.
+
+        Example:
+            >>> readings.cols.temp[0]
+            np.float64(288.0)
+            >>> readings.cols.info.level[:]
+            array([10, 20, 30, 40], dtype=int16)
+        """
+        return Cols(self)
+
+    @property
+    def row(self) -> NewRow:
+        """The row to fill and append, again and again. All handles of a table share it.
+
+        Example:
+            >>> readings.row["temp"] = 292
+            >>> readings.row.append()
+            >>> readings.flush()
+            >>> len(readings)
+            5
+        """
+        return _waiting_rows(self) or NewRow(self)
+
+    def flush(self) -> None:
+        """Writes all changes to the file, rows that were appended one by one and stale indexes among them.
+
+        Example:
+            >>> readings.append([(14400, 292, b"", (50,))])
+            >>> readings.flush()
+        """
+        self._settle()
+        super().flush()
+
+    def _settle(self) -> None:
+        """Writes the rows that were appended one by one."""
+        waiting = _waiting_rows(self)
+        if waiting is not None:
+            waiting._write()
+
+    def _defaults(self) -> "np.ndarray[Any, Any]":
+        """One record with the values that a new row has in the columns that it leaves out."""
+        found = np.zeros(1, self.dtype)
+        for number, path in enumerate(_paths(self.dtype)):
+            try:
+                value = self.attrs.get(f"FIELD_{number}_FILL")
+                if value is not None:
+                    field(found, path)[:] = value
+            except (ValueError, TypeError, UnicodeError):
+                # An attribute of another form says nothing of the column.
+                continue
+        return found[0]
+
+    def read(  # type: ignore[override]
+        self,
+        start: Any = None,
+        stop: int | None = None,
+        step: int | None = None,
+        field: str | None = None,
+        out: "NDArray[Any] | None" = None,
+        threads: int | None = None,
+        *,
+        sel: Any = None,
+    ) -> "NDArray[Any]":
+        """Reads rows, or one column of them.
+
+        Args:
+            start: The first row. It may also be a selection as for `Dataset.read`: a slice, a mask or a list.
+            stop: The row after the last one.
+            step: The distance of rows, at least 1.
+            field: The path of a column. None reads whole rows.
+            out: The array to read into.
+            threads: The number of threads. The default is that of `set_threads`.
+            sel: The selection under the name that `Dataset.read` gives it.
+
+        Returns:
+            An array of records, or the values of the column.
+
+        Raises:
+            KeyError: There is no such column.
+            ValueError: `step` is less than 1.
+
+        Example:
+            >>> readings.read(1, 3)["temp"]
+            array([289., 290.])
+            >>> readings.read(field="info/level")
+            array([10, 20, 30, 40], dtype=int16)
+        """
+        self._settle()
+        if sel is None and (start is None or isinstance(start, int | np.integer)):
+            sel = self._range(start, stop, step)
+        elif sel is None:
+            sel = start
+        if field is None:
+            return super().read(sel, out, threads)
+        at_path(self.dtype, field)
+        found = self._field(field, sel)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    def _field(self, path: str, sel: Any) -> "NDArray[Any]":
+        """Reads the column at a path."""
+        return np.ascontiguousarray(field(self.fields([path.split("/")[0]])[sel], path))
+
+    def _records(self, sel: Any, columns: "Sequence[str] | None") -> "NDArray[Any]":
+        """Reads rows, or some of their columns as records."""
+        return self[sel] if columns is None else self.fields(list(columns))[sel]
+
+    def _range(self, start: int | None, stop: int | None, step: int | None) -> slice:
+        if step is not None and step < 1:
+            raise ValueError("the step of rows is at least 1")
+        return slice(*slice(start, stop, step).indices(self.len()))
+
+    def col(self, name: str) -> "NDArray[Any]":
+        """Reads a column.
+
+        Args:
+            name: The path of the column.
+
+        Returns:
+            The values of all rows.
+
+        Raises:
+            KeyError: There is no such column.
+
+        Example:
+            >>> readings.col("temp")
+            array([288., 289., 290., 291.])
+        """
+        return self.read(field=name)
+
+    def read_coordinates(self, coords: Any, field: str | None = None) -> "NDArray[Any]":
+        """Reads the rows with these numbers.
+
+        Args:
+            coords: The numbers of the rows, in any order. A row may occur several times.
+            field: The path of a column. None reads whole rows.
+
+        Raises:
+            IndexError: A number is not that of a row.
+            KeyError: There is no such column.
+
+        Example:
+            >>> readings.read_coordinates([3, 0])["temp"]
+            array([291., 288.])
+        """
+        self._settle()
+        at = self._numbers(coords)
+        return self._taken(at, None if field is None else field)
+
+    def _numbers(self, coords: Any) -> "NDArray[np.int64]":
+        given = np.asarray(coords)
+        if given.size == 0:
+            return np.zeros(0, np.int64)
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"the numbers of rows are integers, not {given.dtype}")
+        at = given.astype(np.int64).ravel()
+        count = self.len()
+        at = np.where(at < 0, at + count, at)
+        if (at < 0).any() or (at >= count).any():
+            raise IndexError(f"row {int(at[(at < 0) | (at >= count)][0])} of a table of {count} rows")
+        return at
+
+    def _taken(self, at: "NDArray[np.int64]", path: str | None, columns: "Sequence[str] | None" = None) -> Any:
+        """Reads the rows at `at`, which may be in any order."""
+        order = None
+        wanted = at
+        if len(at) > 1 and not (np.diff(at) > 0).all():
+            wanted, order = np.unique(at, return_inverse=True)
+        if len(wanted) and wanted[-1] - wanted[0] + 1 == len(wanted):
+            sel: Any = slice(int(wanted[0]), int(wanted[-1]) + 1)
+        else:
+            sel = wanted if len(wanted) else slice(0, 0)
+        found = self._records(sel, columns) if path is None else self._field(path, sel)
+        return found if order is None else found[order]
+
+    def iterrows(self, start: int | None = None, stop: int | None = None, step: int | None = None) -> "Iterator[Row]":
+        """Iterates over rows. The loop may change them; see `Row.update`.
+
+        Args:
+            start: The first row.
+            stop: The row after the last one.
+            step: The distance of rows.
+
+        Example:
+            >>> [row["temp"] for row in readings.iterrows(step=2)]
+            [np.float64(288.0), np.float64(290.0)]
+        """
+        self._settle()
+        rows = self._range(start, stop, step)
+        return rows_of(self._batches(np.arange(rows.start, rows.stop, rows.step)))
+
+    def itersequence(self, sequence: Any) -> "Iterator[Row]":
+        """Iterates over the rows with these numbers.
+
+        Args:
+            sequence: The numbers of the rows, in any order.
+
+        Example:
+            >>> [row.nrow for row in readings.itersequence([2, 0])]
+            [2, 0]
+        """
+        self._settle()
+        return rows_of(self._batches(self._numbers(sequence)))
+
+    def _batches(self, numbers: "NDArray[np.int64]") -> "Iterator[Batch]":
+        length = max(_BATCH // max(self.rowsize, 1), 1)
+        for first in range(0, len(numbers), length):
+            some = numbers[first : first + length]
+            yield Batch(self, some, self._taken(some, None))  # type: ignore[arg-type]
+
+    def __iter__(self) -> "Iterator[Row]":
+        return self.iterrows()
+
+
+def _paths(dtype: "np.dtype[Any]") -> list[str]:
+    """The paths of the columns that hold values: those of the outermost level first, as PyTables numbers them."""
+    found, levels = [], [("", dtype)]
+    while levels:
+        prefix, level = levels.pop(0)
+        for name in level.names or ():
+            if level[name].names is None:
+                found.append(prefix + name)
+            else:
+                levels.append((f"{prefix}{name}/", level[name]))
+    return found
+
+
