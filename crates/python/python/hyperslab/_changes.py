@@ -210,8 +210,7 @@ class Changes(Rows):
         if isinstance(columns, np.ndarray) and columns.dtype.names is not None:
             given = [columns[name] for name in columns.dtype.names]
         values = [
-            np.atleast_1d(fitted(name, one, at_path(self.dtype, name)))
-            for name, one in zip(names, given, strict=True)
+            np.atleast_1d(fitted(name, one, at_path(self.dtype, name))) for name, one in zip(names, given, strict=True)
         ]
         count = len(values[0]) if values else 0
         place = self._place(start, stop, step, count)

@@ -312,5 +312,3 @@ def _paths(dtype: "np.dtype[Any]") -> list[str]:
             else:
                 levels.append((f"{prefix}{name}/", level[name]))
     return found
-
-

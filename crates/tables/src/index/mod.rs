@@ -3,7 +3,7 @@
 //! `sizes` explains the parts of an index. `layout` has its groups, datasets and attributes, `content` its values.
 //! A search answers with rows or ranges of rows that hold all matching rows. It answers only when `proof` has
 //! found that the index holds the values of the column, so an index never hides a row (decision 0015). `sort`
-//! sorts columns of any size for `build`; `update` extends and removes indexes.
+//! sorts columns of any size for `build`; `update` extends, rebuilds and removes indexes.
 
 mod build;
 mod content;
@@ -28,8 +28,8 @@ pub use self::build::{IndexOptions, build_index};
 use self::content::Content;
 use self::layout::{Layout, damaged};
 pub use self::update::{
-    extend_indexes, indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index,
-    set_indexes_follow,
+    indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
+    update_indexes,
 };
 use self::value::ValueType;
 use crate::error::{Error, Result};

@@ -17,9 +17,9 @@ const MANY: u64 = 1 << 20;
 
 /// Returns the columns of a table that have an index, with nested names joined by `/`.
 pub fn indexed_columns(table: &Dataset) -> Result<Vec<String>> {
-    let root = table.file().root();
-    let path = layout::table_path(table)?;
-    let mut found = Vec::new();
+    let (root, mut found) = (table.file().root(), Vec::new());
+    // A table without a path has no indexes.
+    let Ok(path) = layout::table_path(table) else { return Ok(found) };
     if root.contains(&path)?
         && let Node::Group(group) = root.get(&path)?
     {
@@ -65,10 +65,19 @@ pub fn remove_index(table: &Dataset, column: &str) -> Result<bool> {
     Ok(is_there)
 }
 
-/// Marks all indexes of a table as out of date, as PyTables does: nobody uses them until they are rebuilt. Call
-/// this before rows are changed or removed.
-pub fn mark_stale(table: &Dataset) -> Result<()> {
+/// Marks indexes of a table as out of date, as PyTables does: nobody uses them until they are rebuilt. `columns`
+/// are the columns that change, nested names joined by `/`; without columns, all change. Returns whether there
+/// are such indexes.
+pub fn mark_stale(table: &Dataset, columns: Option<&[String]>) -> Result<bool> {
+    let is_inside = |path: &str, column: &String| {
+        path.strip_prefix(column.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let mut is_any = false;
     for column in indexed_columns(table)? {
+        if columns.is_some_and(|changed| !changed.iter().any(|changed| is_inside(&column, changed))) {
+            continue;
+        }
+        is_any = true;
         // A damaged index is not used as it is.
         if let Ok(Some(mut layout)) = Layout::open(table, &column)
             && !layout.is_dirty
@@ -76,27 +85,25 @@ pub fn mark_stale(table: &Dataset) -> Result<()> {
             layout.set_dirty(true)?;
         }
     }
-    Ok(())
+    Ok(is_any)
 }
 
-/// Adds the rows that were appended to a table to its indexes, except those that are out of date.
+/// Makes the indexes of a table hold its rows: rebuilds those that are marked as out of date, and adds the rows
+/// that were appended to the others.
 ///
 /// Errors: those of [`build_index`].
-pub fn extend_indexes(table: &Dataset) -> Result<()> {
+pub fn update_indexes(table: &Dataset) -> Result<()> {
     let rows = table.size();
     for path in indexed_columns(table)? {
-        let Some(mut layout) = Layout::open(table, &path)? else { continue };
+        let Some(layout) = Layout::open(table, &path)? else { continue };
         let known = layout.len();
-        if layout.is_dirty || known == rows {
-            continue;
-        }
-        if known > rows {
-            layout.set_dirty(true)?;
-            continue;
-        }
-        let new = rows - known;
-        if layout.kind == Kind::Full && new > MANY.min(known / SHARE) && new > layout.last {
+        let new = rows.saturating_sub(known);
+        let is_much = layout.kind == Kind::Full && new > MANY.min(known / SHARE) && new > layout.last;
+        if layout.is_dirty || known > rows || is_much {
             rebuild(table, &path, &layout)?;
+            continue;
+        }
+        if new == 0 {
             continue;
         }
         let column = Column::of(table, &path)?;

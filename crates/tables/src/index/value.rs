@@ -164,7 +164,7 @@ impl ValueType {
 /// Returns the seconds of a time of PyTables.
 fn seconds(raw: u64) -> f64 {
     let [a, b, c, d, e, f, g, h] = raw.to_le_bytes();
-    f64::from(i32::from_le_bytes([a, b, c, d])) * 1e-6 + f64::from(i32::from_le_bytes([e, f, g, h]))
+    f64::from(i32::from_le_bytes([e, f, g, h])) + f64::from(i32::from_le_bytes([a, b, c, d])) / 1e6
 }
 
 /// Returns a little-endian number of up to 8 bytes.
