@@ -118,6 +118,7 @@ class Index:
 
         Raises:
             TypeError: The index does not hold the values of its column.
+            ValueError: A bound is no value of the column.
 
         Example:
             >>> index.search(289.5, 290.5)
@@ -131,7 +132,10 @@ class Index:
         dtype = at_path(self._table.dtype, self._path)
         if dtype.kind == "S":
             return value.encode() if isinstance(value, str) else bytes(value)
-        return np.asarray(value).astype(dtype.newbyteorder("<"), casting="same_kind").tobytes()
+        made = np.array(value, dtype.newbyteorder("<"))
+        if made != value and value == value and dtype.kind != "f":
+            raise ValueError(f"{value!r} is no value of a column of type {dtype}")
+        return made.tobytes()
 
     def __repr__(self) -> str:
         kind, level, is_sorted, count, is_dirty = _index_facts(self._table, self._path)

@@ -384,13 +384,8 @@ impl<'a, const N: usize> Filling<'a, N> {
             let end = first + (last.len() / words) as u64;
             layout.sorted_last.write_with(first..end, &bytes(&last), &WriteOptions::default())?;
         }
-        let begins = starts.chunks_exact(per_slice).take(whole).map(|starts| &starts[..words]);
-        let begins = begins.chain((layout.last > 0).then(|| &starts[whole * per_slice..][..words]));
-        let is_sorted = layout.kind == Kind::Full
-            && layout.len() > 0
-            && begins.skip(1).zip(ends.chunks_exact(words)).all(|(begin, end)| end <= begin);
         content.bounds = written.bounds.into();
-        content.layout.set_sorted(is_sorted)?;
+        content.layout.set_sorted(content.is_sorted())?;
         if self.is_stamped {
             content.write_stamp([written.values, written.places].concat(), sum)?;
         }

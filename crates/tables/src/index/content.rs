@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hyperslab::{Attribute, Dataset};
 
-use super::hash;
 use super::layout::{Layout, damaged};
+use super::{Kind, hash};
 use crate::error::Result;
 
 /// The key of every chunk's first value and of every slice's last value. The last row counts as a slice, if it
@@ -91,7 +91,6 @@ impl Content {
             sizes.reduction,
             layout.slices,
             layout.last,
-            u64::from(layout.is_sorted),
             values,
         ];
         [&self.bounds.starts, &self.bounds.ends, checksums]
@@ -123,6 +122,16 @@ impl Content {
         }
         (self.stamp, self.checksums) = (None, Arc::default());
         Ok(())
+    }
+
+    /// Returns whether all positions are in the order of the values. PyTables leaves its attribute for this out, or
+    /// unchanged.
+    pub(super) fn is_sorted(&self) -> bool {
+        let begins =
+            (1..self.slices()).map(|slice| (self.end(slice - 1), self.start(self.first_chunk(slice))));
+        self.layout.kind == Kind::Full
+            && self.layout.len() > 0
+            && begins.into_iter().all(|(end, start)| end <= start)
     }
 
     /// Returns the checksums of all chunks, if there is a stamp.

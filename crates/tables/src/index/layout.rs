@@ -25,7 +25,6 @@ pub(super) struct Layout {
     /// The number of positions in the last row.
     pub(super) last: u64,
     pub(super) is_dirty: bool,
-    pub(super) is_sorted: bool,
     pub(super) sorted: Dataset,
     pub(super) indices: Dataset,
     pub(super) ranges: Dataset,
@@ -118,7 +117,6 @@ impl Layout {
             slices: sorted.with_shape(|shape| shape.first().copied().unwrap_or(0)),
             last,
             is_dirty: is_set(&group, DIRTY)?,
-            is_sorted: kind == Kind::Full && is_set(&group, IS_SORTED)?,
             sorted,
             indices,
             ranges: ranges?,
@@ -208,7 +206,10 @@ impl Layout {
             Filters::New(_) => (*filters == Filters::default()).then_some(DEFAULT_FILTERS),
             Filters::Kept(_, packed) => *packed,
         };
-        if let Some(packed) = packed {
+        // In a file without this version, PyTables takes the number for the filters themselves.
+        if let Some(packed) = packed
+            && root.has_attribute("PYTABLES_FORMAT_VERSION")?
+        {
             group.set_attribute(FILTERS, packed)?;
         }
         group.set_attribute("superblocksize", sizes.superblock)?;
@@ -269,9 +270,8 @@ impl Layout {
         Ok(self.group.set_attribute(DIRTY, i32::from(is_dirty))?)
     }
 
-    /// Sets whether all positions are in the order of the values.
-    pub(super) fn set_sorted(&mut self, is_sorted: bool) -> Result<()> {
-        self.is_sorted = is_sorted;
+    /// Writes for PyTables whether all positions are in the order of the values.
+    pub(super) fn set_sorted(&self, is_sorted: bool) -> Result<()> {
         let value = Attribute {
             name: IS_SORTED.to_owned(),
             datatype: Datatype::Bits(Bits::little(1)),
@@ -283,8 +283,8 @@ impl Layout {
 
     /// Returns the filters of the index, for another index.
     pub(super) fn filters(&self) -> Result<Filters> {
-        let is_packed = self.group.has_attribute(FILTERS)?;
-        let packed = if is_packed { Some(self.group.attribute_value(FILTERS)?) } else { None };
+        // In some files it is a pickled object.
+        let packed = self.group.attribute_value(FILTERS).ok();
         Ok(Filters::Kept(self.sorted.filters().filters.clone(), packed))
     }
 

@@ -182,7 +182,7 @@ impl ColumnIndex {
 
     /// Returns whether all rows are in the order of their values, so that [`in_order`](Self::in_order) gives it.
     pub fn is_complete(&self) -> bool {
-        self.content.layout.is_sorted && !self.is_empty()
+        self.content.is_sorted()
     }
 
     /// Returns whether the index is marked as out of date.
