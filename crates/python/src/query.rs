@@ -61,4 +61,16 @@ impl PyQuery {
         self.dataset.get().state.check()?;
         py.detach(|| self.query.count(start..stop)).or_raise()
     }
+
+    /// Returns a text that says how the rows from `start` to `stop` are found.
+    fn explain(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<String> {
+        self.dataset.get().state.check()?;
+        py.detach(|| self.query.explain(start..stop)).or_raise()
+    }
+
+    /// Returns the paths of the columns whose indexes find the rows from `start` to `stop`.
+    fn indexes(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<Vec<String>> {
+        self.dataset.get().state.check()?;
+        py.detach(|| self.query.indexes(start..stop)).or_raise()
+    }
 }

@@ -4,6 +4,7 @@
 
 mod class;
 mod error;
+pub mod index;
 mod query;
 mod table;
 

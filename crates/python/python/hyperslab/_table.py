@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ._query import Queries
 from ._native import DatasetID
+from ._query import Queries
 
 
 class Table(Queries):

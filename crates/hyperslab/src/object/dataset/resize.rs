@@ -87,6 +87,7 @@ impl Dataset {
 
     fn resize_unnamed(&self, resize: impl FnOnce(&mut Coord)) -> Result<()> {
         self.check_writable()?;
+        let _changing = self.changing();
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();
