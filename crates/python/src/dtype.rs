@@ -45,8 +45,8 @@ struct Level<'py> {
 pub(crate) enum Convention {
     /// Those of h5py.
     H5py,
-    /// Those of PyTables, for its tables and arrays: bitfields of one byte are booleans, times are numbers, and strings fill
-    /// their space whatever their padding is.
+    /// Those of PyTables, for its tables and arrays: bitfields of one byte are booleans, times are numbers,
+    /// and strings fill their space whatever their padding is.
     PyTables,
 }
 

@@ -81,8 +81,8 @@ class Queries(Indexed):
             condition: The condition: columns and values, compared and joined by `&`, `|` and `~` with
                 parentheses, as in "(temp > 310) & ((lat < 10) | (id == 'XK4'))". Nested columns are written
                 "info.level". The functions are those of `Expr`.
-            condvars: The values of names that are no columns. A value may be a column: `table.cols.info.level`.
-                Without it, such names are variables of the caller.
+            condvars: The values of names that are no columns. A value may be a column:
+                `table.cols.info.level`. Without it, such names are variables of the caller.
             field: The path of a column. None reads rows.
             start: The first row that is looked at.
             stop: The row after the last one.
@@ -225,7 +225,8 @@ class Queries(Indexed):
         start: int | None = None,
         stop: int | None = None,
     ) -> str:
-        """Returns a text that says how a query finds its rows: by which indexes, and how many rows it looks at.
+        """Returns a text that says how a query finds its rows: by which indexes, and how many rows it looks
+        at.
 
         Args:
             condition: The condition; see `read_where`.

@@ -136,8 +136,8 @@ fn floats(kind: Type, op: Comparison, value: &Value) -> Interval {
     if value.is_nan() {
         return Interval::Empty;
     }
-    // A scalar of Python is rounded to the type of the column, and one of NumPy is not: the floats on both sides
-    // of the value hold in both cases.
+    // A scalar of Python is rounded to the type of the column, and one of NumPy is not: the floats on both
+    // sides of the value hold in both cases.
     let (down, up) = if kind == Type::F32 {
         #[expect(clippy::cast_possible_truncation, reason = "rounding is what the neighbours are for")]
         let single = value as f32;
@@ -208,8 +208,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_matching_integer_is_outside(op in op(), element in any::<i64>(), near in -2_i64..3, value in float()) {
-            for value in [Value::Float(value), Value::Float(element as f64), Value::Int(i128::from(element) + i128::from(near))] {
+        fn no_matching_integer_is_outside(op in op(), element in any::<i64>(), near in -2_i64..3, value in
+        float()) {
+            for value in [Value::Float(value), Value::Float(element as f64), Value::Int(i128::from(element) +
+            i128::from(near))] {
                 let order = match &value {
                     Value::Float(value) => (element as f64).partial_cmp(value),
                     Value::Int(value) => i128::from(element).partial_cmp(value),
@@ -221,7 +223,8 @@ mod tests {
             }
             let small = i8::try_from(element % 128).unwrap_or(0);
             if holds(op, f64::from(small).partial_cmp(&value)) {
-                prop_assert!(may_hold(&Interval::of(Type::I8, op, &Value::Float(value)), &Key::Int(small.into())));
+                prop_assert!(may_hold(&Interval::of(Type::I8, op, &Value::Float(value)),
+                &Key::Int(small.into())));
             }
         }
 
@@ -242,9 +245,10 @@ mod tests {
         }
 
         #[test]
-        fn what_is_in_both_intervals_is_in_their_intersection(a in -5_i128..5, b in -5_i128..5, one in op(), other in op()) {
-            let (left, right) = (Interval::of(Type::I8, one, &Value::Int(a)), Interval::of(Type::I8, other, &Value::Int(b)));
-            for element in -9..9 {
+        fn what_is_in_both_intervals_is_in_their_intersection(a in -5_i128..5, b in -5_i128..5, one in op(),
+        other in op()) {
+            let (left, right) = (Interval::of(Type::I8, one, &Value::Int(a)), Interval::of(Type::I8, other,
+            &Value::Int(b))); for element in -9..9 {
                 let key = Key::Int(element);
                 prop_assert_eq!(
                     may_hold(&left.clone().and(right.clone()), &key),

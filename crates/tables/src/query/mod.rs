@@ -58,7 +58,7 @@ pub enum Variable {
     Scalar(Given),
 }
 
-/// So many single rows are looked at in one read.
+/// The largest number of single rows that one read looks at.
 const LISTED: u64 = 1 << 20;
 
 /// The rows of the first step of a search for a few rows. Each step is twice as long as the one before.
@@ -162,7 +162,8 @@ impl Query {
         plan.rows.into_iter().try_for_each(|rows| self.scan(&Selection::from(rows), found))
     }
 
-    /// Returns how the query finds the rows of `rows`: the indexes that it uses, and the rows that it looks at.
+    /// Returns how the query finds the rows of `rows`: the indexes that it uses, and the rows that it looks
+    /// at.
     ///
     /// Errors: those of [`Query::rows`].
     pub fn explain(&self, rows: Range<u64>) -> Result<String> {

@@ -1,8 +1,8 @@
 //! Chooses the rows that a query looks at: those that an index of a column of the condition names, or all.
 //!
 //! An index may name too many rows and never too few (decision 0015): every row that it names is looked at. A
-//! condition is cut into what single columns must satisfy (`Demand`), so any tree of `&` and `|` can use indexes.
-//! An index that is damaged or out of date is not used.
+//! condition is cut into what single columns must satisfy (`Demand`), so any tree of `&` and `|` can use
+//! indexes. An index that is damaged or out of date is not used.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,7 +39,8 @@ pub(super) struct Plan {
 }
 
 impl Need {
-    /// Returns the need of a demand. `column` returns the path and the type of the column that a name stands for.
+    /// Returns the need of a demand. `column` returns the path and the type of the column that a name stands
+    /// for.
     pub(super) fn of(demand: &Demand, column: &dyn Fn(&str) -> Option<(String, Type)>) -> Self {
         let each = |demands: &[Demand]| demands.iter().map(|demand| Self::of(demand, column)).collect();
         match demand {
@@ -242,7 +243,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn joined_ranges_hold_the_same_rows(ranges in prop::collection::vec((0_u64..50, 0_u64..9), 0..12), start in 0_u64..30, len in 0_u64..30) {
+        fn joined_ranges_hold_the_same_rows(ranges in prop::collection::vec((0_u64..50, 0_u64..9), 0..12),
+        start in 0_u64..30, len in 0_u64..30) {
             let ranges: Vec<Range<u64>> = ranges.into_iter().map(|(start, len)| start..start + len).collect();
             let rows = start..start + len;
             let found = clipped(joined(ranges.clone()), &rows);

@@ -20,8 +20,8 @@ pub(super) struct Buffers {
 }
 
 impl Query {
-    /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if the
-    /// condition is true. Blocks come in any order and concurrently.
+    /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if
+    /// the condition is true. Blocks come in any order and concurrently.
     pub(super) fn scan(&self, rows: &Selection, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
         let columns: Vec<Range<usize>> = self.operands.iter().map(|operand| operand.bytes.clone()).collect();
         let pool: Mutex<Vec<Buffers>> = Mutex::default();
