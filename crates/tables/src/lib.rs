@@ -4,8 +4,10 @@
 
 mod class;
 mod error;
+mod query;
 mod table;
 
 pub use class::Class;
 pub use error::{Error, Result};
+pub use query::{Query, Variable};
 pub use table::{Column, Table, row_datatype};

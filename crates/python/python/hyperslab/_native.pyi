@@ -55,11 +55,16 @@ __all__ = [
     "SoftLink",
     "TypeID",
     "__version__",
+    "_Query",
+    "_append_rows",
     "_attach_scale",
     "_auto_chunks",
     "_axis_label",
     "_check",
     "_filter",
+    "_make_table",
+    "_put_row_count",
+    "_remove_rows",
     "_scale_name",
     "_scales",
     "_segy_describe",
@@ -68,6 +73,8 @@ __all__ = [
     "_segy_ingest",
     "_segy_scan",
     "_set_axis_label",
+    "_set_waiting_rows",
+    "_waiting_rows",
     "get_threads",
     "run_cli",
     "set_threads",
@@ -145,6 +152,19 @@ def _segy_export(file: File, to: str | os.PathLike[str], progress: Callable[[int
 def _segy_extract(file: File, axis: str, number: int, to: str | os.PathLike[str]) -> None: ...
 def _segy_describe(file: File) -> dict[str, Any]: ...
 def _segy_scan(path: str | os.PathLike[str], taking: dict[str, Any]) -> dict[str, Any]: ...
+def _make_table(dataset: Dataset, title: str, defaults: _Array) -> None: ...
+def _append_rows(dataset: Dataset, rows: _Array) -> int: ...
+def _remove_rows(dataset: Dataset, start: int, stop: int, step: int) -> int: ...
+def _put_row_count(dataset: Dataset) -> None: ...
+def _waiting_rows(dataset: Dataset) -> Any: ...
+def _set_waiting_rows(dataset: Dataset, rows: Any) -> None: ...
+
+@final
+class _Query:
+    def __new__(cls, dataset: Dataset, condition: str, variables: dict[str, Any]) -> Self: ...
+    def rows(self, start: int, stop: int, limit: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]: ...
+    def count(self, start: int, stop: int) -> int: ...
+
 def run_cli(args: list[str]) -> int:
     """Runs the command `hyperslab` in this process and returns its exit code.
 
@@ -617,6 +637,18 @@ class Group(HLObject):
             >>> file.create_dataset("log", (0,), "f8", maxshape=(None,)).maxshape
             (None,)
         """
+    def create_table(
+        self,
+        name: _Name,
+        dtype: Any = None,
+        title: str = "",
+        filters: Any = None,
+        expectedrows: int = 10000,
+        chunkshape: int | tuple[int] | None = None,
+        obj: Any = None,
+        **kwds: Any,
+    ) -> Any:
+        """"""
     def create_dataset_like(self, name: _Name, other: Dataset, **kwds: Any) -> Dataset:
         """Creates a dataset with the properties of another, without its data and attributes.
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ._changes import Changes
+from ._query import Queries
 from ._native import DatasetID
 
 
-class Table(Changes):
+class Table(Queries):
     """A table: a dataset of records with named columns, in the layout of PyTables.
 
     A table is made by `Group.create_table` or by PyTables, and known by its attribute `CLASS`. It is a
