@@ -1,8 +1,8 @@
 """Runs pandas' own tests of `HDFStore`, which are in its wheel, with `hs.pandas` beside it.
 
 Whatever a test reads from a store, `hs.pandas` reads too, and must find an equal value.
-`pandas_own/cannot.toml` lists by reason the tests in which it cannot. This test fails if an unlisted test
-fails that passes without `hs.pandas`, or if a listed test passes.
+`pandas_own/cannot.toml` lists by reason the tests that cannot pass. This test fails if an unlisted test
+fails, or if a listed test passes.
 """
 
 import json

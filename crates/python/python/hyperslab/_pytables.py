@@ -230,7 +230,9 @@ def _decoded(kind: str, row: "np.ndarray[Any, Any]") -> "str | bytes":
     return row.tobytes()
 
 
-def create_array(group: Group, name: "str | bytes", obj: Any, title: str = "", dtype: DTypeLike = None) -> Dataset:
+def create_array(
+    group: Group, name: "str | bytes", obj: Any, title: str = "", dtype: "DTypeLike | None" = None
+) -> Dataset:
     """Creates an array of a fixed shape; see `Group.create_array`."""
     array = np.asarray(obj, dtype=dtype)
     group.create_dataset(name, dtype=atom(array.dtype), data=array, _is_table=True)
@@ -240,7 +242,7 @@ def create_array(group: Group, name: "str | bytes", obj: Any, title: str = "", d
 def create_carray(
     group: Group,
     name: "str | bytes",
-    dtype: DTypeLike = None,
+    dtype: "DTypeLike | None" = None,
     shape: "int | Sequence[int] | None" = None,
     title: str = "",
     *,
@@ -260,7 +262,7 @@ def create_carray(
 def create_earray(
     group: Group,
     name: "str | bytes",
-    dtype: DTypeLike = None,
+    dtype: "DTypeLike | None" = None,
     shape: "int | Sequence[int] | None" = None,
     title: str = "",
     *,
@@ -299,7 +301,7 @@ def create_vlarray(
 ) -> VLArray:
     """Creates an array of rows of variable length; see `Group.create_vlarray`."""
     pseudo = dtype if isinstance(dtype, str) and dtype in _PSEUDO_ATOMS else None
-    kind = _PSEUDO_ATOMS[pseudo] if pseudo is not None else atom(np.dtype(dtype))
+    kind: np.dtype[Any] = _PSEUDO_ATOMS[pseudo] if pseudo is not None else atom(np.dtype(dtype))
     chunks = chunkshape or (1024,)
     group.create_dataset(name, (0,), vlen_dtype(kind), maxshape=(None,), chunks=chunks, **kwds, _is_table=True)
     made = _described(group, name, "VLARRAY", title, **({} if pseudo is None else {"PSEUDOATOM": pseudo}))
@@ -325,7 +327,7 @@ def atom(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
 
 
 def _elements(
-    obj: Any, dtype: DTypeLike, shape: "int | Sequence[int] | None", is_extendable: bool = False
+    obj: Any, dtype: "DTypeLike | None", shape: "int | Sequence[int] | None", is_extendable: bool = False
 ) -> "tuple[np.ndarray[Any, Any] | None, np.dtype[Any], tuple[int, ...]]":
     """Returns the elements to write, the dtype to store, and the shape."""
     extent = lengths("shape", shape)
