@@ -1,3 +1,78 @@
-//! Expressions over blocks of typed elements.
+//! Expressions over blocks of typed elements: parsed from text with Python's operators, typed by NumPy's
+//! rules, and computed pass by pass in the cache of the processor.
+//!
+//! ```
+//! use hyperslab_expr::{Expression, Operand, Registers, Type};
+//!
+//! let expression = Expression::parse("(temp > 310) & (level < 4)")?;
+//! assert_eq!(expression.names(), ["temp", "level"]);
+//! let operands = [("temp", Operand::Array(Type::F32)), ("level", Operand::Array(Type::U8))];
+//! let program = expression.compile(&operands)?;
+//! assert_eq!(program.result(), Type::Bool);
+//! let temp: Vec<u8> = [311_f32, 312.0, 290.0].iter().flat_map(|one| one.to_ne_bytes()).collect();
+//! let mut mask = [0; 3];
+//! program.run(&[&temp, &[3, 9, 3]], 3, &mut mask, &mut Registers::default())?;
+//! assert_eq!(mask, [1, 0, 0]);
+//! # Ok::<(), hyperslab_expr::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod demand;
+mod error;
+mod kernels;
+mod lower;
+mod parse;
+mod program;
+mod token;
+mod tree;
+mod types;
+mod typing;
+mod value;
+
+pub use demand::{Comparison, Demand};
+pub use error::{Error, Result};
+pub use lower::Operand;
+pub use program::{Program, Registers};
+pub use tree::{Reduction, ReductionKind};
+pub use types::{Type, Unit};
+pub use value::Value;
+
+use tree::Node;
+
+/// A parsed expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    tree: Node,
+    names: Vec<String>,
+}
+
+impl Expression {
+    /// Parses a text.
+    ///
+    /// Errors: `Syntax` with the position of the error and what to write instead.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (tree, names) = parse::parse(text)?;
+        Ok(Self { tree, names })
+    }
+
+    /// Returns the names without a meaning of their own, in the order of their first appearance.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Compiles the expression for operands, which need to have all names.
+    ///
+    /// Errors: `UnknownName`; `Type` if an operation has no meaning for its operands.
+    pub fn compile(&self, operands: &[(&str, Operand)]) -> Result<Program> {
+        lower::lower(&self.tree, &self.names, operands)
+    }
+
+    /// Returns what must hold of single names for the expression to be true. `constants` returns the values
+    /// of the names that are scalars.
+    #[must_use]
+    pub fn demand(&self, constants: &dyn Fn(&str) -> Option<Value>) -> Demand {
+        demand::demand(&self.tree, &self.names, constants)
+    }
+}

@@ -30,8 +30,10 @@ mod object;
 mod objects;
 mod objects_write;
 mod opened;
+mod operand;
 mod plain;
 mod plan;
+mod query;
 mod read;
 mod reference;
 mod scales;
@@ -73,6 +75,7 @@ mod _native {
         links::{ExternalLink, HardLink, SoftLink},
         object::HLObject,
         plan::ReadPlan,
+        query::PyQuery,
         reference::{Reference, RegionReference},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},

@@ -83,8 +83,8 @@ pub(crate) fn waiting_rows(dataset: &Bound<'_, Dataset>) -> Option<Py<PyAny>> {
     this.state.waiting(dataset.py(), this.core.address().get(), Waiting::Rows)
 }
 
-/// Remembers rows of single appends that are not written yet. The file calls their `_write` when it is flushed
-/// or closed. `None` forgets them.
+/// Remembers rows of single appends that are not written yet. The file calls their `_write` when it is
+/// flushed or closed. `None` forgets them.
 #[pyfunction]
 #[pyo3(name = "_set_waiting_rows", signature = (dataset, rows))]
 pub(crate) fn set_waiting_rows(dataset: &Bound<'_, Dataset>, rows: Option<Py<PyAny>>) -> PyResult<()> {

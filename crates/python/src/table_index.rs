@@ -51,8 +51,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("full", Kind::Full),
 ];
 
-/// Builds the index of a column. `filters` are numbers of filters with the parameters that their plugins take;
-/// `None` stands for the filters of PyTables' indexes.
+/// Builds the index of a column. `filters` are numbers of filters with the parameters that their plugins
+/// take; `None` stands for the filters of PyTables' indexes.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // Python lists become vectors.
 #[pyo3(name = "_create_index")]
@@ -130,7 +130,8 @@ pub(crate) fn set_indexes_follow(dataset: &Bound<'_, Dataset>, follow: bool) -> 
     change(dataset, |table| index::set_indexes_follow(table, follow))
 }
 
-/// Kind, level, whether all rows are in order, the number of rows, and whether the index is marked as out of date.
+/// Kind, level, whether all rows are in order, the number of rows, and whether the index is marked as out of
+/// date.
 type Facts = (&'static str, u8, bool, u64, bool);
 
 /// Returns facts about the index of a column.

@@ -127,7 +127,8 @@ def test_pytables_uses_our_indexes(tmp_path, kind, optlevel, sizes):
     for seed, count in enumerate((0, 130, 1000)):
         rows = some_rows(count, seed, special=False)
         with hs.File(tmp_path / "t.h5", "w") as file:
-            # Buckets of rows divide blocks: PyTables adds rows to others in a way that it does not find again.
+            # Buckets of rows divide blocks: PyTables adds rows to others in a way that it does not find
+            # again.
             table = file.create_table("t", DTYPE, chunkshape=8 << seed, obj=rows)
             for path in COLUMNS:
                 assert table.create_index(path, optlevel, kind, _blocksizes=sizes) == count
@@ -170,7 +171,8 @@ def check_queries(table, path, values, seed, index):
     for low, high in pairs:
         if low is None or high is None or low > high:
             continue
-        # A name of its own for each column: PyTables remembers rows by the text of the condition and the values.
+        # A name of its own for each column: PyTables remembers rows by the text of the condition and the
+        # values.
         name = path.replace("/", "_")
         condition = f"{name} == low" if low == high else f"({name} >= low) & ({name} <= high)"
         names = {name: column, "low": low} if low == high else {name: column, "low": low, "high": high}

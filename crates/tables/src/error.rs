@@ -20,6 +20,9 @@ pub enum Error {
         /// What is wrong, and what to do.
         why: String,
     },
+    /// An expression has an error.
+    #[error(transparent)]
+    Expression(#[from] hyperslab_expr::Error),
     /// The file cannot be read or written.
     #[error(transparent)]
     Hdf5(#[from] hyperslab::Error),

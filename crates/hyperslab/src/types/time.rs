@@ -1,6 +1,6 @@
-//! Conversions of times to seconds. The specification defines only the size and byte order of a time (IV.A.2.d,
-//! class 2), so the values are those of PyTables, the only known writer: 8 bytes hold whole seconds in the upper
-//! half and microseconds in the lower half, both signed.
+//! Conversions of times to seconds. The specification defines only the size and byte order of a time
+//! (IV.A.2.d, class 2), so the values are those of PyTables, the only known writer: 8 bytes hold whole
+//! seconds in the upper half and microseconds in the lower half, both signed.
 
 use hyperslab_format::datatype::{ByteOrder, Datatype, Float, Time};
 

@@ -17,7 +17,9 @@ class Changes(Rows):
     """A dataset of records with the methods of a table that change rows."""
 
     def _changed(self, paths: "Sequence[str] | None" = None) -> None:
-        """Is called after values of these columns were changed or rows removed. None stands for all columns."""
+        """Is called after values of these columns were changed or rows removed. None stands for all
+        columns.
+        """
 
     def _grown(self, first: int) -> None:
         """Is called after rows from `first` on were appended."""

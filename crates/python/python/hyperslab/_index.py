@@ -90,7 +90,9 @@ class Index:
         return self.nelements
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns the numbers of the rows in the order of their values. The index must be completely sorted."""
+        """Returns the numbers of the rows in the order of their values. The index must be completely
+        sorted.
+        """
         count = self.nelements
         if not isinstance(key, slice):
             number = int(key) + (count if key < 0 else 0)

@@ -27,8 +27,8 @@ class Indexed(Changes):
     """A dataset of records with the methods of a table for indexes.
 
     Indexes have PyTables' layout: each program uses those of the other one. They follow all changes that are
-    made through a table. Changes by other programs are noticed: an index answers only after it was compared with
-    its column, once in each opening of a file (decision 0015).
+    made through a table. Changes by other programs are noticed: an index answers only after it was compared
+    with its column, once in each opening of a file (decision 0015).
     """
 
     def create_index(
@@ -42,12 +42,13 @@ class Indexed(Changes):
     ) -> int:
         """Builds the index of a column.
 
-        An index of kind "full" names the rows of a value. The other kinds are smaller and name ranges of rows.
+        An index of kind "full" names the rows of a value. The other kinds are smaller and name ranges of
+        rows.
 
         Args:
             column: The path of the column.
-            optlevel: How much PyTables would sort the values, from 0 to 9. It decides the sizes of the parts of
-                the index; the values are always sorted as much as the kind allows.
+            optlevel: How much PyTables would sort the values, from 0 to 9. It decides the sizes of the parts
+                of the index; the values are always sorted as much as the kind allows.
             kind: "ultralight", "light", "medium" or "full".
             filters: The filters of the index, of PyTables or of hyperslab. By default zlib at level 1.
             tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
@@ -142,7 +143,7 @@ class Indexed(Changes):
             _rebuild_index(self, path, False)
 
     def reindex_dirty(self) -> None:
-        """Builds those indexes anew that do not hold the values of their columns, whoever has changed them.
+        """Builds those indexes anew that do not hold the values of their columns.
 
         Example:
             >>> readings.reindex_dirty()
@@ -189,7 +190,8 @@ class Indexed(Changes):
 
     @property
     def autoindex(self) -> bool:
-        """Whether the indexes follow changes of the table. Without it, changed indexes are marked as out of date.
+        """Whether the indexes follow changes of the table. Without it, changed indexes are marked as out of
+        date.
 
         Example:
             >>> readings.autoindex

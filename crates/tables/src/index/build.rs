@@ -28,8 +28,8 @@ pub struct IndexOptions {
     pub filters: Filters,
     /// The directory for temporary files; by default that of the system.
     pub tmp: Option<PathBuf>,
-    /// The sizes of superblocks, blocks, slices and chunks of the index in rows, as PyTables' `_blocksizes`. By
-    /// default they follow from the number of rows.
+    /// The sizes of superblocks, blocks, slices and chunks of the index in rows, as PyTables' `_blocksizes`.
+    /// By default they follow from the number of rows.
     pub sizes: Option<[u64; 4]>,
     /// The bytes of records that are sorted in memory. More records are sorted in a temporary file.
     pub memory: u64,
@@ -98,8 +98,8 @@ pub fn build_index(table: &Dataset, column: &str, options: &IndexOptions) -> Res
     filled
 }
 
-/// Makes an index hold all rows of a table. Whole slices of the index keep their positions; the rows of the last
-/// row and those that the index does not know yet are sorted anew.
+/// Makes an index hold all rows of a table. Whole slices of the index keep their positions; the rows of the
+/// last row and those that the index does not know yet are sorted anew.
 pub(super) fn fill(table: &Dataset, column: &Column, content: Content, options: &IndexOptions) -> Result<()> {
     match column.values.words() {
         0..=1 => Filling::<2>::of(table, column, content, options)?.run(),

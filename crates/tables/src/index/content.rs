@@ -1,5 +1,5 @@
-//! The values and row numbers of an index: its bounds, which are in memory, and its chunks, which are read when
-//! they are needed.
+//! The values and row numbers of an index: its bounds, which are in memory, and its chunks, which are read
+//! when they are needed.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::layout::{Layout, damaged};
 use super::{Kind, hash};
 use crate::error::Result;
 
-/// The key of every chunk's first value and of every slice's last value. The last row counts as a slice, if it
-/// has positions.
+/// The key of every chunk's first value and of every slice's last value. The last row counts as a slice, if
+/// it has positions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bounds {
     pub(super) starts: Vec<u64>,
@@ -124,8 +124,8 @@ impl Content {
         Ok(())
     }
 
-    /// Returns whether all positions are in the order of the values. PyTables leaves its attribute for this out, or
-    /// unchanged.
+    /// Returns whether all positions are in the order of the values. PyTables leaves its attribute for this
+    /// out, or unchanged.
     pub(super) fn is_sorted(&self) -> bool {
         let begins =
             (1..self.slices()).map(|slice| (self.end(slice - 1), self.start(self.first_chunk(slice))));

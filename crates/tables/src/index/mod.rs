@@ -1,9 +1,9 @@
 //! Indexes of columns in PyTables' layout: what they are, and searches.
 //!
-//! `sizes` explains the parts of an index. `layout` has its groups, datasets and attributes, `content` its values.
-//! A search answers with rows or ranges of rows that hold all matching rows. It answers only when `proof` has
-//! found that the index holds the values of the column, so an index never hides a row (decision 0015). `sort`
-//! sorts columns of any size for `build`; `update` extends, rebuilds and removes indexes.
+//! `sizes` explains the parts of an index. `layout` has its groups, datasets and attributes, `content` its
+//! values. A search answers with rows or ranges of rows that hold all matching rows. It answers only when
+//! `proof` has found that the index holds the values of the column, so an index never hides a row (decision
+//! 0015). `sort` sorts columns of any size for `build`; `update` extends, rebuilds and removes indexes.
 
 mod build;
 mod content;
@@ -112,7 +112,8 @@ impl Column {
             datatype = &member.datatype;
         }
         let values = ValueType::of(datatype).ok_or_else(|| {
-            wrong("its values cannot be indexed: use a column of numbers, truth values or texts of up to 256 bytes".into())
+            wrong("its values cannot be indexed: use a column of numbers, truth values or texts of up to 256
+            bytes".into())
         })?;
         let bytes = first..first.saturating_add(values.size());
         if bytes.end > table.element_size() {
@@ -135,15 +136,13 @@ impl Column {
 /// }
 ///
 /// # fn main() -> hyperslab_tables::Result<()> {
-/// let file = File::in_memory()?;
-/// let rows: Vec<Reading> = (0_i16..100).map(|n| Reading { time: n.into(), temperature: f32::from(n % 10) }).collect();
-/// let table = file.root().new_dataset::<Reading>("t").shape([100]).chunks([10]).create_with(&rows)?;
-/// build_index(&table, "temperature", &IndexOptions::sorted())?;
-/// let index = ColumnIndex::open(&table, "temperature")?.expect("the index was built");
-/// let above = index.find(Bound::Excluded(&8.5_f32.to_le_bytes()), Bound::Unbounded)?;
-/// let rows = (0..10).map(|tens| tens * 10 + 9).collect();
-/// assert_eq!(above, Candidates::Rows { rows, unknown: 100..100 });
-/// # Ok(()) }
+/// let file = File::in_memory()?; let rows: Vec<Reading> = (0_i16..100).map(|n| Reading { time: n.into(),
+/// temperature: f32::from(n % 10) }).collect(); let table =
+/// file.root().new_dataset::<Reading>("t").shape([100]).chunks([10]).create_with(&rows)?; build_index(&table,
+/// "temperature", &IndexOptions::sorted())?; let index = ColumnIndex::open(&table,
+/// "temperature")?.expect("the index was built"); let above =
+/// index.find(Bound::Excluded(&8.5_f32.to_le_bytes()), Bound::Unbounded)?; let rows = (0..10).map(|tens| tens
+/// * 10 + 9).collect(); assert_eq!(above, Candidates::Rows { rows, unknown: 100..100 }); # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 pub struct ColumnIndex {
@@ -180,7 +179,8 @@ impl ColumnIndex {
         self.content.layout.optlevel
     }
 
-    /// Returns whether all rows are in the order of their values, so that [`in_order`](Self::in_order) gives it.
+    /// Returns whether all rows are in the order of their values, so that [`in_order`](Self::in_order) gives
+    /// it.
     pub fn is_complete(&self) -> bool {
         self.content.is_sorted()
     }

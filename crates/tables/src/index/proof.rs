@@ -1,9 +1,9 @@
 //! The proof that an index holds the values of its column.
 //!
-//! Nothing in an HDF5 file tells that another program has changed a dataset, so the first search in an opening
-//! compares the index with the column: decision 0015. Every row contributes the hash of its number and its
-//! value to a sum. The column must have the sum that the index has; then no row is missing in the index, and
-//! none has another value there.
+//! Nothing in an HDF5 file tells that another program has changed a dataset, so the first search in an
+//! opening compares the index with the column: decision 0015. Every row contributes the hash of its number
+//! and its value to a sum. The column must have the sum that the index has; then no row is missing in the
+//! index, and none has another value there.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

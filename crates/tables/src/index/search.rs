@@ -171,7 +171,8 @@ fn edge(values: ValueType, bound: Bound<&[u8]>, is_lower: bool) -> Result<Option
     Ok(Some(Edge { key, is_after: is_longer || is_included != is_lower }))
 }
 
-/// Returns the row numbers or buckets of all positions, as `meaning` of a slice and a stored number gives them.
+/// Returns the row numbers or buckets of all positions, as `meaning` of a slice and a stored number gives
+/// them.
 fn places(index: &ColumnIndex, parts: &[Part], meaning: impl Fn(u64, u64) -> u64) -> Result<Vec<u64>> {
     let content = &index.content;
     let len = content.layout.sizes.chunk;

@@ -1,8 +1,8 @@
 //! The sizes of the parts of an index.
 //!
 //! An index is a sequence of *positions*, one for each row. Positions are cut into *slices*; the values of a
-//! slice are sorted. A slice is cut into *chunks*, which are chunks of the datasets of the index; the values at
-//! their starts are the *bounds*. Positions after the last whole slice are the *last row* of the index, in
+//! slice are sorted. A slice is cut into *chunks*, which are chunks of the datasets of the index; the values
+//! at their starts are the *bounds*. Positions after the last whole slice are the *last row* of the index, in
 //! datasets of its own. *Blocks* of slices limit how far rows move.
 
 use super::Kind;

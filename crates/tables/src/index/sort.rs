@@ -41,8 +41,8 @@ const LONGEST: usize = 1 << 20;
 type Load<'a, const N: usize> = dyn Fn(Range<u64>, &mut Vec<[u64; N]>) -> Result<()> + Sync + 'a;
 
 impl<const N: usize> Runs<N> {
-    /// Reads and sorts the records of `rows`, in runs. `sorted` is a run that is sorted already. If all records
-    /// take more than `memory` bytes, the runs are written to a file in the directory `tmp`.
+    /// Reads and sorts the records of `rows`, in runs. `sorted` is a run that is sorted already. If all
+    /// records take more than `memory` bytes, the runs are written to a file in the directory `tmp`.
     pub(super) fn make(
         sorted: Vec<[u64; N]>,
         rows: Range<u64>,
@@ -110,8 +110,8 @@ impl<const N: usize> Runs<N> {
         if rank >= self.lens.iter().sum() {
             return Ok(self.lens.clone());
         }
-        // Of the records of a run below a sample, at least those up to its sample before, and at most all up to
-        // its sample after, come before the cut.
+        // Of the records of a run below a sample, at least those up to its sample before, and at most all up
+        // to its sample after, come before the cut.
         let (low, high) = (rank / SAMPLED, (rank + self.lens.len() * (SAMPLED - 1)).div_ceil(SAMPLED));
         let mut from: Vec<usize> = vec![0; self.lens.len()];
         let mut to = if high < self.samples.len() { vec![0; self.lens.len()] } else { self.lens.clone() };

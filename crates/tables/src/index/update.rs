@@ -65,9 +65,9 @@ pub fn remove_index(table: &Dataset, column: &str) -> Result<bool> {
     Ok(is_there)
 }
 
-/// Marks indexes of a table as out of date, as PyTables does: nobody uses them until they are rebuilt. `columns`
-/// are the columns that change, nested names joined by `/`; without columns, all change. Returns whether there
-/// are such indexes.
+/// Marks indexes of a table as out of date, as PyTables does: no reader uses them until they are rebuilt.
+/// `columns` are the columns that change, nested names joined by `/`; without columns, all change. Returns
+/// whether there are such indexes.
 pub fn mark_stale(table: &Dataset, columns: Option<&[String]>) -> Result<bool> {
     let is_inside = |path: &str, column: &String| {
         path.strip_prefix(column.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -88,8 +88,8 @@ pub fn mark_stale(table: &Dataset, columns: Option<&[String]>) -> Result<bool> {
     Ok(is_any)
 }
 
-/// Makes the indexes of a table hold its rows: rebuilds those that are marked as out of date, and adds the rows
-/// that were appended to the others.
+/// Makes the indexes of a table hold its rows: rebuilds those that are marked as out of date, and adds the
+/// rows that were appended to the others.
 ///
 /// Errors: those of [`build_index`].
 pub fn update_indexes(table: &Dataset) -> Result<()> {
@@ -112,8 +112,8 @@ pub fn update_indexes(table: &Dataset) -> Result<()> {
     Ok(())
 }
 
-/// Builds the index of a column anew, with the options of the old index. With `only_stale`, only if it is marked
-/// as out of date or does not hold the values of the column. Returns whether it was built.
+/// Builds the index of a column anew, with the options of the old index. With `only_stale`, only if it is
+/// marked as out of date or does not hold the values of the column. Returns whether it was built.
 ///
 /// Errors: `Argument` if the table has no such column; those of [`build_index`].
 pub fn rebuild_index(table: &Dataset, column: &str, only_stale: bool) -> Result<bool> {

@@ -1,8 +1,8 @@
 //! The values of columns that can be indexed, and their order.
 //!
 //! A value is compared by its key: words that have the order of the values. The order is that of NumPy: -0.0
-//! equals 0.0, and texts that differ only in zero bytes at their end are equal. NaN equals NaN and comes last,
-//! where PyTables sorts it; no comparison matches it.
+//! equals 0.0, and texts that differ only in zero bytes at their end are equal. NaN equals NaN and comes
+//! last, where PyTables sorts it; no comparison matches it.
 
 use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Integer, Padding, Text};
 
@@ -61,8 +61,8 @@ impl ValueType {
         Some(Self { kind, size, is_big })
     }
 
-    /// Returns the type of the values in an index of a column of this type: little-endian numbers, and seconds
-    /// for times with fractions.
+    /// Returns the type of the values in an index of a column of this type: little-endian numbers, and
+    /// seconds for times with fractions.
     pub(super) fn indexed(self) -> Self {
         let kind = if self.kind == Kind::Time { Kind::Float } else { self.kind };
         Self { kind, is_big: false, ..self }
@@ -143,7 +143,8 @@ impl ValueType {
         }
     }
 
-    /// Writes a value of [`indexed`](Self::indexed) that has this key. `value` has [`size`](Self::size) bytes.
+    /// Writes a value of [`indexed`](Self::indexed) that has this key. `value` has [`size`](Self::size)
+    /// bytes.
     pub(super) fn value(self, key: &[u64], value: &mut [u8]) {
         if self.kind == Kind::Text {
             for (bytes, word) in value.chunks_mut(8).zip(key) {
@@ -318,7 +319,8 @@ mod tests {
         }
 
         #[test]
-        fn keys_have_the_order_of_texts(a in prop::collection::vec(0_u8..4, 11), b in prop::collection::vec(0_u8..4, 11)) {
+        fn keys_have_the_order_of_texts(a in prop::collection::vec(0_u8..4, 11), b in
+        prop::collection::vec(0_u8..4, 11)) {
             let trimmed = |text: &[u8]| {
                 let len = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                 text[..len].to_vec()

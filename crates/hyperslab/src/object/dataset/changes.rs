@@ -1,5 +1,5 @@
-//! Counts the changes of the elements of datasets. A value that was derived from elements is stale if the count
-//! has risen.
+//! Counts the changes of the elements of datasets. A value that was derived from elements is stale if the
+//! count has risen.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,0 +1,108 @@
+//! What must hold of single names for an expression to be true. An index or the bounds of a chunk answer that
+//! without the rows.
+
+use crate::lower::{fold, mirrored};
+use crate::tree::{Binary, Kind, Node, Unary};
+use crate::value::Value;
+
+/// A condition that holds wherever the expression is true. It may hold elsewhere, too.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Demand {
+    /// Nothing is known.
+    Unknown,
+    /// All of these hold.
+    All(Vec<Demand>),
+    /// One of these holds.
+    Any(Vec<Demand>),
+    /// A name compares with a value in this way. No element does if the value is NaN.
+    Compare {
+        /// The name.
+        name: String,
+        /// The comparison, with the name on its left.
+        op: Comparison,
+        /// The value.
+        value: Value,
+    },
+    /// A name is true.
+    Is(String),
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `==`
+    Equal,
+}
+
+/// Returns the demand of a tree. `constants` returns the values of the names that are scalars.
+pub(crate) fn demand(tree: &Node, names: &[String], constants: &dyn Fn(&str) -> Option<Value>) -> Demand {
+    match &tree.kind {
+        Kind::Binary(Binary::And, both) => {
+            let both = both.iter().map(|one| demand(one, names, constants));
+            let known: Vec<Demand> = both.filter(|one| *one != Demand::Unknown).flat_map(all).collect();
+            if known.is_empty() { Demand::Unknown } else { Demand::All(known) }
+        }
+        Kind::Binary(Binary::Or, both) => {
+            let both: Vec<Demand> =
+                both.iter().map(|one| demand(one, names, constants)).flat_map(any).collect();
+            if both.contains(&Demand::Unknown) { Demand::Unknown } else { Demand::Any(both) }
+        }
+        Kind::Binary(operator, both) => {
+            let (name, value, operator) =
+                match (column(&both[0], names, constants), column(&both[1], names, constants)) {
+                    (Some(name), None) => (name, constant(&both[1], names, constants), *operator),
+                    (None, Some(name)) => (name, constant(&both[0], names, constants), mirrored(*operator)),
+                    _ => return Demand::Unknown,
+                };
+            let op = match operator {
+                Binary::Less => Comparison::Less,
+                Binary::LessEqual => Comparison::LessEqual,
+                Binary::Greater => Comparison::Greater,
+                Binary::GreaterEqual => Comparison::GreaterEqual,
+                Binary::Equal => Comparison::Equal,
+                _ => return Demand::Unknown,
+            };
+            value.map_or(Demand::Unknown, |value| Demand::Compare { name, op, value })
+        }
+        Kind::Name(_) => column(tree, names, constants).map_or(Demand::Unknown, Demand::Is),
+        _ => Demand::Unknown,
+    }
+}
+
+/// Returns the demands of an `All`, or the demand itself.
+fn all(demand: Demand) -> Vec<Demand> {
+    if let Demand::All(inner) = demand { inner } else { vec![demand] }
+}
+
+/// Returns the demands of an `Any`, or the demand itself.
+fn any(demand: Demand) -> Vec<Demand> {
+    if let Demand::Any(inner) = demand { inner } else { vec![demand] }
+}
+
+/// Returns the name of a node that is a name without a known value.
+fn column(node: &Node, names: &[String], constants: &dyn Fn(&str) -> Option<Value>) -> Option<String> {
+    let Kind::Name(number) = node.kind else { return None };
+    let name = names.get(number)?;
+    constants(name).is_none().then(|| name.clone())
+}
+
+/// Returns the value of a node that consists of literals and known names.
+fn constant(node: &Node, names: &[String], constants: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+    match &node.kind {
+        Kind::Literal(value) => Some(value.clone()),
+        Kind::Name(number) => constants(names.get(*number)?),
+        Kind::Unary(Unary::Negative, inner) => constant(inner, names, constants)?.negated(),
+        Kind::Binary(operator, both) => {
+            fold(*operator, &constant(&both[0], names, constants)?, &constant(&both[1], names, constants)?)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,555 @@
+//! Compiles a tree to a program: finds the types, casts operands, and computes what is constant.
+
+mod fold;
+mod time;
+
+use std::borrow::Cow;
+
+pub(crate) use self::fold::{fold, mirrored};
+use crate::error::{Error, Result, no_meaning};
+use crate::kernels::{Op, TimeMath};
+use crate::program::{Constant, Program, Registers, Source, Step};
+use crate::tree::Binary as B;
+use crate::tree::Binary;
+use crate::tree::{Function, Kind, Math, Node, Unary};
+use crate::types::{Class, Type};
+use crate::typing::{float_of, part_of, promote, range, weak};
+use crate::value::Value;
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand {
+    /// An array of elements of this type.
+    Array(Type),
+    /// A scalar of Python, whose type gives way to that of other operands.
+    Scalar(Value),
+    /// A scalar of NumPy, with its bytes.
+    Typed(Type, Vec<u8>),
+}
+
+/// Compiles a tree. `names` are those of the tree.
+pub(crate) fn lower(tree: &Node, names: &[String], operands: &[(&str, Operand)]) -> Result<Program> {
+    let program = Program {
+        steps: Vec::new(),
+        result: Source::Constant(0),
+        kind: Type::Bool,
+        names: Vec::new(),
+        types: Vec::new(),
+        constants: Vec::new(),
+        registers: Vec::new(),
+    };
+    let mut lowering = Lowering { names, operands, program };
+    let lowered = lowering.node(tree)?;
+    let (source, kind) = lowering.strong(lowered, None)?;
+    let mut program = lowering.program;
+    (program.result, program.kind) = (source, kind);
+    Ok(program)
+}
+
+struct Lowering<'a> {
+    names: &'a [String],
+    operands: &'a [(&'a str, Operand)],
+    program: Program,
+}
+
+/// A compiled node.
+#[derive(Debug, Clone)]
+enum Lowered {
+    /// A scalar without a type of its own.
+    Weak(Value),
+    Strong(Source, Type),
+}
+
+impl Lowered {
+    fn describe(&self) -> Cow<'static, str> {
+        match self {
+            Self::Weak(Value::Bool(_)) => "a truth value".into(),
+            Self::Weak(Value::Int(_)) => "an integer".into(),
+            Self::Weak(Value::Float(_)) => "a float".into(),
+            Self::Weak(Value::Complex(..)) => "a complex number".into(),
+            Self::Weak(Value::Bytes(_)) => "bytes".into(),
+            Self::Weak(Value::Text(_)) => "a text".into(),
+            Self::Strong(_, kind) => kind.to_string().into(),
+        }
+    }
+
+    fn kind(&self) -> Option<Type> {
+        match self {
+            Self::Weak(_) => None,
+            Self::Strong(_, kind) => Some(*kind),
+        }
+    }
+}
+
+impl Lowering<'_> {
+    fn node(&mut self, node: &Node) -> Result<Lowered> {
+        match &node.kind {
+            Kind::Literal(value) => Ok(Lowered::Weak(value.clone())),
+            Kind::Name(number) => self.name(*number),
+            Kind::Unary(operator, inner) => {
+                let inner = self.node(inner)?;
+                self.unary(*operator, inner)
+            }
+            Kind::Binary(operator, both) => {
+                let (a, b) = (self.node(&both[0])?, self.node(&both[1])?);
+                self.binary(*operator, &a, &b)
+            }
+            Kind::Call(function, arguments) => {
+                let arguments = arguments.iter().map(|one| self.node(one)).collect::<Result<Vec<_>>>()?;
+                self.call(*function, arguments)
+            }
+            Kind::Reduction(..) => no_meaning(
+                "a reduction such as sum(a)",
+                "a condition is computed row by row, and `Expr` computes reductions",
+            ),
+        }
+    }
+
+    fn name(&mut self, number: usize) -> Result<Lowered> {
+        let name = &self.names[number];
+        let Some((_, operand)) = self.operands.iter().find(|(known, _)| known == name) else {
+            let known: Vec<&str> = self.operands.iter().map(|(known, _)| *known).collect();
+            return Err(Error::UnknownName { name: name.clone(), known: known.join(", ") });
+        };
+        Ok(match operand {
+            Operand::Array(kind) => {
+                let program = &mut self.program;
+                let number = program.names.iter().position(|known| known == name).unwrap_or_else(|| {
+                    program.names.push(name.clone());
+                    program.types.push(*kind);
+                    program.names.len() - 1
+                });
+                Lowered::Strong(Source::Array(number), *kind)
+            }
+            Operand::Scalar(value) => Lowered::Weak(value.clone()),
+            Operand::Typed(kind, bytes) if bytes.len() == kind.size() => {
+                Lowered::Strong(self.constant(bytes), *kind)
+            }
+            Operand::Typed(kind, bytes) => {
+                let why = format!("a scalar of {kind} has {} bytes", kind.size());
+                return no_meaning(format!("{name} of {} bytes", bytes.len()), why);
+            }
+        })
+    }
+
+    fn constant(&mut self, bytes: &[u8]) -> Source {
+        self.program.constants.push(Constant::new(bytes));
+        Source::Constant(self.program.constants.len() - 1)
+    }
+
+    fn push(&mut self, op: Op, inputs: &[Source], kind: Type) -> Result<Source> {
+        if let Some(constant) = self.folded(op, inputs, kind)? {
+            return Ok(constant);
+        }
+        let out = self.register(inputs, kind);
+        self.program.steps.push(Step { op, inputs: inputs.to_vec(), out });
+        Ok(Source::Register(out))
+    }
+
+    /// Computes a step whose operands are all constant.
+    fn folded(&mut self, op: Op, inputs: &[Source], kind: Type) -> Result<Option<Source>> {
+        if !inputs.iter().all(|input| matches!(input, Source::Constant(_))) {
+            return Ok(None);
+        }
+        let step = Step { op, inputs: inputs.to_vec(), out: 0 };
+        let program = Program {
+            steps: vec![step],
+            result: Source::Register(0),
+            kind,
+            names: Vec::new(),
+            types: Vec::new(),
+            constants: self.program.constants.clone(),
+            registers: vec![kind],
+        };
+        let mut result = vec![0; kind.size()];
+        program.run(&[], 1, &mut result, &mut Registers::default())?;
+        Ok(Some(self.constant(&result)))
+    }
+
+    /// Returns a register for results. A register that no later step reads could be taken again, but
+    /// expressions are short.
+    fn register(&mut self, _inputs: &[Source], kind: Type) -> usize {
+        self.program.registers.push(kind);
+        self.program.registers.len() - 1
+    }
+
+    /// Gives a weak scalar the type that it has beside another type, or alone.
+    fn strong(&mut self, lowered: Lowered, beside: Option<Type>) -> Result<(Source, Type)> {
+        let value = match lowered {
+            Lowered::Strong(source, kind) => return Ok((source, kind)),
+            Lowered::Weak(value) => value,
+        };
+        let Some(kind) = weak(&value, beside) else {
+            return no_meaning(format!("{value:?}"), "the integer does not fit 64 bits");
+        };
+        Ok((self.typed(&value, kind)?, kind))
+    }
+
+    /// Returns a weak scalar as a constant of a type.
+    fn typed(&mut self, value: &Value, kind: Type) -> Result<Source> {
+        let cast = |from: Type, bytes: &[u8], this: &mut Self| {
+            let source = this.constant(bytes);
+            if from == kind { Ok(source) } else { this.cast((source, from), kind) }
+        };
+        match value {
+            Value::Bool(value) => cast(Type::Bool, &[u8::from(*value)], self),
+            Value::Int(value) if kind.is_integer() => {
+                let Some((low, high)) = range(kind) else { return no_meaning("an integer", "no range") };
+                if *value < low || *value > high {
+                    let why = format!("{kind} holds {low} to {high}");
+                    return no_meaning(format!("the integer {value}"), why);
+                }
+                Ok(self.constant(&value.to_le_bytes()[..kind.size()]))
+            }
+            Value::Int(_) | Value::Float(_) => {
+                cast(Type::F64, &value.float().unwrap_or(f64::NAN).to_ne_bytes(), self)
+            }
+            Value::Complex(re, im) if kind == Type::C64 => {
+                #[expect(clippy::cast_possible_truncation, reason = "a scalar of Python gives way")]
+                let parts = [*re as f32, *im as f32];
+                Ok(self.constant(bytemuck::cast_slice(&parts)))
+            }
+            Value::Complex(re, im) => Ok(self.constant(bytemuck::cast_slice(&[*re, *im]))),
+            Value::Bytes(bytes) => Ok(self.constant(bytes)),
+            Value::Text(text) => {
+                let units: Vec<u32> = text.chars().map(u32::from).collect();
+                Ok(self.constant(bytemuck::cast_slice(&units)))
+            }
+        }
+    }
+
+    fn cast(&mut self, (source, from): (Source, Type), to: Type) -> Result<Source> {
+        match (from, to) {
+            _ if from == to => Ok(source),
+            (Type::Datetime(a) | Type::Timedelta(a), Type::Datetime(b) | Type::Timedelta(b)) => {
+                match a.in_units_of(b) {
+                    Some(1) => Ok(source),
+                    Some(factor) => self.push(Op::ScaleTime(factor), &[source], to),
+                    None => no_meaning(format!("{from} as {to}"), "the units have no fixed ratio"),
+                }
+            }
+            // Floats of 16 bits come from and go to 32 bits; complex numbers from their parts.
+            (Type::F16, to) if to.class() == Class::Complex => {
+                let single = self.push(Op::Cast(Type::F16, Type::F32), &[source], Type::F32)?;
+                self.push(Op::Cast(Type::F32, to), &[single], to)
+            }
+            _ => self.push(Op::Cast(from, to), &[source], to),
+        }
+    }
+
+    fn unary(&mut self, operator: Unary, inner: Lowered) -> Result<Lowered> {
+        let refused = |inner: &Lowered, why: &str| {
+            no_meaning(format!("{} of {}", sign(operator), inner.describe()), why)
+        };
+        if let Lowered::Weak(value) = &inner {
+            let folded = match (operator, value) {
+                (Unary::Negative, value) => value.negated(),
+                (Unary::Positive, Value::Int(_) | Value::Float(_) | Value::Complex(..)) => {
+                    Some(value.clone())
+                }
+                (Unary::Invert, Value::Int(value)) => Some(Value::Int(!value)),
+                (Unary::Invert, Value::Bool(value)) => Some(Value::Bool(!value)),
+                _ => None,
+            };
+            return match folded {
+                Some(value) => Ok(Lowered::Weak(value)),
+                None => refused(&inner, "it has no such operator"),
+            };
+        }
+        let (source, kind) = self.strong(inner.clone(), None)?;
+        let op = match (operator, kind.class()) {
+            (Unary::Negative | Unary::Positive, Class::Bool) => {
+                return refused(&inner, "the negation of a truth value is ~a");
+            }
+            (Unary::Positive, class) if class <= Class::Complex || class == Class::Timedelta => {
+                return Ok(inner);
+            }
+            (Unary::Negative, Class::Timedelta) => Op::TimeMath(TimeMath::Negative),
+            (Unary::Negative, class) if class <= Class::Complex => Op::Negative(kind),
+            (Unary::Invert, Class::Bool | Class::Signed | Class::Unsigned) => Op::Invert(kind),
+            (Unary::Invert, _) => return refused(&inner, "~ negates truth values and the bits of integers"),
+            _ => return refused(&inner, "it is no number"),
+        };
+        let made = self.in_wide(
+            kind,
+            |this, kind, source| {
+                let op = if let Op::Negative(_) = op { Op::Negative(kind) } else { op };
+                this.push(op, &[source], kind)
+            },
+            source,
+        )?;
+        Ok(Lowered::Strong(made, kind))
+    }
+
+    /// Computes a function of floats of 16 bits in 32 bits.
+    fn in_wide(
+        &mut self,
+        kind: Type,
+        f: impl FnOnce(&mut Self, Type, Source) -> Result<Source>,
+        source: Source,
+    ) -> Result<Source> {
+        if kind != Type::F16 {
+            return f(self, kind, source);
+        }
+        let wide = self.cast((source, Type::F16), Type::F32)?;
+        let made = f(self, Type::F32, wide)?;
+        self.cast((made, Type::F32), Type::F16)
+    }
+
+    fn binary(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Result<Lowered> {
+        if let (Lowered::Weak(one), Lowered::Weak(other)) = (a, b)
+            && let Some(folded) = fold(operator, one, other)
+        {
+            return Ok(Lowered::Weak(folded));
+        }
+        let is_timed = |lowered: &Lowered| {
+            lowered.kind().is_some_and(|kind| matches!(kind.class(), Class::Datetime | Class::Timedelta))
+        };
+        if is_timed(a) || is_timed(b) {
+            return self.times(operator, a, b);
+        }
+        let is_string = |lowered: &Lowered| match lowered {
+            Lowered::Weak(value) => matches!(value, Value::Bytes(_) | Value::Text(_)),
+            Lowered::Strong(_, kind) => matches!(kind.class(), Class::Bytes | Class::Text),
+        };
+        if is_string(a) || is_string(b) {
+            return self.strings(operator, a, b);
+        }
+        self.numbers(operator, a, b)
+    }
+
+    fn numbers(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Result<Lowered> {
+        if operator.is_comparison()
+            && let Some(known) = self.beyond(operator, a, b)
+        {
+            return Ok(known);
+        }
+        let refused =
+            |why: &str| no_meaning(format!("{} {} {}", a.describe(), operator.sign(), b.describe()), why);
+        let (kind_a, kind_b) = (a.kind(), b.kind());
+        let (source_a, one) = self.strong(a.clone(), kind_b)?;
+        let (source_b, other) = self.strong(b.clone(), kind_a)?;
+        if operator.is_comparison() && matches!((one, other), (Type::I64, Type::U64) | (Type::U64, Type::I64))
+        {
+            let (operator, inputs) = if one == Type::I64 {
+                (operator, [source_a, source_b])
+            } else {
+                (mirrored(operator), [source_b, source_a])
+            };
+            return Ok(Lowered::Strong(
+                self.push(Op::CompareMixed(operator), &inputs, Type::Bool)?,
+                Type::Bool,
+            ));
+        }
+        let Some(common) = promote(one, other) else { return refused("they have no common type") };
+        let is_bool = common == Type::Bool;
+        let is_integer = common.is_integer();
+        let (work, result) = match operator {
+            _ if operator.is_comparison() => (common, Type::Bool),
+            B::Subtract if is_bool => return refused("truth values have no difference: use a ^ b or a & ~b"),
+            B::Divide if is_bool || is_integer => (Type::F64, Type::F64),
+            B::FloorDivide | B::Modulo | B::Fmod | B::Power | B::ShiftLeft | B::ShiftRight if is_bool => {
+                (Type::I8, Type::I8)
+            }
+            B::And | B::Or | B::Xor if !is_bool && !is_integer => {
+                return refused(
+                    "the operator is for truth values and integers: compare first, with parentheses",
+                );
+            }
+            B::ShiftLeft | B::ShiftRight if !is_integer => {
+                return refused("only integers have bits to shift");
+            }
+            B::FloorDivide | B::Modulo | B::Fmod | B::Minimum | B::Maximum
+                if common.class() == Class::Complex =>
+            {
+                return refused("complex numbers have no order");
+            }
+            B::Arctan2 | B::Hypot | B::Copysign | B::Nextafter => {
+                if common.class() == Class::Complex {
+                    return refused("the function is for real numbers");
+                }
+                // Each operand becomes a float of its own size first.
+                let float = promote(float_of(one), float_of(other)).unwrap_or(Type::F64);
+                (float, float)
+            }
+            _ => (common, common),
+        };
+        let wide = if work == Type::F16 { Type::F32 } else { work };
+        let (source_a, source_b) = (self.cast((source_a, one), wide)?, self.cast((source_b, other), wide)?);
+        let made_kind = if result == Type::F16 { Type::F32 } else { result };
+        let made = self.push(Op::Binary(operator, wide), &[source_a, source_b], made_kind)?;
+        Ok(Lowered::Strong(self.cast((made, made_kind), result)?, result))
+    }
+
+    /// Compares integers with an integer beyond their range, which is always true or always false.
+    fn beyond(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Option<Lowered> {
+        let (operator, value, kind) = match (a, b) {
+            (Lowered::Strong(_, kind), Lowered::Weak(Value::Int(value))) => (operator, *value, *kind),
+            (Lowered::Weak(Value::Int(value)), Lowered::Strong(_, kind)) => {
+                (mirrored(operator), *value, *kind)
+            }
+            _ => return None,
+        };
+        let (low, high) = range(kind)?;
+        let is_above = value > high;
+        if !is_above && value >= low {
+            return None;
+        }
+        let holds = match operator {
+            Binary::Less | Binary::LessEqual => is_above,
+            Binary::Greater | Binary::GreaterEqual => !is_above,
+            operator => operator == Binary::NotEqual,
+        };
+        Some(Lowered::Strong(self.constant(&[u8::from(holds)]), Type::Bool))
+    }
+
+    fn strings(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Result<Lowered> {
+        let refused =
+            |why: &str| no_meaning(format!("{} {} {}", a.describe(), operator.sign(), b.describe()), why);
+        if !operator.is_comparison() {
+            return refused("strings are compared, and nothing else");
+        }
+        let is_bytes = |lowered: &Lowered| matches!(lowered.kind(), Some(Type::Bytes(_)));
+        let (a_is_bytes, b_is_bytes) = (is_bytes(a), is_bytes(b));
+        let (source_a, one) = self.string(a.clone(), b_is_bytes)?;
+        let (source_b, other) = self.string(b.clone(), a_is_bytes)?;
+        if one.class() != other.class() {
+            return refused("bytes are compared with bytes, written b'text', and a text with a text");
+        }
+        let op = Op::CompareStrings(operator, one, other);
+        Ok(Lowered::Strong(self.push(op, &[source_a, source_b], Type::Bool)?, Type::Bool))
+    }
+
+    /// Returns a string. A text of Python beside bytes is taken in UTF-8.
+    fn string(&mut self, lowered: Lowered, beside_bytes: bool) -> Result<(Source, Type)> {
+        match lowered {
+            Lowered::Weak(Value::Text(text)) if beside_bytes => {
+                self.strong(Lowered::Weak(Value::Bytes(text.into_bytes())), None)
+            }
+            lowered => self.strong(lowered, None),
+        }
+    }
+
+    fn call(&mut self, function: Function, arguments: Vec<Lowered>) -> Result<Lowered> {
+        let mut arguments = arguments.into_iter();
+        let mut next =
+            || arguments.next().ok_or(Error::Type { what: "a call".into(), why: "too short".into() });
+        match function {
+            Function::Math(math) => {
+                let argument = next()?;
+                self.math(math, argument)
+            }
+            Function::Where => {
+                let (condition, a, b) = (next()?, next()?, next()?);
+                self.select(condition, a, b)
+            }
+            Function::IsIn => {
+                let value = next()?;
+                let mut found = None;
+                for other in arguments {
+                    let equal = self.binary(Binary::Equal, &value, &other)?;
+                    found = Some(match found {
+                        None => equal,
+                        Some(found) => self.binary(Binary::Or, &found, &equal)?,
+                    });
+                }
+                found
+                    .ok_or(Error::Type { what: "isin".into(), why: "it needs values to compare with".into() })
+            }
+            Function::Contains => {
+                let (text, part) = (next()?, next()?);
+                let is_bytes = |one: &Lowered| matches!(one.kind(), Some(Type::Bytes(_)));
+                let beside = is_bytes(&text) || is_bytes(&part);
+                let (one, other) = (self.string(text, beside)?, self.string(part, beside)?);
+                if one.1.class() != other.1.class() || !matches!(one.1.class(), Class::Bytes | Class::Text) {
+                    return no_meaning(
+                        format!("contains({}, {})", one.1, other.1),
+                        "both are strings of one kind",
+                    );
+                }
+                let op = Op::Contains(one.1, other.1);
+                Ok(Lowered::Strong(self.push(op, &[one.0, other.0], Type::Bool)?, Type::Bool))
+            }
+            Function::Complex => {
+                let (re, im) = (next()?, next()?);
+                let (kind_re, kind_im) = (re.kind(), im.kind());
+                let (re, im) = (self.strong(re, kind_im)?, self.strong(im, kind_re)?);
+                let part = if (re.1, im.1) == (Type::F32, Type::F32) { Type::F32 } else { Type::F64 };
+                if re.1.class() > Class::Float || im.1.class() > Class::Float {
+                    return no_meaning(format!("complex({}, {})", re.1, im.1), "both parts are real numbers");
+                }
+                let parts = [self.cast(re, part)?, self.cast(im, part)?];
+                let kind = if part == Type::F32 { Type::C64 } else { Type::C128 };
+                Ok(Lowered::Strong(self.push(Op::Complex(kind), &parts, kind)?, kind))
+            }
+        }
+    }
+
+    fn select(&mut self, condition: Lowered, a: Lowered, b: Lowered) -> Result<Lowered> {
+        let (mask, kind) = self.strong(condition, None)?;
+        if !kind.is_number() || kind.class() == Class::Complex {
+            return no_meaning(format!("where({kind}, ...)"), "its first argument is a condition");
+        }
+        let mask = self.cast((mask, kind), Type::Bool)?;
+        let (kind_a, kind_b) = (a.kind(), b.kind());
+        let (a, b) = (self.strong(a, kind_b)?, self.strong(b, kind_a)?);
+        let common = promote(a.1, b.1).filter(|kind| !matches!(kind.class(), Class::Bytes | Class::Text));
+        let Some(common) = common else {
+            return no_meaning(
+                format!("where(..., {}, {})", a.1, b.1),
+                "they have no common type of numbers",
+            );
+        };
+        let inputs = [mask, self.cast(a, common)?, self.cast(b, common)?];
+        Ok(Lowered::Strong(self.push(Op::Where(common.size()), &inputs, common)?, common))
+    }
+
+    fn math(&mut self, math: Math, argument: Lowered) -> Result<Lowered> {
+        let (source, kind) = self.strong(argument, None)?;
+        let refused = |why: &str| no_meaning(format!("{} of {kind}", name(math)), why);
+        let class = kind.class();
+        if matches!(class, Class::Datetime | Class::Timedelta) {
+            let (op, result) = match math {
+                Math::Abs if class == Class::Timedelta => (TimeMath::Abs, kind),
+                Math::IsNan => (TimeMath::IsNat, Type::Bool),
+                _ => return refused("times have no such function"),
+            };
+            return Ok(Lowered::Strong(self.push(Op::TimeMath(op), &[source], result)?, result));
+        }
+        if !kind.is_number() {
+            return refused("it is no number");
+        }
+        let is_exact = class <= Class::Unsigned;
+        let (work, result) = match math {
+            Math::SignBit if class == Class::Complex => return refused("complex numbers have no sign"),
+            Math::IsNan | Math::IsInf | Math::IsFinite | Math::SignBit => (kind, Type::Bool),
+            Math::Abs | Math::Real | Math::Imag if class == Class::Complex => (kind, part_of(kind)),
+            Math::Sign if class == Class::Complex => return refused("complex numbers have no sign here"),
+            Math::Sign if class == Class::Bool => return refused("truth values have no sign"),
+            Math::Floor | Math::Ceil | Math::Trunc | Math::Rint if class == Class::Complex => {
+                return refused("complex numbers are not rounded");
+            }
+            Math::Abs | Math::Sign | Math::Conj | Math::Real | Math::Imag | Math::OnesLike => (kind, kind),
+            Math::Floor | Math::Ceil | Math::Trunc if is_exact => (kind, kind),
+            _ => (float_of(kind), float_of(kind)),
+        };
+        let wide = if work == Type::F16 { Type::F32 } else { work };
+        let source = self.cast((source, kind), wide)?;
+        let made_kind = if result == Type::F16 { Type::F32 } else { result };
+        let made = self.push(Op::Math(math, wide), &[source], made_kind)?;
+        Ok(Lowered::Strong(self.cast((made, made_kind), result)?, result))
+    }
+}
+
+fn sign(operator: Unary) -> &'static str {
+    match operator {
+        Unary::Negative => "-",
+        Unary::Positive => "+",
+        Unary::Invert => "~",
+    }
+}
+
+fn name(math: Math) -> &'static str {
+    let known = crate::tree::MATHS.iter().find(|(_, known)| *known == math);
+    known.map_or("a function", |(name, _)| name)
+}

@@ -1,0 +1,234 @@
+//! Queries: the rows of a table for which a condition is true.
+
+mod bounds;
+mod columns;
+mod plan;
+mod scan;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use hyperslab::{Axis, Selection};
+use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type, Value};
+
+use self::columns::Operand;
+use self::plan::{Need, Plan};
+use self::scan::marked;
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// A condition over the columns of a table.
+///
+/// ```
+/// use hyperslab::{File, record};
+/// use hyperslab_tables::{Query, Table};
+///
+/// record! {
+///     struct Reading { time: i64, temperature: f32 }
+/// }
+///
+/// # fn main() -> hyperslab_tables::Result<()> {
+/// let file = File::in_memory()?;
+/// let dataset = file.root().new_dataset::<Reading>("readings").shape([3]).max_shape([None]).chunks([1024]);
+/// let rows = [(0, 288.0), (60, 289.5), (120, 290.0)];
+/// let rows = rows.map(|(time, temperature)| Reading { time, temperature });
+/// let table = Table::create(dataset.create_with(&rows)?, "Readings of a station", None)?;
+/// let query = Query::new(&table, "(temperature > 289) & (time < 100)", &[])?;
+/// assert_eq!(query.rows(0..table.len(), None)?, [1]);
+/// assert_eq!(query.count(0..table.len())?, 1);
+/// # Ok(()) }
+/// ```
+pub struct Query {
+    table: Table,
+    program: Program,
+    /// The columns that the program takes, in its order.
+    operands: Vec<Operand>,
+    /// The columns of the condition, for the plan.
+    paths: Vec<String>,
+    need: Need,
+}
+
+/// What a name of a condition stands for, if not for the column of this name.
+#[derive(Debug, Clone)]
+pub enum Variable {
+    /// The column at a path.
+    Column(String),
+    /// A number, a string or another scalar.
+    Scalar(Given),
+}
+
+/// The largest number of single rows that one read looks at.
+const LISTED: u64 = 1 << 20;
+
+/// The rows of the first step of a search for a few rows. Each step is twice as long as the one before.
+const FIRST_STEP: u64 = 1 << 16;
+
+impl Query {
+    /// Makes a query. A name of the condition is one of `variables`, or a column.
+    ///
+    /// Errors: `Expression` if the condition has an error, or is not a truth value; `Argument` if a name is
+    /// unknown, or a condition cannot use its column.
+    pub fn new(table: &Table, condition: &str, variables: &[(String, Variable)]) -> Result<Self> {
+        let expression = Expression::parse(condition)?;
+        let mut found: Vec<(&str, Operand)> = Vec::new();
+        let mut paths: Vec<(&str, String)> = Vec::new();
+        let mut given: Vec<(&str, Given)> = Vec::new();
+        for name in expression.names() {
+            let variable = variables.iter().find(|(known, _)| known == name).map(|(_, variable)| variable);
+            let path = match variable {
+                Some(Variable::Scalar(scalar)) => {
+                    given.push((name, scalar.clone()));
+                    continue;
+                }
+                Some(Variable::Column(path)) => path,
+                None => name,
+            };
+            let column = table.column(path)?;
+            let operand = Operand::of(column)?;
+            paths.push((name, column.path.clone()));
+            given.push((name, Given::Array(operand.kind)));
+            found.push((name, operand));
+        }
+        let program = expression.compile(&given)?;
+        if program.result() != Type::Bool {
+            let why = "its values are no truth values: compare them, as in \"temp > 310\"".to_owned();
+            return Err(Error::Argument { what: format!("condition {condition:?}"), why });
+        }
+        let scalar = |name: &str| match given.iter().find(|(known, _)| *known == name)? {
+            (_, Given::Scalar(value)) => Some(value.clone()),
+            (_, Given::Typed(kind, bytes)) => value_of(*kind, bytes),
+            (_, Given::Array(_)) => None,
+        };
+        let need = Need::of(&expression.demand(&scalar), &|name| {
+            let path = paths.iter().find(|(known, _)| *known == name)?.1.clone();
+            let kind = found.iter().find(|(known, _)| *known == name)?.1.kind;
+            Some((path, kind))
+        });
+        let mut operands = Vec::new();
+        for name in program.arrays() {
+            let at = found.iter().position(|(known, _)| known == name);
+            operands.extend(at.map(|at| found.swap_remove(at).1));
+        }
+        let paths = paths.into_iter().map(|(_, path)| path).collect();
+        Ok(Self { table: table.clone(), program, operands, paths, need })
+    }
+
+    /// Returns the numbers of the rows of `rows` for which the condition is true, in ascending order: all of
+    /// them, or the first `limit`.
+    ///
+    /// Errors: those of [`hyperslab::Dataset::blocks`].
+    pub fn rows(&self, rows: Range<u64>, limit: Option<u64>) -> Result<Vec<u64>> {
+        let rows = rows.start..rows.end.min(self.table.len());
+        let Some(limit) = limit else { return self.all_rows(rows) };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let (mut found, mut start, mut step) = (Vec::new(), rows.start, FIRST_STEP);
+        while start < rows.end && found.len() < limit {
+            let end = rows.end.min(start.saturating_add(step));
+            found.extend(self.all_rows(start..end)?);
+            (start, step) = (end, step.saturating_mul(2));
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn all_rows(&self, rows: Range<u64>) -> Result<Vec<u64>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.operands.is_empty() {
+            return Ok(if self.is_always_true()? { rows.collect() } else { Vec::new() });
+        }
+        let parts: Mutex<Vec<Vec<u64>>> = Mutex::default();
+        self.look(rows, &|first, mask| {
+            let found = marked(first, mask);
+            if !found.is_empty() {
+                parts.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            }
+        })?;
+        let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        parts.sort_unstable_by_key(|part| part.first().copied());
+        Ok(parts.concat())
+    }
+
+    /// Calls `found` with the masks of the rows that the plan names; see [`scan`](Self::scan).
+    fn look(&self, rows: Range<u64>, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
+        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let count: u64 = plan.rows.iter().map(|rows| rows.end - rows.start).sum();
+        if plan.rows.len() > 1 && count <= LISTED {
+            let listed: Vec<u64> = plan.rows.into_iter().flatten().collect();
+            return self.scan(&Selection::from_axes([Axis::from_indices(listed)]), found);
+        }
+        plan.rows.into_iter().try_for_each(|rows| self.scan(&Selection::from(rows), found))
+    }
+
+    /// Returns how the query finds the rows of `rows`: the indexes that it uses, and the rows that it looks
+    /// at.
+    ///
+    /// Errors: those of [`Query::rows`].
+    pub fn explain(&self, rows: Range<u64>) -> Result<String> {
+        let rows = rows.start..rows.end.min(self.table.len());
+        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let (width, row) = (self.width(), self.table.dataset().element_size());
+        let names = if self.paths.is_empty() { "none".to_owned() } else { self.paths.join(", ") };
+        Ok(format!("{plan}\ncolumns of the condition: {names} ({width} of {row} bytes of a row)"))
+    }
+
+    /// Returns the paths of the columns whose indexes the query uses for `rows`.
+    ///
+    /// Errors: those of [`Query::rows`].
+    pub fn indexes(&self, rows: Range<u64>) -> Result<Vec<String>> {
+        let rows = rows.start..rows.end.min(self.table.len());
+        let mut indexes = Plan::new(&self.table, &self.need, rows)?.indexes;
+        indexes.sort_unstable();
+        indexes.dedup();
+        Ok(indexes)
+    }
+
+    /// Returns the number of rows of `rows` for which the condition is true.
+    ///
+    /// Errors: those of [`hyperslab::Dataset::blocks`].
+    pub fn count(&self, rows: Range<u64>) -> Result<u64> {
+        let rows = rows.start..rows.end.min(self.table.len());
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        if self.operands.is_empty() {
+            return Ok(if self.is_always_true()? { rows.end - rows.start } else { 0 });
+        }
+        let count = AtomicU64::new(0);
+        self.look(rows, &|_, mask| {
+            count.fetch_add(mask.iter().map(|&mark| u64::from(mark)).sum(), Ordering::Relaxed);
+        })?;
+        Ok(count.into_inner())
+    }
+
+    /// Returns the value of a condition that names no column.
+    fn is_always_true(&self) -> Result<bool> {
+        let mut mask = [0];
+        self.program.run(&[], 1, &mut mask, &mut Registers::default())?;
+        Ok(mask != [0])
+    }
+}
+
+/// Returns a scalar of NumPy as a value that a column is compared with.
+fn value_of(kind: Type, bytes: &[u8]) -> Option<Value> {
+    fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+        bytes.try_into().ok()
+    }
+    Some(match kind {
+        Type::Bool => Value::Bool(bytes != [0]),
+        Type::I8 => Value::Int(i8::from_ne_bytes(array(bytes)?).into()),
+        Type::I16 => Value::Int(i16::from_ne_bytes(array(bytes)?).into()),
+        Type::I32 => Value::Int(i32::from_ne_bytes(array(bytes)?).into()),
+        Type::I64 => Value::Int(i64::from_ne_bytes(array(bytes)?).into()),
+        Type::U8 => Value::Int(u8::from_ne_bytes(array(bytes)?).into()),
+        Type::U16 => Value::Int(u16::from_ne_bytes(array(bytes)?).into()),
+        Type::U32 => Value::Int(u32::from_ne_bytes(array(bytes)?).into()),
+        Type::U64 => Value::Int(u64::from_ne_bytes(array(bytes)?).into()),
+        Type::F32 => Value::Float(f32::from_ne_bytes(array(bytes)?).into()),
+        Type::F64 => Value::Float(f64::from_ne_bytes(array(bytes)?)),
+        Type::Bytes(_) => Value::Bytes(bytes.to_vec()),
+        _ => return None,
+    })
+}

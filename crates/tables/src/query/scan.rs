@@ -1,0 +1,79 @@
+//! A scan: the condition is computed block by block, on the threads that decode the blocks, from the columns
+//! that it names and no other bytes.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use hyperslab::{Block, Selection};
+use hyperslab_expr::Registers;
+
+use super::Query;
+use crate::error::{Error, Result};
+
+/// The buffers of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    values: Vec<Vec<u8>>,
+    stored: Vec<u8>,
+    mask: Vec<u8>,
+    registers: Registers,
+}
+
+impl Query {
+    /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if
+    /// the condition is true. Blocks come in any order and concurrently.
+    pub(super) fn scan(&self, rows: &Selection, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
+        let columns: Vec<Range<usize>> = self.operands.iter().map(|operand| operand.bytes.clone()).collect();
+        let pool: Mutex<Vec<Buffers>> = Mutex::default();
+        let failed: Mutex<Option<Error>> = Mutex::default();
+        let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
+        self.table.dataset().blocks(rows, &columns, None, &|block: Block<'_>| {
+            let mut buffers = lock().pop().unwrap_or_default();
+            let first = block.piece.first().copied().unwrap_or(0) + block.first as u64;
+            match self.mask(block.elements, &mut buffers) {
+                Ok(()) => found(first, &buffers.mask),
+                Err(error) => *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
+            }
+            lock().push(buffers);
+            Ok(())
+        })?;
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Computes the condition for rows that have the columns of the condition and nothing else.
+    pub(super) fn mask(&self, rows: &[u8], buffers: &mut Buffers) -> Result<()> {
+        let width = self.width();
+        let count = rows.len() / width.max(1);
+        let Buffers { values, stored, mask, registers } = buffers;
+        values.resize_with(self.operands.len(), Vec::new);
+        let mut at = 0;
+        for (operand, values) in self.operands.iter().zip(values.iter_mut()) {
+            operand.take(rows, (at, width), count, values, stored)?;
+            at += operand.bytes.len();
+        }
+        mask.clear();
+        mask.resize(count, 0);
+        let arrays: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+        Ok(self.program.run(&arrays, count, mask, registers)?)
+    }
+
+    /// Returns the bytes of the columns of the condition in a row.
+    pub(super) fn width(&self) -> usize {
+        self.operands.iter().map(|operand| operand.bytes.len()).sum()
+    }
+}
+
+/// Returns the numbers of the rows that a mask marks. The first byte of the mask is that of row `first`.
+pub(super) fn marked(first: u64, mask: &[u8]) -> Vec<u64> {
+    let mut rows = Vec::new();
+    let mut start = first;
+    for part in mask.chunks(64) {
+        // Most parts of most masks have no row.
+        if part.iter().any(|&mark| mark != 0) {
+            let numbers = (start..).zip(part);
+            rows.extend(numbers.filter(|(_, mark)| **mark != 0).map(|(row, _)| row));
+        }
+        start += part.len() as u64;
+    }
+    rows
+}
