@@ -40,6 +40,11 @@ fn damaged_surveys_are_refused_or_round_trip() {
     fuzz(fuzz::SEGY, 1_500);
 }
 
+#[test]
+fn damaged_indexes_never_hide_a_row() {
+    fuzz(fuzz::INDEX, 1_500);
+}
+
 /// Held while a target runs. Memory is counted for the whole process, so only one target runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 /// Ensures that the watchdog thread is started only once.

@@ -303,8 +303,12 @@ impl<'a, const N: usize> Filling<'a, N> {
             damaged(&layout.group, "the table has too many rows for this kind of index: use kind=\"full\"")
         })?;
         let width = layout.indices.element_size();
+        // With reduced values, PyTables reads row numbers up to a multiple of the reduction.
+        let more = if slice < layout.slices || end < layout.last { 0 } else { sizes.reduction - 1 };
+        let padded = (end + more).min(sizes.slice);
+        let rest = std::iter::repeat_n(places.last(), usize::try_from(padded - end).unwrap_or(0)).flatten();
         let bytes: Vec<u8> =
-            places.iter().flat_map(|place| place.to_le_bytes().into_iter().take(width)).collect();
+            places.iter().chain(rest).flat_map(|place| place.to_le_bytes().into_iter().take(width)).collect();
         let options = WriteOptions::default().threads(std::num::NonZeroUsize::MIN);
         let (from, to) = (first / sizes.reduction, layout.values_in(end));
         if slice < layout.slices {
@@ -312,7 +316,7 @@ impl<'a, const N: usize> Filling<'a, N> {
             layout.indices.write_with([slice..slice + 1, first..end], &bytes, &options)?;
         } else {
             layout.sorted_last.write_with(from..to, &values, &options)?;
-            layout.indices_last.write_with(first..end, &bytes, &options)?;
+            layout.indices_last.write_with(first..padded, &bytes, &options)?;
         }
         self.note(slice, first, &keys, &places, records.last().map(|record| &record[..words]));
         Ok(())

@@ -41,6 +41,8 @@ const IS_SORTED: &str = "is_csi";
 const LAST_COUNT: &str = "nelements";
 const FILTERS: &str = "FILTERS";
 const AUTO: &str = "AUTO_INDEX";
+/// An index has fewer attributes and datasets than this.
+const MEMBERS: u16 = 20;
 /// The filters that PyTables gives to indexes: zlib at level 1 after a shuffle, packed into one number.
 const DEFAULT_FILTERS: i64 = 0x01_01_01;
 
@@ -199,7 +201,7 @@ impl Layout {
                 node(&*root.create_group(&at)?, "DINDEX", &title, "1.0")?;
             }
         }
-        let group = root.create_group(&format!("{at}/{name}"))?;
+        let group = root.create_compact_group(&format!("{at}/{name}"), MEMBERS)?;
         group.set_attribute(DIRTY, 1_i32)?;
         node(&group, "INDEX", &format!("Index for {name} column"), VERSION)?;
         let packed = match filters {

@@ -4,6 +4,7 @@
 
 mod decode;
 mod filters;
+mod index;
 mod input;
 pub mod mutate;
 mod open;
@@ -13,6 +14,7 @@ mod select;
 
 pub use decode::decode;
 pub use filters::filters;
+pub use index::index;
 pub use input::Random;
 pub use open::open;
 pub use segy::segy;
@@ -41,5 +43,8 @@ pub const SELECT: Target = Target { name: "select", run: select, seeds: seeds::s
 /// Reads SEG-Y files.
 pub const SEGY: Target = Target { name: "segy", run: segy, seeds: seeds::segy };
 
+/// Searches indexes of tables.
+pub const INDEX: Target = Target { name: "index", run: index, seeds: index::seeds };
+
 /// Every target.
-pub const TARGETS: [Target; 5] = [DECODE, OPEN, FILTERS, SELECT, SEGY];
+pub const TARGETS: [Target; 6] = [DECODE, OPEN, FILTERS, SELECT, SEGY, INDEX];

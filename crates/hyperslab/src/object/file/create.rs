@@ -9,7 +9,7 @@ use hyperslab_format::header::{Prefix, RawMessage, v2};
 use hyperslab_format::message::MessageBody;
 use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::file_space::FileSpaceInfo;
-use hyperslab_format::message::group_info::GroupInfo;
+use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
@@ -212,6 +212,17 @@ pub(in crate::object) fn new_group(
     version: LibVersion,
     track_order: bool,
 ) -> Result<Arc<Header>> {
+    new_group_of(txn, version, track_order, None)
+}
+
+/// Returns the header of a new group that moves links and attributes out of its header at these numbers. A group
+/// of the old file format has other limits.
+pub(in crate::object) fn new_group_of(
+    txn: &mut Txn<'_>,
+    version: LibVersion,
+    track_order: bool,
+    phase_change: Option<PhaseChange>,
+) -> Result<Arc<Header>> {
     if version.is_old() && !track_order {
         let table = symbol_table::create(txn)?;
         let widths = txn.store().widths();
@@ -222,10 +233,14 @@ pub(in crate::object) fn new_group(
     let info: LinkInfo = dense::none_yet(track_order.then_some(0), track_order);
     let messages = vec![
         message(&info, 0, widths),
-        message(&GroupInfo { phase_change: None, estimate: None }, RawMessage::CONSTANT, widths),
+        message(&GroupInfo { phase_change, estimate: None }, RawMessage::CONSTANT, widths),
     ];
     let room = if track_order { GROUP_ROOM_ORDERED } else { GROUP_ROOM };
-    header::edit::create(txn, prefix(track_order), messages, room)
+    let prefix = match prefix(track_order) {
+        Prefix::V2(prefix) => Prefix::V2(v2::Prefix { phase_change, ..prefix }),
+        old @ Prefix::V1 { .. } => old,
+    };
+    header::edit::create(txn, prefix, messages, room)
 }
 
 /// Returns the prefix of a new version 2 header.

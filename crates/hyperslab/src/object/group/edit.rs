@@ -1,11 +1,12 @@
 //! Changes groups: new members, links, and the removal of members.
 
 use hyperslab_format::Addr;
+use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::link_edit;
 use crate::error::{RequestError, Result};
-use crate::object::file::create::new_group;
+use crate::object::file::create::{new_group, new_group_of};
 use crate::object::header::edit::add_reference;
 use crate::object::path::{self, Place};
 use crate::object::{Group, Node, Object, delete, limits};
@@ -29,6 +30,18 @@ impl Group {
     pub fn create_group_with(&self, path: &str, track_order: bool) -> Result<Group> {
         let make = |txn: &mut Txn<'_>, parent: &Group| {
             new_group(txn, parent.file().version(), track_order).map(|header| header.address())
+        };
+        self.create(path, make)?.into_group()
+    }
+
+    /// Creates a group at `path` that keeps up to `most` links and `most` attributes in its header, where programs
+    /// that change them often find them fastest.
+    #[doc(hidden)]
+    pub fn create_compact_group(&self, path: &str, most: u16) -> Result<Group> {
+        let make = |txn: &mut Txn<'_>, parent: &Group| {
+            let phase_change = PhaseChange { max_compact: most, min_dense: most - most / 4 };
+            let group = new_group_of(txn, parent.file().version(), false, Some(phase_change));
+            group.map(|header| header.address())
         };
         self.create(path, make)?.into_group()
     }
