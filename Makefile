@@ -42,7 +42,7 @@ test: $(VENV)/test.stamp develop
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
-	$(BIN)/python -m mypy.stubtest hyperslab
+	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
 
 soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \

@@ -301,7 +301,7 @@ def create_vlarray(
 ) -> VLArray:
     """Creates an array of rows of variable length; see `Group.create_vlarray`."""
     pseudo = dtype if isinstance(dtype, str) and dtype in _PSEUDO_ATOMS else None
-    kind: np.dtype[Any] = _PSEUDO_ATOMS[pseudo] if pseudo is not None else atom(np.dtype(dtype))
+    kind: Any = _PSEUDO_ATOMS[pseudo] if pseudo is not None else atom(np.dtype(dtype))
     chunks = chunkshape or (1024,)
     group.create_dataset(name, (0,), vlen_dtype(kind), maxshape=(None,), chunks=chunks, **kwds, _is_table=True)
     made = _described(group, name, "VLARRAY", title, **({} if pseudo is None else {"PSEUDOATOM": pseudo}))

@@ -1,7 +1,7 @@
 """The rows of a table, and how to read them."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ._row import Batch, NewRow, Row, rows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ._table import Table
 
 #: The bytes of rows that a loop reads at a time.
 _BATCH = 4 << 20
@@ -93,7 +95,7 @@ class Rows(Dataset):
             >>> readings.cols.info.level[:]
             array([10, 20, 30, 40], dtype=int16)
         """
-        return Cols(self)
+        return Cols(cast("Table", self))
 
     @property
     def row(self) -> NewRow:
@@ -106,7 +108,7 @@ class Rows(Dataset):
             >>> len(readings)
             5
         """
-        return _waiting_rows(self) or NewRow(self)
+        return _waiting_rows(self) or NewRow(cast("Table", self))
 
     def flush(self) -> None:
         """Writes all changes to the file, rows that were appended one by one and stale indexes among them.
@@ -174,7 +176,7 @@ class Rows(Dataset):
         """
         self._settle()
         if sel is None and (start is None or isinstance(start, int | np.integer)):
-            sel = self._range(start, stop, step)
+            sel = self._range(None if start is None else int(start), stop, step)
         elif sel is None:
             sel = start
         if field is None:

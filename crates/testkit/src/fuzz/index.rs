@@ -1,4 +1,5 @@
-//! Fuzz target `index`: a file with a table and an index. The index never hides a row, whatever its bytes say.
+//! Fuzz target `index`: a file with a table and an index. The index never hides a row, whatever its bytes
+//! say.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ import pickletools
 import re
 import zoneinfo
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ class _Array:
     def build(self, state: Any) -> None:
         _version, shape, dtype, is_fortran, elements = state
         # Objects are listed in C order, whatever the order of the array is.
-        order = "F" if is_fortran and not isinstance(elements, list) else "C"
+        order: Any = "F" if is_fortran and not isinstance(elements, list) else "C"
         if isinstance(elements, list):
             self.found = np.empty(len(elements), dtype=object)
             for index, element in enumerate(elements):
@@ -113,8 +113,8 @@ def _run(pickled: bytes) -> Any:
         del stack[place:]
         return items
 
-    for opcode, argument, position in pickletools.genops(pickled):
-        name = opcode.name
+    for opcode, given, position in pickletools.genops(pickled):
+        name, argument = opcode.name, cast(Any, given)
         if name in _PLAIN:
             stack.append(argument)
         elif name in _CONSTANTS:
@@ -241,7 +241,7 @@ _RENAMED = {
     "pandas.tseries.offsets": "pandas._libs.tslibs.offsets",
 }
 # The units of timestamps in pandas' pickles, by number.
-_UNITS = {7: "s", 8: "ms", 9: "us", 10: "ns"}
+_UNITS: dict[int, Any] = {7: "s", 8: "ms", 9: "us", 10: "ns"}
 _VALUES: "dict[str, Any]" = {"pandas NA": pd.NA, "pandas._libs.missing NA": pd.NA}
 _NAMES: "dict[str, Callable[..., Any] | None]" = {
     "numpy._core.multiarray _reconstruct": _Array,

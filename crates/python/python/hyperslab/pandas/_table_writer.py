@@ -130,7 +130,7 @@ class TableWriter:
         if index.facts.get("freq") != (existing.index.facts or {}).get("freq") and index.name in info:
             info[index.name]["freq"] = None
             set_attribute(self.group.attrs, "info", info)
-        self._add(existing.table, columns)
+        self._add(Table(existing.table.id), columns)
 
     def _as_frame(self, value: "pd.DataFrame | pd.Series") -> "tuple[pd.DataFrame, str, str]":
         """Returns the frame to store, and pandas' words for the object and its table."""
