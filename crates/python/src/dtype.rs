@@ -281,12 +281,9 @@ impl<'py> Translator<'py> {
         let encoding = if text.charset == Charset::Utf8 { "utf-8" } else { "ascii" };
         let encoding = PyString::new(self.py, encoding).into_any();
         let descr = self.tagged(format!("S{}", text.size), "h5py_encoding", &encoding)?;
-        let padding = match self.convention {
-            Convention::H5py => Padding::NullPadded,
-            // PyTables stores strings that fill their space, and calls them terminated.
-            Convention::PyTables if text.padding == Padding::NullTerminated => text.padding,
-            Convention::PyTables => Padding::NullPadded,
-        };
+        // PyTables stores strings that fill their space, and calls them terminated.
+        let is_full = self.convention == Convention::PyTables && text.padding == Padding::NullTerminated;
+        let padding = if is_full { text.padding } else { Padding::NullPadded };
         self.plain(descr, Datatype::Text(Text { padding, ..text }))
     }
 

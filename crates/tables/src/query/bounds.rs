@@ -163,6 +163,11 @@ fn strings(op: Comparison, value: &Value) -> Interval {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "elements are rounded as they are compared"
+)]
 mod tests {
     use Comparison::{Equal, Greater, GreaterEqual, Less, LessEqual};
     use proptest::prelude::*;

@@ -60,7 +60,9 @@ impl Operand {
         }
         if self.kind == Type::Bool {
             // Any value but 0 is true, as for PyTables and libhdf5.
-            values.iter_mut().for_each(|value| *value = (*value != 0).into());
+            for value in values {
+                *value = (*value != 0).into();
+            }
         }
         Ok(())
     }

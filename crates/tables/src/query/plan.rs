@@ -94,7 +94,8 @@ struct Planning<'a> {
 }
 
 /// Rows that hold all rows that satisfy a need, and their number.
-type Found = Option<(u64, Vec<Range<u64>>)>;
+type Found = Option<(u64, Rows)>;
+type Rows = Vec<Range<u64>>;
 
 impl Planning<'_> {
     fn need(&mut self, need: &Need) -> Result<Found> {
@@ -123,7 +124,7 @@ impl Planning<'_> {
                 columns.insert(path, (*kind, known.and(interval.clone())));
             }
         }
-        let mut best: Option<(Vec<String>, (u64, Vec<Range<u64>>))> = None;
+        let mut best: Option<(Vec<String>, (u64, Rows))> = None;
         let before = self.plan.indexes.clone();
         let mut keep = |this: &mut Self, found: Found| {
             let indexes = std::mem::replace(&mut this.plan.indexes, before.clone());
@@ -155,9 +156,6 @@ impl Planning<'_> {
         };
         let bound = |key: &Option<Key>| key.as_ref().map(|key| key.bytes(kind));
         let (low, high) = (bound(low), bound(high));
-        fn included(bytes: Option<&Vec<u8>>) -> Bound<&[u8]> {
-            bytes.map_or(Bound::Unbounded, |bytes| Bound::Included(bytes))
-        }
         let searched = self.searched(path, included(low.as_ref()), included(high.as_ref()));
         match searched {
             Ok(Some(rows)) => {
@@ -192,6 +190,10 @@ impl Planning<'_> {
         let count: u64 = rows.iter().map(|rows| rows.end - rows.start).sum();
         Ok((count <= self.most).then_some(rows))
     }
+}
+
+fn included(bytes: Option<&Vec<u8>>) -> Bound<&[u8]> {
+    bytes.map_or(Bound::Unbounded, |bytes| Bound::Included(bytes))
 }
 
 /// Returns ranges sorted, and joined where they touch.
