@@ -215,8 +215,8 @@ pub(in crate::object) fn new_group(
     new_group_of(txn, version, track_order, None)
 }
 
-/// Returns the header of a new group that moves links and attributes out of its header at these numbers. A group
-/// of the old file format has other limits.
+/// Returns the header of a new group that moves links and attributes out of its header at these numbers. A
+/// group of the old file format has other limits.
 pub(in crate::object) fn new_group_of(
     txn: &mut Txn<'_>,
     version: LibVersion,

@@ -34,8 +34,8 @@ impl Group {
         self.create(path, make)?.into_group()
     }
 
-    /// Creates a group at `path` that keeps up to `most` links and `most` attributes in its header, where programs
-    /// that change them often find them fastest.
+    /// Creates a group at `path` that keeps up to `most` links and `most` attributes in its header, where
+    /// programs that change them often find them fastest.
     #[doc(hidden)]
     pub fn create_compact_group(&self, path: &str, most: u16) -> Result<Group> {
         let make = |txn: &mut Txn<'_>, parent: &Group| {
