@@ -1,6 +1,7 @@
-"""Builds completely sorted indexes of a column of float64, and searches one."""
+"""Builds a completely sorted index of a column of float64, and searches it."""
 
 import os
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -8,95 +9,126 @@ import data
 import numpy as np
 import writers
 from common import OUR_NAME, OURS, PEER, Contestant, Group, Target, scaled
+from peers import ours_module
 
-TITLE = "a completely sorted index of float64: building it, and searching 2,000 rows with it"
+TITLE = "a completely sorted index of a column of float64: building it, and searching 2,000 rows with it"
 THREADS = (2,)
 HITS = 2000
 
 
 @cache
-def rows() -> np.ndarray:
-    count = scaled(10_000_000, 100_000)
-    made = np.zeros(count, [("x", "f8"), ("k", "i4"), ("y", "f4")])
-    made["x"] = np.random.default_rng(1).random(count)
-    made["k"] = np.arange(count)
-    return made
+def values() -> np.ndarray:
+    return np.random.default_rng(1).random(scaled(10_000_000, 100_000))
 
 
-def make_table(path: Path) -> None:
+def table() -> Path:
+    """Returns the path of a table without an index."""
+
+    def make(path: Path) -> None:
+        import tables
+
+        rows = np.zeros(len(values()), [("x", "f8"), ("k", "i4"), ("y", "f4")])
+        rows["x"] = values()
+        filters = tables.Filters(1, "blosc2:lz4")
+        with tables.open_file(path, "w") as file:
+            file.create_table("/", "t", rows, expectedrows=len(rows), filters=filters)
+
+    return data.made("table.h5", make)
+
+
+def indexed() -> Path:
+    """Returns the path of a table with an index."""
+
+    def make(path: Path) -> None:
+        shutil.copyfile(table(), path)
+        with ours_module().File(path, "r+") as file:
+            file["t"].create_csindex("x")
+
+    return data.made("indexed.h5", make)
+
+
+def tables_module():
     import tables
 
-    with tables.open_file(path, "w") as file:
-        file.create_table("/", "t", rows(), expectedrows=len(rows()), filters=tables.Filters(1, "blosc2:lz4"))
+    return tables
+
+
+def building(name: str, copy: str, build, kind: str, threads: str) -> Contestant:
+    """Returns a contestant that builds the index of a fresh copy of the table."""
+    path = writers.written(copy)
+
+    def opened() -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(table(), path)
+        return path
+
+    def call(path: Path, turn: int) -> Path:
+        build(path)
+        return path
+
+    return Contestant(name, call, opened, lambda path: writers.remove(path), kind=kind, threads=threads)
 
 
 def by_us(path: Path) -> None:
-    import hyperslab
-
-    make_table(path)
-    with hyperslab.File(path, "r+") as file:
+    with ours_module().File(path, "r+") as file:
         file["t"].create_csindex("x")
 
 
 def by_them(path: Path) -> None:
-    import tables
-
-    make_table(path)
-    with tables.open_file(path, "a") as file:
+    with tables_module().open_file(path, "a") as file:
         file.root.t.cols.x.create_csindex()
 
 
-def order(path: Path | None) -> np.ndarray | None:
-    """Returns the rows in the order of the index."""
-    import hyperslab
-
+def in_order(path: Path | None) -> np.ndarray | None:
+    """Returns the values in the order of the index."""
     if path is None or not os.path.exists(path):
         return None
-    with hyperslab.File(path) as file:
-        return rows()["x"][file["t"].cols.x.index[:]]
+    with ours_module().File(path) as file:
+        return values()[file["t"].cols.x.index[:]]
 
 
 def groups(threads: int):
-    count = len(rows())
+    count = len(values())
     yield Group(
-        f"{count} rows: the table is written and the index is built",
+        f"building it for {count} rows",
         [
-            writers.writer(OUR_NAME, "ours.h5", by_us, OURS),
-            writers.writer("PyTables", "theirs.h5", by_them, threads="1"),
+            building(OUR_NAME, "ours.h5", by_us, OURS, ""),
+            building("PyTables", "theirs.h5", by_them, PEER, "1"),
         ],
         [Target("PyTables", 5.0)],
-        lambda: np.sort(rows()["x"]),
+        lambda: np.sort(values()),
         work_bytes=8 * count,
-        normal=order,
+        files=[table()],
+        normal=in_order,
     )
-    path = data.FOLDER / f"index-{count}.h5" if hasattr(data, "FOLDER") else Path(f"/tmp/index-{count}.h5")
-    if not path.exists():
-        by_us(path)
     low, high = 0.25, 0.25 + HITS / count
 
-    def ours(file, turn):
-        return len(file["t"].cols.x.index.search(low, high))
+    def our_search(file, turn):
+        return np.sort(file["t"].cols.x.index.search(low, high)[:, 0])
 
-    def theirs(file, turn):
-        file.root.t._dirtycache = True
-        return len(file.root.t.get_where_list("(x >= low) & (x <= high)", {"low": low, "high": high}))
+    def their_search(file, turn):
+        return np.sort(file.root.t.get_where_list("(x >= low) & (x <= high)", {"low": low, "high": high}))
 
     def our_file():
-        import hyperslab
-
-        return hyperslab.File(path)
-
-    def their_file():
-        import tables
-
-        return tables.open_file(path)
+        file = ours_module().File(indexed())
+        # The first search in an opening compares the index with the column.
+        our_search(file, 0)
+        return file
 
     yield Group(
-        f"{HITS} hits in {count} rows, in an open file",
+        f"rows of {HITS} values of {count}, in an open file",
         [
-            Contestant(OUR_NAME, ours, our_file, kind=OURS, threads="1"),
-            Contestant("PyTables", theirs, their_file, kind=PEER, threads="1"),
+            Contestant(OUR_NAME, our_search, our_file, lambda file: file.close(), kind=OURS, threads="1"),
+            Contestant(
+                "PyTables",
+                their_search,
+                lambda: tables_module().open_file(indexed()),
+                lambda file: file.close(),
+                kind=PEER,
+                threads="1",
+            ),
         ],
         [Target("PyTables", 10.0)],
-        lambda: None,
+        lambda: np.flatnonzero((values() >= low) & (values() <= high)),
+        files=[indexed()],
     )

@@ -61,9 +61,19 @@ __all__ = [
     "_auto_chunks",
     "_axis_label",
     "_check",
+    "_create_index",
     "_filter",
+    "_index_facts",
+    "_index_in_order",
+    "_index_search",
+    "_index_unusable",
+    "_indexed_columns",
+    "_indexes_follow",
     "_make_table",
+    "_mark_stale",
     "_put_row_count",
+    "_rebuild_index",
+    "_remove_index",
     "_remove_rows",
     "_scale_name",
     "_scales",
@@ -73,7 +83,10 @@ __all__ = [
     "_segy_ingest",
     "_segy_scan",
     "_set_axis_label",
+    "_set_indexes_follow",
+    "_set_waiting_indexes",
     "_set_waiting_rows",
+    "_update_indexes",
     "_waiting_rows",
     "get_threads",
     "run_cli",
@@ -136,6 +149,29 @@ def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_s
 def _check(
     file: Any, data: bool
 ) -> list[tuple[Literal["note", "warning", "error"], str, str, str, int | None, str | None]]: ...
+def _create_index(
+    dataset: Dataset,
+    column: str,
+    kind: str,
+    optlevel: int,
+    filters: list[tuple[int, list[int]]] | None,
+    tmp: str | os.PathLike[str] | None,
+    sizes: list[int] | None,
+) -> None: ...
+def _remove_index(dataset: Dataset, column: str) -> bool: ...
+def _rebuild_index(dataset: Dataset, column: str, only_stale: bool) -> bool: ...
+def _update_indexes(dataset: Dataset) -> None: ...
+def _mark_stale(dataset: Dataset, columns: list[str] | None) -> bool: ...
+def _indexed_columns(dataset: Dataset) -> list[str]: ...
+def _indexes_follow(dataset: Dataset) -> bool: ...
+def _set_indexes_follow(dataset: Dataset, follow: bool) -> None: ...
+def _index_facts(dataset: Dataset, column: str) -> tuple[str, int, bool, int, bool]: ...
+def _index_unusable(dataset: Dataset, column: str) -> str | None: ...
+def _index_in_order(dataset: Dataset, column: str, start: int, stop: int) -> NDArray[np.uint64]: ...
+def _index_search(
+    dataset: Dataset, column: str, lower: bytes | None, upper: bytes | None
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
+def _set_waiting_indexes(dataset: Dataset, indexes: Any) -> None: ...
 def _scale_name(scale: Dataset) -> bytes: ...
 def _scales(dataset: Dataset, axis: int) -> list[Dataset]: ...
 def _attach_scale(dataset: Dataset, axis: int, scale: Dataset, is_attached: bool) -> None: ...

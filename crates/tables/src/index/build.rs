@@ -200,7 +200,7 @@ impl<'a, const N: usize> Filling<'a, N> {
         let mut kept = Some(kept);
         for group in self.groups(rows) {
             let from = self.first.max(if self.content.layout.kind == Kind::Full { 0 } else { group.start });
-            self.sort(group.start, from..group.end, kept.take().unwrap_or_default())?;
+            self.sort(group.start, from..group.end, &kept.take().unwrap_or_default())?;
         }
         let sum = self.old_sum.wrapping_sub(again).wrapping_add(self.sum.load(Ordering::Relaxed));
         self.finish(sum)
@@ -216,7 +216,8 @@ impl<'a, const N: usize> Filling<'a, N> {
         let sizes = self.content.layout.sizes;
         let whole = rows / sizes.slice * sizes.slice;
         let unit = match self.content.layout.kind {
-            Kind::Full => return vec![self.start..rows],
+            // The last row has any rows, so it is sorted with the others.
+            Kind::Full => return std::iter::once(self.start..rows).collect(),
             Kind::Medium => whole.max(1),
             // Rows stay in their block, and after the first filling in their slice.
             Kind::Light if self.start == 0 => sizes.slices_in_block() * sizes.slice,
@@ -234,7 +235,7 @@ impl<'a, const N: usize> Filling<'a, N> {
     }
 
     /// Sorts the records of `rows` and `kept`, and writes them from position `start` on.
-    fn sort(&self, start: u64, rows: Range<u64>, kept: Vec<[u64; N]>) -> Result<()> {
+    fn sort(&self, start: u64, rows: Range<u64>, kept: &[[u64; N]]) -> Result<()> {
         let end = start + kept.len() as u64 + (rows.end - rows.start);
         let tmp = self.options.tmp.clone().unwrap_or_else(std::env::temp_dir);
         let load = |rows: Range<u64>, records: &mut Vec<[u64; N]>| self.load(rows, records);

@@ -95,7 +95,7 @@ impl Content {
         ];
         [&self.bounds.starts, &self.bounds.ends, checksums]
             .into_iter()
-            .fold(hash::words(0, &numbers), |seed, words| hash::words(seed, words))
+            .fold(hash::words(0, &numbers), hash::words)
     }
 
     /// Writes a stamp. `checksums` are those of [`checksum`] of all chunks.

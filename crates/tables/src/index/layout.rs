@@ -284,10 +284,10 @@ impl Layout {
     }
 
     /// Returns the filters of the index, for another index.
-    pub(super) fn filters(&self) -> Result<Filters> {
+    pub(super) fn filters(&self) -> Filters {
         // In some files it is a pickled object.
         let packed = self.group.attribute_value(FILTERS).ok();
-        Ok(Filters::Kept(self.sorted.filters().filters.clone(), packed))
+        Filters::Kept(self.sorted.filters().filters.clone(), packed)
     }
 
     /// Returns the number of positions.

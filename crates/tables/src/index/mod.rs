@@ -113,9 +113,7 @@ impl Column {
         }
         let values = ValueType::of(datatype).ok_or_else(|| {
             wrong(
-                "its values cannot be indexed: use a column of numbers, truth values or texts of up to 256
-            bytes"
-                    .into(),
+                "its values cannot be indexed: use numbers, truth values or texts of up to 256 bytes".into(),
             )
         })?;
         let bytes = first..first.saturating_add(values.size());

@@ -62,7 +62,7 @@ pub(super) fn find(index: &ColumnIndex, lower: Bound<&[u8]>, upper: Bound<&[u8]>
         let first = number.saturating_mul(bucket).min(known);
         first..first.saturating_add(bucket).min(known)
     });
-    Ok(Candidates::Ranges(joined(ranges.chain([known..rows]))))
+    Ok(Candidates::Ranges(joined(ranges.chain(std::iter::once(known..rows)))))
 }
 
 pub(super) fn in_order(index: &ColumnIndex, positions: Range<u64>) -> Result<Vec<u64>> {

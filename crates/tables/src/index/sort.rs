@@ -44,7 +44,7 @@ impl<const N: usize> Runs<N> {
     /// Reads and sorts the records of `rows`, in runs. `sorted` is a run that is sorted already. If all
     /// records take more than `memory` bytes, the runs are written to a file in the directory `tmp`.
     pub(super) fn make(
-        sorted: Vec<[u64; N]>,
+        sorted: &[[u64; N]],
         rows: Range<u64>,
         memory: u64,
         tmp: &Path,
@@ -69,7 +69,7 @@ impl<const N: usize> Runs<N> {
         each_number(number + first, &|run| {
             let mut records = Vec::new();
             if run < first {
-                records.clone_from(&sorted);
+                records.extend_from_slice(sorted);
             } else {
                 let from = rows.start + (run - first) * longest as u64;
                 load(from..rows.end.min(from + longest as u64), &mut records)?;
@@ -144,8 +144,8 @@ impl<const N: usize> Runs<N> {
                 Place::Disk(..) => records.extend(self.read(run, from..to)?),
             }
         }
-        // This sort finds the sorted runs, and merges them.
-        records.sort();
+        // A stable sort finds the sorted runs, and merges them.
+        records.sort_by(Ord::cmp);
         Ok(records)
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let mut expected: Vec<[u64; 2]> =
             (0..rows).map(|row| [key(row), row]).chain(first.iter().copied()).collect();
         expected.sort_unstable();
-        let runs = Runs::make(first, 0..rows, memory, &std::env::temp_dir(), &load).expect("sorted");
+        let runs = Runs::make(&first, 0..rows, memory, &std::env::temp_dir(), &load).expect("sorted");
         let mut found = Vec::new();
         let mut from = runs.cut(0).expect("a cut");
         for end in (0..rows + 500).step_by(usize::try_from(part).expect("small")).skip(1).chain([rows + 500])

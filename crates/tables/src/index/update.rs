@@ -144,7 +144,7 @@ fn rebuild(table: &Dataset, path: &str, layout: &Layout) -> Result<()> {
     let options = IndexOptions {
         kind: layout.kind,
         optlevel: layout.optlevel.min(9),
-        filters: layout.filters()?,
+        filters: layout.filters(),
         ..IndexOptions::default()
     };
     remove_index(table, path)?;
