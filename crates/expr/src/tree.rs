@@ -156,6 +156,8 @@ pub struct Reduction {
     pub axis: Option<i32>,
     /// What is subtracted from the number of elements in `std` and `var`.
     pub ddof: u32,
+    /// Whether a reduced axis remains, with length one.
+    pub keepdims: bool,
 }
 
 /// What a reduction makes of its elements.
