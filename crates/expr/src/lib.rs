@@ -1,5 +1,5 @@
-//! Expressions over blocks of typed elements: parsed from text with Python's operators, typed by NumPy's rules,
-//! and computed pass by pass in the cache of the processor.
+//! Expressions over blocks of typed elements: parsed from text with Python's operators, typed by NumPy's
+//! rules, and computed pass by pass in the cache of the processor.
 //!
 //! ```
 //! use hyperslab_expr::{Expression, Operand, Registers, Type};
@@ -87,8 +87,8 @@ impl Expression {
         split::split(self)
     }
 
-    /// Returns what must hold of single names for the expression to be true. `constants` returns the values of
-    /// the names that are scalars.
+    /// Returns what must hold of single names for the expression to be true. `constants` returns the values
+    /// of the names that are scalars.
     #[must_use]
     pub fn demand(&self, constants: &dyn Fn(&str) -> Option<Value>) -> Demand {
         demand::demand(&self.tree, &self.names, constants)

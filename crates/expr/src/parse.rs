@@ -32,6 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<(Node, Vec<String>)> {
     let node = parser.level(0)?;
     match parser.token() {
         Token::End => Ok((node, parser.names)),
+        Token::Sign("=") => parser.error("a comparison is written =="),
         Token::Sign(",") => parser.error("a comma stands only between the arguments of a function"),
         Token::Sign(sign) => parser.error(format!("{sign:?} has no meaning here")),
         Token::Literal(_) | Token::Name(_) => parser.error("an operator is missing"),

@@ -73,8 +73,8 @@ impl Program {
         &self.names
     }
 
-    /// Computes `count` elements into `out`. Each array has `count` elements of its type, and `out` is as long
-    /// as the results.
+    /// Computes `count` elements into `out`. Each array has `count` elements of its type, and `out` is as
+    /// long as the results.
     ///
     /// Errors: `Type` if an integer has a negative exponent.
     pub fn run(

@@ -45,8 +45,8 @@ struct Level<'py> {
 pub(crate) enum Convention {
     /// Those of h5py.
     H5py,
-    /// Those of PyTables, for tables: bitfields of one byte are booleans, times are numbers, and strings fill
-    /// their space whatever their padding is.
+    /// Those of PyTables, for its tables and arrays: bitfields of one byte are booleans, times are numbers,
+    /// and strings fill their space whatever their padding is.
     PyTables,
 }
 
@@ -370,7 +370,7 @@ impl<'py> Translator<'py> {
     }
 
     fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
-        let mut element = Translation::new(self.py, base, self.widths)?;
+        let mut element = Translation::by(self.convention, self.py, base, self.widths)?;
         let descr = element.descr.bind(self.py).clone().into_any();
         // As in h5py, sequences of enumerations and of Python objects have dtypes without metadata.
         match base {

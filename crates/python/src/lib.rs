@@ -43,6 +43,7 @@ mod state;
 mod store_info;
 mod stored;
 mod table;
+mod table_index;
 mod views;
 mod write;
 
@@ -80,6 +81,11 @@ mod _native {
         segy::{describe, export, extract, ingest, scan},
         set_threads,
         table::{append_rows, make_table, put_row_count, remove_rows, set_waiting_rows, waiting_rows},
+        table_index::{
+            create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
+            indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow, set_waiting_indexes,
+            update_indexes,
+        },
         views::{AsStrView, AsTypeView, FieldsView},
     };
 

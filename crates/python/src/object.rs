@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab::Node;
+use hyperslab_tables::Class;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -13,7 +14,6 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use crate::attrs::AttributeManager;
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
-use crate::dtype::Convention;
 use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
@@ -97,7 +97,12 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
         Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
         Node::Dataset(dataset) => {
             let dataset = Bound::new(py, base.add_subclass(Dataset::new(state, dataset)))?;
-            if dataset.get().convention() == Convention::H5py { dataset.into_any() } else { table(&dataset)? }
+            match dataset.get().class() {
+                Some(Class::Table) => written_in_python(&dataset, &TABLE, "_table", "Table")?,
+                Some(Class::EArray) => written_in_python(&dataset, &EARRAY, "_pytables", "EArray")?,
+                Some(Class::VLArray) => written_in_python(&dataset, &VLARRAY, "_pytables", "VLArray")?,
+                Some(Class::Array | Class::CArray) | None => dataset.into_any(),
+            }
         }
         Node::Datatype(datatype) => {
             Bound::new(py, base.add_subclass(Datatype { datatype: datatype.into() }))?.into_any()
@@ -105,10 +110,19 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
     })
 }
 
-/// Returns the table that a dataset is: an instance of a class that is written in Python.
-fn table<'py>(dataset: &Bound<'py, Dataset>) -> PyResult<Bound<'py, PyAny>> {
-    static TABLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = TABLE.import(dataset.py(), "hyperslab._table", "Table")?;
+/// The classes of datasets that are written in Python.
+static TABLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static EARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static VLARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Returns a dataset as an instance of a class that is written in Python.
+fn written_in_python<'py>(
+    dataset: &Bound<'py, Dataset>,
+    class: &PyOnceLock<Py<PyType>>,
+    module: &str,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = class.import(dataset.py(), &format!("hyperslab.{module}"), name)?;
     class.call1((dataset.getattr("id")?,))
 }
 

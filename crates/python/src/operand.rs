@@ -84,10 +84,14 @@ const UNITS: [(&str, Unit); 14] = [
 ];
 
 fn unit(descr: &Bound<'_, PyArrayDescr>) -> PyResult<Unit> {
-    let data: (String, i64) = descr.py().import("numpy")?.call_method1("datetime_data", (descr,))?.extract()?;
+    let data: (String, i64) =
+        descr.py().import("numpy")?.call_method1("datetime_data", (descr,))?.extract()?;
     let known = UNITS.iter().find(|(name, _)| *name == data.0).filter(|_| data.1 == 1);
     known.map(|(_, unit)| *unit).ok_or_else(|| {
-        PyTypeError::new_err(format!("an expression cannot compute with times in units of {} {}", data.1, data.0))
+        PyTypeError::new_err(format!(
+            "an expression cannot compute with times in units of {} {}",
+            data.1, data.0
+        ))
     })
 }
 

@@ -22,11 +22,7 @@ pub(crate) struct PyQuery {
 impl PyQuery {
     /// Makes a query. The values of `variables` are scalars, or paths of columns in lists of one string.
     #[new]
-    fn new(
-        dataset: &Bound<'_, Dataset>,
-        condition: &str,
-        variables: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
+    fn new(dataset: &Bound<'_, Dataset>, condition: &str, variables: &Bound<'_, PyDict>) -> PyResult<Self> {
         let table = table(dataset.get())?;
         let mut given = Vec::new();
         for (name, value) in variables {
@@ -60,5 +56,17 @@ impl PyQuery {
     fn count(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<u64> {
         self.dataset.get().state.check()?;
         py.detach(|| self.query.count(start..stop)).or_raise()
+    }
+
+    /// Returns a text that says how the rows from `start` to `stop` are found.
+    fn explain(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<String> {
+        self.dataset.get().state.check()?;
+        py.detach(|| self.query.explain(start..stop)).or_raise()
+    }
+
+    /// Returns the paths of the columns whose indexes find the rows from `start` to `stop`.
+    fn indexes(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<Vec<String>> {
+        self.dataset.get().state.check()?;
+        py.detach(|| self.query.indexes(start..stop)).or_raise()
     }
 }

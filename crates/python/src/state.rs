@@ -35,8 +35,17 @@ pub(crate) struct FileState {
     closed: AtomicBool,
     /// Whether a transaction that began through this opening has not ended.
     transaction: AtomicBool,
-    /// Rows that programs have appended one by one and that are not written yet, by the address of their table.
-    rows: Mutex<BTreeMap<u64, Py<PyAny>>>,
+    /// What waits to be written, by the address of its table.
+    waiting: Mutex<BTreeMap<(u64, Waiting), Py<PyAny>>>,
+}
+
+/// What waits until a file is flushed or closed. The rows of a table are written before its indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Waiting {
+    /// Rows that programs have appended one by one.
+    Rows,
+    /// Indexes that do not hold all rows.
+    Indexes,
 }
 
 impl FileState {
@@ -52,7 +61,7 @@ impl FileState {
         let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
         let (identity, closed, transaction) =
             (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
-        let rows = Mutex::default();
+        let waiting = Mutex::default();
         Arc::new(Self {
             core,
             name,
@@ -64,7 +73,7 @@ impl FileState {
             identity,
             closed,
             transaction,
-            rows,
+            waiting,
         })
     }
 
@@ -96,37 +105,37 @@ impl FileState {
         !self.closed.load(Ordering::Acquire)
     }
 
-    /// Returns the rows of single appends to the table at an address, if some are not written yet.
-    pub(crate) fn waiting_rows(&self, py: Python<'_>, table: u64) -> Option<Py<PyAny>> {
-        self.waiting().get(&table).map(|rows| rows.clone_ref(py))
+    /// Returns what waits to be written to the table at an address.
+    pub(crate) fn waiting(&self, py: Python<'_>, table: u64, what: Waiting) -> Option<Py<PyAny>> {
+        self.all_waiting().get(&(table, what)).map(|object| object.clone_ref(py))
     }
 
-    /// Remembers that a table has rows that are not written yet, or with `None` that it has none.
-    pub(crate) fn set_waiting_rows(&self, table: u64, rows: Option<Py<PyAny>>) {
-        match rows {
-            Some(rows) => self.waiting().insert(table, rows),
-            None => self.waiting().remove(&table),
+    /// Remembers an object whose `_write` writes what waits, or with `None` that nothing waits.
+    pub(crate) fn set_waiting(&self, table: u64, what: Waiting, object: Option<Py<PyAny>>) {
+        match object {
+            Some(object) => self.all_waiting().insert((table, what), object),
+            None => self.all_waiting().remove(&(table, what)),
         };
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Py<PyAny>>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all_waiting(&self) -> MutexGuard<'_, BTreeMap<(u64, Waiting), Py<PyAny>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the rows of single appends to their tables.
-    fn write_rows(&self, py: Python<'_>) -> PyResult<()> {
+    /// Writes what waits: rows of single appends, and the indexes of tables.
+    fn write_waiting(&self, py: Python<'_>) -> PyResult<()> {
         loop {
             // Writing removes the rows here, for which the lock must be free.
-            let next = self.waiting().values().next().map(|rows| rows.clone_ref(py));
-            let Some(rows) = next else { return Ok(()) };
-            rows.call_method0(py, "_write")?;
+            let next = self.all_waiting().values().next().map(|object| object.clone_ref(py));
+            let Some(object) = next else { return Ok(()) };
+            object.call_method0(py, "_write")?;
         }
     }
 
     /// Writes all changes to the file.
     pub(crate) fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.check()?;
-        self.write_rows(py)?;
+        self.write_waiting(py)?;
         if !self.core.is_writable() {
             return Ok(());
         }
@@ -151,9 +160,9 @@ impl FileState {
     /// Ends the transaction: its changes are kept or rolled back.
     pub(crate) fn end(&self, py: Python<'_>, is_kept: bool) -> PyResult<()> {
         if is_kept {
-            self.write_rows(py)?;
+            self.write_waiting(py)?;
         } else {
-            self.waiting().clear();
+            self.all_waiting().clear();
         }
         self.transaction.store(false, Ordering::Release);
         py.detach(|| self.core.end_transaction(is_kept)).or_raise()
@@ -167,7 +176,7 @@ impl FileState {
             ));
         }
         if self.is_open() {
-            self.write_rows(py)?;
+            self.write_waiting(py)?;
         }
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());

@@ -13,6 +13,7 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::dtype::holds;
 use crate::error::OrRaise;
+use crate::state::Waiting;
 
 /// Returns the table that a dataset is.
 pub(crate) fn table(dataset: &Dataset) -> PyResult<Table> {
@@ -79,15 +80,15 @@ pub(crate) fn put_row_count(dataset: &Bound<'_, Dataset>) -> PyResult<()> {
 #[pyo3(name = "_waiting_rows")]
 pub(crate) fn waiting_rows(dataset: &Bound<'_, Dataset>) -> Option<Py<PyAny>> {
     let this = dataset.get();
-    this.state.waiting_rows(dataset.py(), this.core.address().get())
+    this.state.waiting(dataset.py(), this.core.address().get(), Waiting::Rows)
 }
 
-/// Remembers rows of single appends that are not written yet. The file calls their `_write` when it is flushed
-/// or closed. `None` forgets them.
+/// Remembers rows of single appends that are not written yet. The file calls their `_write` when it is
+/// flushed or closed. `None` forgets them.
 #[pyfunction]
 #[pyo3(name = "_set_waiting_rows", signature = (dataset, rows))]
 pub(crate) fn set_waiting_rows(dataset: &Bound<'_, Dataset>, rows: Option<Py<PyAny>>) -> PyResult<()> {
     writable::<pyo3::exceptions::PyOSError>(&dataset.get().state, "append rows")?;
-    dataset.get().state.set_waiting_rows(dataset.get().core.address().get(), rows);
+    dataset.get().state.set_waiting(dataset.get().core.address().get(), Waiting::Rows, rows);
     Ok(())
 }

@@ -29,7 +29,7 @@ REACHED = {
 
 def public_names():
     """Pairs of a dotted name and the object."""
-    for module in (hs, hs.segy):
+    for module in (hs, hs.segy, hs.pandas, hs.dask):
         for name in module.__all__:
             found = getattr(module, name)
             if inspect.isclass(found) or inspect.isroutine(found):

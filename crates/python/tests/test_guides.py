@@ -1,19 +1,25 @@
-"""The code of the guides runs as it stands, page by page."""
+"""The Python blocks of the guides run, one after the other, in an empty folder."""
 
 import re
 
 import pytest
 from support import IS_H5PY, REPOSITORY
 
-CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-GUIDES = [path for path in sorted((REPOSITORY / "docs" / "guide").glob("*.md")) if CODE.search(path.read_text())]
+if IS_H5PY:
+    pytest.skip("about hyperslab's own documentation", allow_module_level=True)
+
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# The blocks of the other guide need a survey.
+GUIDES = [path for path in sorted((REPOSITORY / "docs" / "guide").glob("*.md")) if path.name != "seismic.md"]
 
 
-@pytest.mark.parametrize("path", [] if IS_H5PY else GUIDES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)
 def test_the_code_of_a_guide_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {"__name__": "__main__"}
-    for part in CODE.finditer(path.read_text()):
-        # A part has the lines of the page in tracebacks.
-        before = path.read_text()[: part.start(1)].count("\n")
-        exec(compile("\n" * before + part[1], str(path), "exec"), names)
+    text = path.read_text()
+    names = {"__name__": "guide"}
+    found = list(BLOCK.finditer(text))
+    assert found
+    for block in found:
+        before = text[: block.start(1)].count("\n")
+        exec(compile("\n" * before + block[1], str(path), "exec"), names)

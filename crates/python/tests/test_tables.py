@@ -1,4 +1,6 @@
-"""Tables: what PyTables writes and reads, and what NumPy says of rows that are appended, changed and removed."""
+"""Tables: what PyTables writes and reads, and what NumPy says of rows that are appended, changed and
+removed.
+"""
 
 import threading
 

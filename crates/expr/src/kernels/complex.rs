@@ -95,7 +95,7 @@ fn power<T: Float>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         exponent = exponent.abs();
         let (mut base, mut product) = (a, one);
         while exponent > 0.0 {
-            if exponent % 2.0 == 1.0 {
+            if exponent % 2.0 > 0.5 {
                 product = product * base;
             }
             base = base * base;

@@ -42,7 +42,7 @@ pub(crate) enum Op {
     Time(Binary),
     /// A duration times or divided by a float.
     TimeByFloat(Binary),
-    /// The negative or absolute value of a duration, or whether a time is NaT.
+    /// The negative or absolute value of a duration, or whether a time is `NaT`.
     TimeMath(TimeMath),
 }
 

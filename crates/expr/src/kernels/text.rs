@@ -31,7 +31,7 @@ fn holds<T: PartialEq>(text: &[T], part: &[T]) -> bool {
 }
 
 /// Returns an element without its padding.
-fn element<'a>((kind, input): (Type, In<'a>), at: usize) -> &'a [u8] {
+fn element((kind, input): (Type, In<'_>), at: usize) -> &[u8] {
     let (size, unit) = (kind.size(), if matches!(kind, Type::Text(_)) { 4 } else { 1 });
     let at = if input.is_one { 0 } else { at };
     let element = input.bytes.get(at * size..(at + 1) * size).unwrap_or(&[]);

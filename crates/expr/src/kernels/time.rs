@@ -1,4 +1,4 @@
-//! Times and durations in whole units. The smallest integer is NaT, which is no time.
+//! Times and durations in whole units. The smallest integer is `NaT`, which is no time.
 
 use super::{In, TimeMath, compares, map1, map2};
 use crate::tree::Binary;
@@ -22,10 +22,10 @@ pub(super) fn binary(operator: Binary, x: In<'_>, y: In<'_>, out: &mut [u8]) {
         Binary::Maximum => map2(a, b, is_one, out, known(i64::max)),
         Binary::Modulo => map2(a, b, is_one, out, known(|a, b| if b == 0 { NAT } else { floor(a, b).1 })),
         Binary::FloorDivide => {
-            map2(a, b, is_one, out, |a, b| if a == NAT || b == NAT || b == 0 { 0 } else { floor(a, b).0 })
+            map2(a, b, is_one, out, |a, b| if a == NAT || b == NAT || b == 0 { 0 } else { floor(a, b).0 });
         }
         Binary::Divide => {
-            map2(a, b, is_one, out, |a, b| if a == NAT || b == NAT { f64::NAN } else { float(a) / float(b) })
+            map2(a, b, is_one, out, |a, b| if a == NAT || b == NAT { f64::NAN } else { float(a) / float(b) });
         }
         operator => map2(a, b, is_one, out, |a, b| {
             let is_known = a != NAT && b != NAT;

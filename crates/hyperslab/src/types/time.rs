@@ -1,6 +1,6 @@
-//! Conversions of times to seconds. The specification defines only the size and byte order of a time (IV.A.2.d,
-//! class 2), so the values are those of PyTables, the only known writer: 8 bytes hold whole seconds in the upper
-//! half and microseconds in the lower half, both signed.
+//! Conversions of times to seconds. The specification defines only the size and byte order of a time
+//! (IV.A.2.d, class 2), so the values are those of PyTables, the only known writer: 8 bytes hold whole
+//! seconds in the upper half and microseconds in the lower half, both signed.
 
 use hyperslab_format::datatype::{ByteOrder, Datatype, Float, Time};
 
@@ -94,7 +94,10 @@ mod tests {
         for (seconds, time) in cases {
             let (from, to) = datatypes(ByteOrder::Little);
             let mut found = [0; 8];
-            Conversion::between(&to, &from).unwrap().apply(&f64::to_le_bytes(seconds), &mut found, 1).unwrap();
+            Conversion::between(&to, &from)
+                .unwrap()
+                .apply(&f64::to_le_bytes(seconds), &mut found, 1)
+                .unwrap();
             assert_eq!(found, time);
             Conversion::between(&from, &to).unwrap().apply(&time, &mut found, 1).unwrap();
             assert!((f64::from_le_bytes(found) - seconds).abs() < 1e-6);

@@ -16,8 +16,11 @@ dies at any instruction (and with ``durability="power"`` the machine); ``hypersl
 Reads and writes run without the GIL.
 """
 
+import importlib as _importlib
 import os as _os
 from collections.abc import MutableMapping as _MutableMapping
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import segy
 from ._check import Finding, check
@@ -58,9 +61,14 @@ from ._native import (
     get_threads,
     set_threads,
 )
+from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
 from ._table import Table
+
+if _TYPE_CHECKING:
+    from . import dask as dask
+    from . import pandas as pandas
 
 _MutableMapping.register(Group)
 _MutableMapping.register(AttributeManager)
@@ -94,6 +102,16 @@ def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> b
     return False
 
 
+# Modules that import other libraries, when they are first used.
+_ON_DEMAND = ("dask", "pandas")
+
+
+def __getattr__(name: str) -> "_Any":
+    if name in _ON_DEMAND:
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "LZ4",
     "AttributeManager",
@@ -105,6 +123,7 @@ __all__ = [
     "Column",
     "Dataset",
     "Datatype",
+    "EArray",
     "Empty",
     "ExternalLink",
     "File",
@@ -124,6 +143,7 @@ __all__ = [
     "StoreInfo",
     "Table",
     "UnsupportedDtypeError",
+    "VLArray",
     "Zstd",
     "__version__",
     "check",

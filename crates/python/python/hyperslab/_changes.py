@@ -17,7 +17,9 @@ class Changes(Rows):
     """A dataset of records with the methods of a table that change rows."""
 
     def _changed(self, paths: "Sequence[str] | None" = None) -> None:
-        """Is called after values of these columns were changed or rows removed. None stands for all columns."""
+        """Is called after values of these columns were changed or rows removed. None stands for all
+        columns.
+        """
 
     def _grown(self, first: int) -> None:
         """Is called after rows from `first` on were appended."""
@@ -210,8 +212,7 @@ class Changes(Rows):
         if isinstance(columns, np.ndarray) and columns.dtype.names is not None:
             given = [columns[name] for name in columns.dtype.names]
         values = [
-            np.atleast_1d(fitted(name, one, at_path(self.dtype, name)))
-            for name, one in zip(names, given, strict=True)
+            np.atleast_1d(fitted(name, one, at_path(self.dtype, name))) for name, one in zip(names, given, strict=True)
         ]
         count = len(values[0]) if values else 0
         place = self._place(start, stop, step, count)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._index import IndexedColumn
 from ._records import at_path
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Cols:
         return f"<columns of {self._table.name!r}: {names}>"
 
 
-class Column:
+class Column(IndexedColumn):
     """A column of a table.
 
     `column[rows]` reads values, and `column[rows] = values` writes them.

@@ -27,6 +27,7 @@ from typing_extensions import disjoint_base
 from ._chunks import StoreInfo
 from ._dims import DimensionManager, RegionProxy
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
+from ._pytables import EArray, VLArray
 from ._transaction import Transaction
 
 __all__ = [
@@ -163,6 +164,8 @@ class _Query:
     def __new__(cls, dataset: Dataset, condition: str, variables: dict[str, Any]) -> Self: ...
     def rows(self, start: int, stop: int, limit: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]: ...
     def count(self, start: int, stop: int) -> int: ...
+    def explain(self, start: int, stop: int) -> str: ...
+    def indexes(self, start: int, stop: int) -> list[str]: ...
 
 def run_cli(args: list[str]) -> int:
     """Runs the command `hyperslab` in this process and returns its exit code.
@@ -696,6 +699,140 @@ class Group(HLObject):
             True
             >>> file.require_dataset("surface/d2m", (4, 2, 3), "f4", compression="gzip")
             <HDF5 dataset "d2m": shape (4, 2, 3), type "<f4">
+        """
+    def create_array(self, name: _Name, obj: Any, title: str = "", dtype: DTypeLike | None = None) -> Dataset:
+        """Creates a dataset that PyTables opens as its `Array`: contiguous, of a fixed shape.
+
+        Args:
+            name: The path of the dataset. Missing groups on the way are created.
+            obj: The elements: an array, a scalar, or anything that `numpy.asarray` accepts.
+            title: A description, stored in the attribute `TITLE`.
+            dtype: The dtype of the elements. The default is the dtype of `obj`. Booleans are stored as
+                PyTables stores them, as bitfields.
+
+        Returns:
+            The dataset.
+
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+            TypeError: PyTables has no equivalent of the dtype, such as Python objects or Unicode strings.
+
+        Example:
+            >>> file.create_array("levels", [1000, 850, 500], "pressure levels in hPa")
+            <HDF5 dataset "levels": shape (3,), type "<i8">
+            >>> file["levels"].attrs["CLASS"]
+            np.bytes_(b'ARRAY')
+        """
+    def create_carray(
+        self,
+        name: _Name,
+        dtype: DTypeLike | None = None,
+        shape: int | Sequence[int] | None = None,
+        title: str = "",
+        *,
+        obj: Any = None,
+        chunkshape: int | Sequence[int] | None = None,
+        **kwds: Any,
+    ) -> Dataset:
+        """Creates a dataset that PyTables opens as its `CArray`: in chunks, of a fixed shape.
+
+        Args:
+            name: The path of the dataset. Missing groups on the way are created.
+            dtype: The dtype of the elements. The default is the dtype of `obj`.
+            shape: The length of each axis, in elements. The default is the shape of `obj`.
+            title: A description, stored in the attribute `TITLE`.
+            obj: The elements to write. Without it, every element is the fill value.
+            chunkshape: The shape of a chunk in elements. The default is a shape of about 1 MiB.
+            kwds: Filters and the fill value, as in `create_dataset`: `compression`, `compression_opts`,
+                `shuffle`, `fletcher32`, `fillvalue`.
+
+        Returns:
+            The dataset.
+
+        Raises:
+            ValueError: The name exists, the file is open for reading, or `obj` does not have the shape.
+            TypeError: Neither a dtype and a shape nor `obj` is given, or PyTables has no equivalent of the
+                dtype.
+
+        Example:
+            >>> file.create_carray("mask", "f4", (100, 50), chunkshape=(10, 50), compression=hs.Blosc2())
+            <HDF5 dataset "mask": shape (100, 50), type "<f4">
+        """
+    def create_earray(
+        self,
+        name: _Name,
+        dtype: DTypeLike | None = None,
+        shape: int | Sequence[int] | None = None,
+        title: str = "",
+        *,
+        obj: Any = None,
+        expectedrows: int = 1000,
+        chunkshape: int | Sequence[int] | None = None,
+        **kwds: Any,
+    ) -> EArray:
+        """Creates a dataset that PyTables opens as its `EArray`: one axis can be extended.
+
+        Args:
+            name: The path of the dataset. Missing groups on the way are created.
+            dtype: The dtype of the elements. The default is the dtype of `obj`.
+            shape: The length of each axis, in elements. Exactly one is 0: rows are appended along this axis.
+                The default is the shape of `obj` with 0 as the first length.
+            title: A description, stored in the attribute `TITLE`.
+            obj: The first rows.
+            expectedrows: The expected number of rows, which selects the chunk shape.
+            chunkshape: The shape of a chunk in elements.
+            kwds: Filters and the fill value, as in `create_dataset`: `compression`, `compression_opts`,
+                `shuffle`, `fletcher32`, `fillvalue`.
+
+        Returns:
+            An `EArray`, which is a `Dataset` with `append`.
+
+        Raises:
+            ValueError: The name exists, the file is open for reading, not exactly one length is 0, or `obj`
+                does not fit the shape.
+            TypeError: Neither a dtype and a shape nor `obj` is given, or PyTables has no equivalent of the
+                dtype.
+
+        Example:
+            >>> pairs = file.create_earray("pairs", "f8", (0, 2), expectedrows=10**6)
+            >>> pairs.append([[1, 2], [3, 4]])
+            >>> pairs.shape
+            (2, 2)
+        """
+    def create_vlarray(
+        self,
+        name: _Name,
+        dtype: DTypeLike,
+        title: str = "",
+        *,
+        obj: Any = None,
+        chunkshape: int | Sequence[int] | None = None,
+        **kwds: Any,
+    ) -> VLArray:
+        """Creates a dataset that PyTables opens as its `VLArray`: rows of variable length.
+
+        Args:
+            name: The path of the dataset. Missing groups on the way are created.
+            dtype: The dtype of the elements of a row, which may have a shape, such as `("f4", (3,))`. The
+                pseudo atoms of PyTables are "vlstring" (a row is bytes), "vlunicode" (a row is a str) and
+                "object" (a row is the bytes of a pickle).
+            title: A description, stored in the attribute `TITLE`.
+            obj: The first row.
+            chunkshape: The number of rows in a chunk.
+            kwds: Filters, as in `create_dataset`. They see the places of rows, not the elements.
+
+        Returns:
+            A `VLArray`, which is a `Dataset` with `append`.
+
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+            TypeError: PyTables has no equivalent of the dtype, or `obj` is not a row of it.
+
+        Example:
+            >>> names = file.create_vlarray("towns", "vlunicode")
+            >>> names.append("Zürich")
+            >>> list(names)
+            ['Zürich']
         """
     def copy(
         self,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._changes import Changes
 from ._columns import Column
+from ._indexes import Indexed
 from ._native import _Query
 from ._records import at_path
 from ._row import Row, rows_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
-class Queries(Changes):
+class Queries(Indexed):
     """A dataset of records with the methods of a table that take a condition."""
 
     def _query(self, condition: str, condvars: "Mapping[str, Any] | None", depth: int = 2) -> _Query:
@@ -81,8 +81,8 @@ class Queries(Changes):
             condition: The condition: columns and values, compared and joined by `&`, `|` and `~` with
                 parentheses, as in "(temp > 310) & ((lat < 10) | (id == 'XK4'))". Nested columns are written
                 "info.level". The functions are those of `Expr`.
-            condvars: The values of names that are no columns. A value may be a column: `table.cols.info.level`.
-                Without it, such names are variables of the caller.
+            condvars: The values of names that are no columns. A value may be a column:
+                `table.cols.info.level`. Without it, such names are variables of the caller.
             field: The path of a column. None reads rows.
             start: The first row that is looked at.
             stop: The row after the last one.
@@ -217,6 +217,43 @@ class Queries(Changes):
         for batch in self._batches(found):
             dstTable.append(batch.records)
         return len(found)
+
+    def explain(
+        self,
+        condition: str,
+        condvars: "Mapping[str, Any] | None" = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> str:
+        """Returns a text that says how a query finds its rows: by which indexes, and how many rows it looks
+        at.
+
+        Args:
+            condition: The condition; see `read_where`.
+            condvars: The values of names that are no columns.
+            start: The first row that is looked at.
+            stop: The row after the last one.
+
+        Example:
+            >>> print(readings.explain("temp > 289"))
+            scan of 4 rows
+            columns of the condition: temp (8 of 21 bytes of a row)
+        """
+        rows = self._range(start, stop, None)
+        return self._query(condition, condvars).explain(rows.start, max(rows.stop, rows.start))
+
+    def will_query_use_indexing(self, condition: str, condvars: "Mapping[str, Any] | None" = None) -> frozenset[str]:
+        """Returns the paths of the columns whose indexes a query uses.
+
+        Args:
+            condition: The condition; see `read_where`.
+            condvars: The values of names that are no columns.
+
+        Example:
+            >>> readings.will_query_use_indexing("temp > 289")
+            frozenset()
+        """
+        return frozenset(self._query(condition, condvars).indexes(0, self.len()))
 
 
 def _is_operand(value: Any) -> bool:

@@ -39,7 +39,11 @@ def records(rows: Any, dtype: "np.dtype[Any]", defaults: Any) -> "np.ndarray[Any
                 f"{type(rows).__name__} is no rows: give an array of records, a dict of columns or a list of tuples"
             ) from None
     names = dtype.names or ()
-    if rows and len(rows) == len(names) and all(isinstance(row, np.ndarray) and row.dtype.names is None for row in rows):
+    if (
+        rows
+        and len(rows) == len(names)
+        and all(isinstance(row, np.ndarray) and row.dtype.names is None for row in rows)
+    ):
         return _of_columns(dict(zip(names, rows, strict=True)), dtype, defaults)
     return _of_rows(rows, dtype)
 

@@ -302,7 +302,9 @@ class Rows(Dataset):
 
 
 def _paths(dtype: "np.dtype[Any]") -> list[str]:
-    """The paths of the columns that hold values: those of the outermost level first, as PyTables numbers them."""
+    """The paths of the columns that hold values: those of the outermost level first, as PyTables numbers
+    them.
+    """
     found, levels = [], [("", dtype)]
     while levels:
         prefix, level = levels.pop(0)
@@ -312,5 +314,3 @@ def _paths(dtype: "np.dtype[Any]") -> list[str]:
             else:
                 levels.append((f"{prefix}{name}/", level[name]))
     return found
-
-

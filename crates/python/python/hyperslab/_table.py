@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ._query import Queries
 from ._native import DatasetID
+from ._query import Queries
 
 
 class Table(Queries):
@@ -13,8 +13,8 @@ class Table(Queries):
     `Dataset` and has the methods of PyTables' `Table` under their names.
 
     Args:
-        bind: The identifier of a dataset of records, such as `file["x"].id`. A dataset of records that was not
-            made as a table becomes one in this way, for reading as for writing.
+        bind: The identifier of a dataset of records, such as `file["x"].id`. A dataset of records that was
+            not made as a table becomes one in this way, for reading as for writing.
 
     Example:
         >>> readings
@@ -54,14 +54,14 @@ class Table(Queries):
         """Copies rows to a new table, with other filters or chunks if these are given.
 
         Args:
-            newparent: The group of the copy, in any file that is open for writing. The default is the group of
-                this table.
+            newparent: The group of the copy, in any file that is open for writing. The default is the group
+                of this table.
             newname: The name of the copy. The default is that of this table.
             start: The first row.
             stop: The row after the last one.
             step: The distance of rows.
-            kwds: Keywords of `Group.create_table`: `title`, `compression`, `chunkshape`, `expectedrows`. Filters
-                and chunks are those of this table unless given.
+            kwds: Keywords of `Group.create_table`: `title`, `compression`, `chunkshape`, `expectedrows`.
+                Filters and chunks are those of this table unless given.
 
         Returns:
             The copy.

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use hyperslab::Node;
 use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_tables::Table;
+use hyperslab_tables::{Class, Table};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -69,7 +69,7 @@ pub(crate) struct Dataset {
     translation: PyOnceLock<Translation>,
     /// Whether the elements in the file are already in NumPy's form.
     as_stored: PyOnceLock<bool>,
-    convention: OnceLock<Convention>,
+    class: OnceLock<Option<Class>>,
 }
 
 impl Dataset {
@@ -80,7 +80,7 @@ impl Dataset {
 
     fn of(state: Opened<Arc<FileState>>, core: Opened<hyperslab::Dataset>) -> Self {
         let (translation, as_stored) = (PyOnceLock::new(), PyOnceLock::new());
-        Self { state, core, translation, as_stored, convention: OnceLock::new() }
+        Self { state, core, translation, as_stored, class: OnceLock::new() }
     }
 
     /// Returns the dtype of the dataset, and how to convert its elements. Computed once.
@@ -91,13 +91,19 @@ impl Dataset {
         })
     }
 
+    /// Returns the class that PyTables gives to the dataset.
+    pub(crate) fn class(&self) -> Option<Class> {
+        *self.class.get_or_init(|| {
+            // A damaged attribute is an error where it is read.
+            let class = Class::of(&self.core).unwrap_or(None)?;
+            let is_record = || Table::is_table(&self.core).unwrap_or(false);
+            (class != Class::Table || is_record()).then_some(class)
+        })
+    }
+
     /// Returns whose dtypes the dataset has.
     pub(crate) fn convention(&self) -> Convention {
-        *self.convention.get_or_init(|| {
-            // A damaged attribute is an error where it is read.
-            let is_table = Table::is_table(&self.core).unwrap_or(false);
-            if is_table { Convention::PyTables } else { Convention::H5py }
-        })
+        if self.class().is_some() { Convention::PyTables } else { Convention::H5py }
     }
 
     /// Whether a translation uses elements as stored, without a conversion by the engine.

@@ -1,5 +1,6 @@
 //! Groups, as mappings from names to objects.
 
+mod arrays;
 mod create;
 mod tables;
 mod visit;

@@ -13,8 +13,8 @@ impl Group {
     /// Creates a table, and the missing groups on the way. PyTables opens it as a `Table`.
     ///
     /// Args:
-    ///     name: The path of the table.
-    ///     dtype: The columns: a structured dtype or its list of fields, a dict of dtypes, or a description of
+    ///     name: The path of the table. dtype: The columns: a structured dtype or its list of fields, a dict
+    ///     of dtypes, or a description of
     ///         PyTables. The default is the dtype of `obj`.
     ///     title: A text that describes the table.
     ///     filters: Filters of PyTables (an object with `complevel`, `complib` and `shuffle`), instead of

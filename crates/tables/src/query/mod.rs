@@ -1,15 +1,19 @@
 //! Queries: the rows of a table for which a condition is true.
 
+mod bounds;
 mod columns;
+mod plan;
 mod scan;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type};
+use hyperslab::{Axis, Selection};
+use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type, Value};
 
 use self::columns::Operand;
+use self::plan::{Need, Plan};
 use self::scan::marked;
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -40,6 +44,9 @@ pub struct Query {
     program: Program,
     /// The columns that the program takes, in its order.
     operands: Vec<Operand>,
+    /// The columns of the condition, for the plan.
+    paths: Vec<String>,
+    need: Need,
 }
 
 /// What a name of a condition stands for, if not for the column of this name.
@@ -50,6 +57,9 @@ pub enum Variable {
     /// A number, a string or another scalar.
     Scalar(Given),
 }
+
+/// The largest number of single rows that one read looks at.
+const LISTED: u64 = 1 << 20;
 
 /// The rows of the first step of a search for a few rows. Each step is twice as long as the one before.
 const FIRST_STEP: u64 = 1 << 16;
@@ -62,6 +72,7 @@ impl Query {
     pub fn new(table: &Table, condition: &str, variables: &[(String, Variable)]) -> Result<Self> {
         let expression = Expression::parse(condition)?;
         let mut found: Vec<(&str, Operand)> = Vec::new();
+        let mut paths: Vec<(&str, String)> = Vec::new();
         let mut given: Vec<(&str, Given)> = Vec::new();
         for name in expression.names() {
             let variable = variables.iter().find(|(known, _)| known == name).map(|(_, variable)| variable);
@@ -73,7 +84,9 @@ impl Query {
                 Some(Variable::Column(path)) => path,
                 None => name,
             };
-            let operand = Operand::of(table.column(path)?)?;
+            let column = table.column(path)?;
+            let operand = Operand::of(column)?;
+            paths.push((name, column.path.clone()));
             given.push((name, Given::Array(operand.kind)));
             found.push((name, operand));
         }
@@ -82,12 +95,23 @@ impl Query {
             let why = "its values are no truth values: compare them, as in \"temp > 310\"".to_owned();
             return Err(Error::Argument { what: format!("condition {condition:?}"), why });
         }
+        let scalar = |name: &str| match given.iter().find(|(known, _)| *known == name)? {
+            (_, Given::Scalar(value)) => Some(value.clone()),
+            (_, Given::Typed(kind, bytes)) => value_of(*kind, bytes),
+            (_, Given::Array(_)) => None,
+        };
+        let need = Need::of(&expression.demand(&scalar), &|name| {
+            let path = paths.iter().find(|(known, _)| *known == name)?.1.clone();
+            let kind = found.iter().find(|(known, _)| *known == name)?.1.kind;
+            Some((path, kind))
+        });
         let mut operands = Vec::new();
         for name in program.arrays() {
             let at = found.iter().position(|(known, _)| known == name);
             operands.extend(at.map(|at| found.swap_remove(at).1));
         }
-        Ok(Self { table: table.clone(), program, operands })
+        let paths = paths.into_iter().map(|(_, path)| path).collect();
+        Ok(Self { table: table.clone(), program, operands, paths, need })
     }
 
     /// Returns the numbers of the rows of `rows` for which the condition is true, in ascending order: all of
@@ -116,7 +140,7 @@ impl Query {
             return Ok(if self.is_always_true()? { rows.collect() } else { Vec::new() });
         }
         let parts: Mutex<Vec<Vec<u64>>> = Mutex::default();
-        self.scan(rows, &|first, mask| {
+        self.look(rows, &|first, mask| {
             let found = marked(first, mask);
             if !found.is_empty() {
                 parts.lock().unwrap_or_else(PoisonError::into_inner).push(found);
@@ -125,6 +149,40 @@ impl Query {
         let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         parts.sort_unstable_by_key(|part| part.first().copied());
         Ok(parts.concat())
+    }
+
+    /// Calls `found` with the masks of the rows that the plan names; see [`scan`](Self::scan).
+    fn look(&self, rows: Range<u64>, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
+        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let count: u64 = plan.rows.iter().map(|rows| rows.end - rows.start).sum();
+        if plan.rows.len() > 1 && count <= LISTED {
+            let listed: Vec<u64> = plan.rows.into_iter().flatten().collect();
+            return self.scan(&Selection::from_axes([Axis::from_indices(listed)]), found);
+        }
+        plan.rows.into_iter().try_for_each(|rows| self.scan(&Selection::from(rows), found))
+    }
+
+    /// Returns how the query finds the rows of `rows`: the indexes that it uses, and the rows that it looks
+    /// at.
+    ///
+    /// Errors: those of [`Query::rows`].
+    pub fn explain(&self, rows: Range<u64>) -> Result<String> {
+        let rows = rows.start..rows.end.min(self.table.len());
+        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let (width, row) = (self.width(), self.table.dataset().element_size());
+        let names = if self.paths.is_empty() { "none".to_owned() } else { self.paths.join(", ") };
+        Ok(format!("{plan}\ncolumns of the condition: {names} ({width} of {row} bytes of a row)"))
+    }
+
+    /// Returns the paths of the columns whose indexes the query uses for `rows`.
+    ///
+    /// Errors: those of [`Query::rows`].
+    pub fn indexes(&self, rows: Range<u64>) -> Result<Vec<String>> {
+        let rows = rows.start..rows.end.min(self.table.len());
+        let mut indexes = Plan::new(&self.table, &self.need, rows)?.indexes;
+        indexes.sort_unstable();
+        indexes.dedup();
+        Ok(indexes)
     }
 
     /// Returns the number of rows of `rows` for which the condition is true.
@@ -139,7 +197,7 @@ impl Query {
             return Ok(if self.is_always_true()? { rows.end - rows.start } else { 0 });
         }
         let count = AtomicU64::new(0);
-        self.scan(rows, &|_, mask| {
+        self.look(rows, &|_, mask| {
             count.fetch_add(mask.iter().map(|&mark| u64::from(mark)).sum(), Ordering::Relaxed);
         })?;
         Ok(count.into_inner())
@@ -151,4 +209,26 @@ impl Query {
         self.program.run(&[], 1, &mut mask, &mut Registers::default())?;
         Ok(mask != [0])
     }
+}
+
+/// Returns a scalar of NumPy as a value that a column is compared with.
+fn value_of(kind: Type, bytes: &[u8]) -> Option<Value> {
+    fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+        bytes.try_into().ok()
+    }
+    Some(match kind {
+        Type::Bool => Value::Bool(bytes != [0]),
+        Type::I8 => Value::Int(i8::from_ne_bytes(array(bytes)?).into()),
+        Type::I16 => Value::Int(i16::from_ne_bytes(array(bytes)?).into()),
+        Type::I32 => Value::Int(i32::from_ne_bytes(array(bytes)?).into()),
+        Type::I64 => Value::Int(i64::from_ne_bytes(array(bytes)?).into()),
+        Type::U8 => Value::Int(u8::from_ne_bytes(array(bytes)?).into()),
+        Type::U16 => Value::Int(u16::from_ne_bytes(array(bytes)?).into()),
+        Type::U32 => Value::Int(u32::from_ne_bytes(array(bytes)?).into()),
+        Type::U64 => Value::Int(u64::from_ne_bytes(array(bytes)?).into()),
+        Type::F32 => Value::Float(f32::from_ne_bytes(array(bytes)?).into()),
+        Type::F64 => Value::Float(f64::from_ne_bytes(array(bytes)?)),
+        Type::Bytes(_) => Value::Bytes(bytes.to_vec()),
+        _ => return None,
+    })
 }

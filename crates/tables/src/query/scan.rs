@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::Block;
+use hyperslab::{Block, Selection};
 use hyperslab_expr::Registers;
 
 use super::Query;
@@ -20,9 +20,9 @@ pub(super) struct Buffers {
 }
 
 impl Query {
-    /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if the
-    /// condition is true. Blocks come in any order and concurrently.
-    pub(super) fn scan(&self, rows: Range<u64>, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
+    /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if
+    /// the condition is true. Blocks come in any order and concurrently.
+    pub(super) fn scan(&self, rows: &Selection, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
         let columns: Vec<Range<usize>> = self.operands.iter().map(|operand| operand.bytes.clone()).collect();
         let pool: Mutex<Vec<Buffers>> = Mutex::default();
         let failed: Mutex<Option<Error>> = Mutex::default();

@@ -11,16 +11,6 @@ const CLASS: &str = "TABLE";
 /// The version of tables that PyTables writes since release 3.0.
 const VERSION: &str = "2.7";
 
-/// Returns whether a dataset says that it is a table of PyTables.
-pub(super) fn is_table(dataset: &Dataset) -> Result<bool> {
-    if !dataset.has_attribute("CLASS")? {
-        return Ok(false);
-    }
-    let class = dataset.attribute("CLASS")?;
-    let text = class.data.strip_suffix(b"\0").unwrap_or(&class.data);
-    Ok(matches!(class.datatype, Datatype::Text(_)) && text == CLASS.as_bytes())
-}
-
 /// Writes the attributes of a new table. `defaults` is one row in the stored datatype.
 pub(super) fn put(
     dataset: &Dataset,

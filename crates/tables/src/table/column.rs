@@ -82,6 +82,7 @@ pub fn row_datatype(datatype: Datatype) -> Datatype {
             *array.base = row_datatype(*array.base);
             Datatype::Array(array)
         }
+        Datatype::Sequence(base) => Datatype::Sequence(Box::new(row_datatype(*base))),
         datatype => datatype,
     }
 }

@@ -12,6 +12,7 @@ use hyperslab_format::datatype::{Compound, Datatype};
 
 pub use self::column::{Column, row_datatype};
 pub(crate) use self::column::{is_bool, is_complex};
+use crate::class::Class;
 use crate::error::{Error, Result};
 
 /// A table: rows of named columns, in a chunked dataset of one dimension.
@@ -61,16 +62,16 @@ impl Table {
         Ok(Self { dataset, columns: columns.into() })
     }
 
-    /// Returns whether a dataset is a table of PyTables: it has rows of columns, and the attribute `CLASS` with
-    /// the value `TABLE`.
+    /// Returns whether a dataset is a table of PyTables: it has rows of columns, and the attribute `CLASS`
+    /// with the value `TABLE`.
     pub fn is_table(dataset: &Dataset) -> Result<bool> {
         Ok(row(&dataset.datatype()).is_some()
             && dataset.with_shape(<[u64]>::len) == 1
-            && attributes::is_table(dataset)?)
+            && Class::of(dataset)? == Some(Class::Table))
     }
 
-    /// Makes a dataset a table: writes PyTables' attributes. `defaults` is one row in the stored datatype, with
-    /// the values that PyTables gives to columns that a new row leaves out; without it they are zero.
+    /// Makes a dataset a table: writes PyTables' attributes. `defaults` is one row in the stored datatype,
+    /// with the values that PyTables gives to columns that a new row leaves out; without it they are zero.
     ///
     /// Errors: those of [`Table::new`]; `Argument` if `defaults` is not one row.
     pub fn create(dataset: Dataset, title: &str, defaults: Option<&[u8]>) -> Result<Self> {
@@ -121,8 +122,8 @@ impl Table {
         self.len() == 0
     }
 
-    /// Appends rows in the stored datatype or that of `options`, and returns their numbers. Threads may append at the same time: each
-    /// gets rows of its own.
+    /// Appends rows in the stored datatype or that of `options`, and returns their numbers. Threads may
+    /// append at the same time: each gets rows of its own.
     ///
     /// Errors: `Argument` if `rows` are not whole rows; those of [`Dataset::resize`] and `write_with`. If the
     /// write fails, the table keeps its length unless another thread has appended meanwhile.
@@ -148,7 +149,8 @@ impl Table {
         Ok(new)
     }
 
-    /// Removes every `step`-th row of `rows`: the rows after them move up. Returns the number of removed rows.
+    /// Removes every `step`-th row of `rows`: the rows after them move up. Returns the number of removed
+    /// rows.
     ///
     /// Errors: `Argument` if `rows` are not inside the table. After any other error, the table may hold some
     /// rows twice, and none is lost.

@@ -1,6 +1,7 @@
 //! Datasets, and the properties in their headers.
 
 pub(in crate::object) mod builder;
+pub(in crate::object) mod changes;
 pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;

@@ -55,8 +55,8 @@ impl Dataset {
         self.resize_unnamed(resize).map_err(|error| error.at(self.path()))
     }
 
-    /// Makes one axis longer by `by` indices in one step, and returns its length before. Threads that append at
-    /// the same time get different indices.
+    /// Makes one axis longer by `by` indices in one step, and returns its length before. Threads that append
+    /// at the same time get different indices.
     ///
     /// Errors: those of `resize`; `Request` if there is no such axis, or the length exceeds a `u64`.
     ///
@@ -87,6 +87,7 @@ impl Dataset {
 
     fn resize_unnamed(&self, resize: impl FnOnce(&mut Coord)) -> Result<()> {
         self.check_writable()?;
+        let _changing = self.changing();
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();

@@ -62,6 +62,7 @@ impl Dataset {
         options: &WriteOptions,
     ) -> Result<()> {
         self.check_writable()?;
+        let _changing = self.changing();
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         // Data that are changed in place, or read to be changed, count as read: if another thread deletes the
@@ -246,6 +247,7 @@ impl Dataset {
 
     fn write_stored(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
+        let _changing = self.changing();
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();

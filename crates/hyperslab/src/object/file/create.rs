@@ -167,8 +167,12 @@ impl File {
             other => other,
         };
         if !is_kept || committed.is_err() {
+            self.shared().changes.count_for_all();
             self.chunk_cache().dirty.clear();
-            self.store().roll_back(|| self.shared().heap_room.lock())?.clear();
+            let undone =
+                self.store().roll_back(|| self.shared().heap_room.lock()).map(|mut room| room.clear());
+            self.shared().changes.count_for_all();
+            undone?;
         }
         self.shared().unlinked.lock().end(is_kept && committed.is_ok());
         committed

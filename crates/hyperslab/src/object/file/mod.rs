@@ -15,6 +15,7 @@ use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::message::small::BTreeK;
 use parking_lot::{Mutex, RwLock};
 
+use super::dataset::changes::Changes;
 use super::dataset::sparse::Sparse;
 use super::group::links::LinkStorage;
 use super::header::read::Header;
@@ -77,6 +78,8 @@ pub(super) struct Shared {
     pub(super) unlinked: Mutex<Unlinked>,
     /// The datasets that leave out chunks.
     pub(super) sparse: Sparse,
+    /// The changes of the elements of datasets.
+    pub(super) changes: Changes,
 }
 
 impl Shared {
@@ -143,6 +146,7 @@ impl Shared {
             shape_locks: Locks::default(),
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
+            changes: Changes::default(),
         }
     }
 

@@ -1,11 +1,17 @@
 //! Compiles a tree to a program: finds the types, casts operands, and computes what is constant.
 
+mod fold;
+mod time;
+
 use std::borrow::Cow;
 
+pub(crate) use self::fold::{fold, mirrored};
 use crate::error::{Error, Result, no_meaning};
 use crate::kernels::{Op, TimeMath};
 use crate::program::{Constant, Program, Registers, Source, Step};
-use crate::tree::{Binary, Function, Kind, Math, Node, Unary};
+use crate::tree::Binary as B;
+use crate::tree::Binary;
+use crate::tree::{Function, Kind, Math, Node, Unary};
 use crate::types::{Class, Type};
 use crate::typing::{float_of, part_of, promote, range, weak};
 use crate::value::Value;
@@ -95,7 +101,7 @@ impl Lowering<'_> {
             }
             Kind::Binary(operator, both) => {
                 let (a, b) = (self.node(&both[0])?, self.node(&both[1])?);
-                self.binary(*operator, a, b)
+                self.binary(*operator, &a, &b)
             }
             Kind::Call(function, arguments) => {
                 let arguments = arguments.iter().map(|one| self.node(one)).collect::<Result<Vec<_>>>()?;
@@ -317,8 +323,8 @@ impl Lowering<'_> {
         self.cast((made, Type::F32), Type::F16)
     }
 
-    fn binary(&mut self, operator: Binary, a: Lowered, b: Lowered) -> Result<Lowered> {
-        if let (Lowered::Weak(one), Lowered::Weak(other)) = (&a, &b)
+    fn binary(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Result<Lowered> {
+        if let (Lowered::Weak(one), Lowered::Weak(other)) = (a, b)
             && let Some(folded) = fold(operator, one, other)
         {
             return Ok(Lowered::Weak(folded));
@@ -326,22 +332,22 @@ impl Lowering<'_> {
         let is_timed = |lowered: &Lowered| {
             lowered.kind().is_some_and(|kind| matches!(kind.class(), Class::Datetime | Class::Timedelta))
         };
-        if is_timed(&a) || is_timed(&b) {
+        if is_timed(a) || is_timed(b) {
             return self.times(operator, a, b);
         }
         let is_string = |lowered: &Lowered| match lowered {
             Lowered::Weak(value) => matches!(value, Value::Bytes(_) | Value::Text(_)),
             Lowered::Strong(_, kind) => matches!(kind.class(), Class::Bytes | Class::Text),
         };
-        if is_string(&a) || is_string(&b) {
+        if is_string(a) || is_string(b) {
             return self.strings(operator, a, b);
         }
         self.numbers(operator, a, b)
     }
 
-    fn numbers(&mut self, operator: Binary, a: Lowered, b: Lowered) -> Result<Lowered> {
+    fn numbers(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Result<Lowered> {
         if operator.is_comparison()
-            && let Some(known) = self.beyond(operator, &a, &b)
+            && let Some(known) = self.beyond(operator, a, b)
         {
             return Ok(known);
         }
@@ -363,7 +369,6 @@ impl Lowering<'_> {
             ));
         }
         let Some(common) = promote(one, other) else { return refused("they have no common type") };
-        use Binary as B;
         let is_bool = common == Type::Bool;
         let is_integer = common.is_integer();
         let (work, result) = match operator {
@@ -425,14 +430,14 @@ impl Lowering<'_> {
         Some(Lowered::Strong(self.constant(&[u8::from(holds)]), Type::Bool))
     }
 
-    fn strings(&mut self, operator: Binary, a: Lowered, b: Lowered) -> Result<Lowered> {
+    fn strings(&mut self, operator: Binary, a: &Lowered, b: &Lowered) -> Result<Lowered> {
         let refused =
             |why: &str| no_meaning(format!("{} {} {}", a.describe(), operator.sign(), b.describe()), why);
         if !operator.is_comparison() {
             return refused("strings are compared, and nothing else");
         }
         let is_bytes = |lowered: &Lowered| matches!(lowered.kind(), Some(Type::Bytes(_)));
-        let (a_is_bytes, b_is_bytes) = (is_bytes(&a), is_bytes(&b));
+        let (a_is_bytes, b_is_bytes) = (is_bytes(a), is_bytes(b));
         let (source_a, one) = self.string(a.clone(), b_is_bytes)?;
         let (source_b, other) = self.string(b.clone(), a_is_bytes)?;
         if one.class() != other.class() {
@@ -452,70 +457,6 @@ impl Lowering<'_> {
         }
     }
 
-    fn times(&mut self, operator: Binary, a: Lowered, b: Lowered) -> Result<Lowered> {
-        use Binary as B;
-        use Class::{Datetime, Timedelta};
-        let refused =
-            |why: &str| no_meaning(format!("{} {} {}", a.describe(), operator.sign(), b.describe()), why);
-        let (source_a, one) = self.strong(a.clone(), None)?;
-        let (source_b, other) = self.strong(b.clone(), None)?;
-        let as_duration =
-            |kind: Type| if kind.is_integer() { Type::Timedelta(crate::types::Unit::Generic) } else { kind };
-        let strings = "compare it with a NumPy scalar such as np.datetime64('2024-01-01')";
-        match (one.class(), other.class()) {
-            (Class::Bytes | Class::Text, _) | (_, Class::Bytes | Class::Text) => refused(strings),
-            (Timedelta, class) if class <= Class::Float && matches!(operator, B::Multiply | B::Divide) => {
-                self.durations_by(operator, (source_a, one), (source_b, other))
-            }
-            (class, Timedelta) if class <= Class::Float && operator == B::Multiply => {
-                self.durations_by(operator, (source_b, other), (source_a, one))
-            }
-            _ => {
-                let (one, other) = (as_duration(one), as_duration(other));
-                let times = (one.class(), other.class());
-                let unit = |kind: Type| match kind {
-                    Type::Datetime(unit) | Type::Timedelta(unit) => Type::Timedelta(unit),
-                    kind => kind,
-                };
-                let Some(duration @ Type::Timedelta(common)) = promote(unit(one), unit(other)) else {
-                    return refused("they have no common unit");
-                };
-                let result = match (operator, times) {
-                    (B::Add, (Datetime, Timedelta) | (Timedelta, Datetime))
-                    | (B::Subtract, (Datetime, Timedelta)) => Type::Datetime(common),
-                    (B::Subtract, (Datetime, Datetime))
-                    | (B::Add | B::Subtract | B::Modulo, (Timedelta, Timedelta)) => duration,
-                    (B::Divide, (Timedelta, Timedelta)) => Type::F64,
-                    (B::FloorDivide, (Timedelta, Timedelta)) => Type::I64,
-                    (B::Minimum | B::Maximum, (Timedelta, Timedelta)) => duration,
-                    (B::Minimum | B::Maximum, (Datetime, Datetime)) => Type::Datetime(common),
-                    (_, (Datetime, Datetime) | (Timedelta, Timedelta)) if operator.is_comparison() => {
-                        Type::Bool
-                    }
-                    _ => return refused("times have no such operator"),
-                };
-                let source_a = self.cast((source_a, unit(one)), duration)?;
-                let source_b = self.cast((source_b, unit(other)), duration)?;
-                Ok(Lowered::Strong(self.push(Op::Time(operator), &[source_a, source_b], result)?, result))
-            }
-        }
-    }
-
-    fn durations_by(
-        &mut self,
-        operator: Binary,
-        (duration, kind): (Source, Type),
-        (number, by): (Source, Type),
-    ) -> Result<Lowered> {
-        let op = if by.class() == Class::Float || operator == Binary::Divide {
-            (Op::TimeByFloat(operator), Type::F64)
-        } else {
-            (Op::Time(operator), Type::I64)
-        };
-        let number = self.cast((number, by), op.1)?;
-        Ok(Lowered::Strong(self.push(op.0, &[duration, number], kind)?, kind))
-    }
-
     fn call(&mut self, function: Function, arguments: Vec<Lowered>) -> Result<Lowered> {
         let mut arguments = arguments.into_iter();
         let mut next =
@@ -533,10 +474,10 @@ impl Lowering<'_> {
                 let value = next()?;
                 let mut found = None;
                 for other in arguments {
-                    let equal = self.binary(Binary::Equal, value.clone(), other)?;
+                    let equal = self.binary(Binary::Equal, &value, &other)?;
                     found = Some(match found {
                         None => equal,
-                        Some(found) => self.binary(Binary::Or, found, equal)?,
+                        Some(found) => self.binary(Binary::Or, &found, &equal)?,
                     });
                 }
                 found
@@ -607,9 +548,8 @@ impl Lowering<'_> {
         }
         let is_exact = class <= Class::Unsigned;
         let (work, result) = match math {
-            Math::IsNan | Math::IsInf | Math::IsFinite => (kind, Type::Bool),
             Math::SignBit if class == Class::Complex => return refused("complex numbers have no sign"),
-            Math::SignBit => (kind, Type::Bool),
+            Math::IsNan | Math::IsInf | Math::IsFinite | Math::SignBit => (kind, Type::Bool),
             Math::Abs | Math::Real | Math::Imag if class == Class::Complex => (kind, part_of(kind)),
             Math::Sign if class == Class::Complex => return refused("complex numbers have no sign here"),
             Math::Sign if class == Class::Bool => return refused("truth values have no sign"),
@@ -639,52 +579,4 @@ fn sign(operator: Unary) -> &'static str {
 fn name(math: Math) -> &'static str {
     let known = crate::tree::MATHS.iter().find(|(_, known)| *known == math);
     known.map_or("a function", |(name, _)| name)
-}
-
-/// Returns the comparison with its operands exchanged.
-pub(crate) fn mirrored(operator: Binary) -> Binary {
-    match operator {
-        Binary::Less => Binary::Greater,
-        Binary::LessEqual => Binary::GreaterEqual,
-        Binary::Greater => Binary::Less,
-        Binary::GreaterEqual => Binary::LessEqual,
-        operator => operator,
-    }
-}
-
-/// Computes an operator on two scalars of Python, with Python's result. Returns `None` if Python has none.
-pub(crate) fn fold(operator: Binary, one: &Value, other: &Value) -> Option<Value> {
-    if let (Value::Int(a), Value::Int(b)) = (one, other) {
-        let (a, b) = (*a, *b);
-        let floor = |a: i128, b: i128| {
-            let (quotient, rest) = (a.checked_div(b)?, a.checked_rem(b)?);
-            let is_lower = rest != 0 && (rest < 0) != (b < 0);
-            Some(if is_lower { (quotient - 1, rest + b) } else { (quotient, rest) })
-        };
-        let made = match operator {
-            Binary::Add => a.checked_add(b),
-            Binary::Subtract => a.checked_sub(b),
-            Binary::Multiply => a.checked_mul(b),
-            Binary::FloorDivide => floor(a, b).map(|made| made.0),
-            Binary::Modulo => floor(a, b).map(|made| made.1),
-            Binary::Power if b >= 0 => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
-            Binary::And => Some(a & b),
-            Binary::Or => Some(a | b),
-            Binary::Xor => Some(a ^ b),
-            _ => None,
-        };
-        if let Some(made) = made {
-            return Some(Value::Int(made));
-        }
-    }
-    let (a, b) = (one.float()?, other.float()?);
-    let made = match operator {
-        Binary::Add => a + b,
-        Binary::Subtract => a - b,
-        Binary::Multiply => a * b,
-        Binary::Divide if b != 0.0 => a / b,
-        Binary::Power => a.powf(b),
-        _ => return None,
-    };
-    Some(Value::Float(made))
 }

@@ -1,0 +1,274 @@
+"""Indexes of the columns of a table, as PyTables has them."""
+
+from typing import TYPE_CHECKING, Any
+
+from ._changes import Changes
+from ._index import Index
+from ._native import (
+    _create_index,
+    _indexed_columns,
+    _indexes_follow,
+    _mark_stale,
+    _rebuild_index,
+    _remove_index,
+    _set_indexes_follow,
+    _set_waiting_indexes,
+    _update_indexes,
+)
+from ._records import at_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DEFLATE, _SHUFFLE, _FLETCHER32 = 1, 2, 3
+
+
+class Indexed(Changes):
+    """A dataset of records with the methods of a table for indexes.
+
+    Indexes have PyTables' layout: each program uses those of the other one. They follow all changes that are
+    made through a table. Changes by other programs are noticed: an index answers only after it was compared
+    with its column, once in each opening of a file (decision 0015).
+    """
+
+    def create_index(
+        self,
+        column: str,
+        optlevel: int = 6,
+        kind: str = "medium",
+        filters: Any = None,
+        tmp_dir: str | None = None,
+        _blocksizes: "Sequence[int] | None" = None,
+    ) -> int:
+        """Builds the index of a column.
+
+        An index of kind "full" names the rows of a value. The other kinds are smaller and name ranges of
+        rows.
+
+        Args:
+            column: The path of the column.
+            optlevel: How much PyTables would sort the values, from 0 to 9. It decides the sizes of the parts
+                of the index; the values are always sorted as much as the kind allows.
+            kind: "ultralight", "light", "medium" or "full".
+            filters: The filters of the index, of PyTables or of hyperslab. By default zlib at level 1.
+            tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
+
+        Returns:
+            The number of rows in the index.
+
+        Raises:
+            ValueError: The column has an index, or an argument is wrong.
+            KeyError: There is no such column.
+            TypeError: The values of the column cannot be indexed.
+            OSError: The file is open for reading.
+
+        Example:
+            >>> readings.create_index("temp")
+            4
+            >>> readings.indexedcolpathnames
+            ['temp']
+        """
+        self._settle()
+        path = self._indexable(column)
+        sizes = None if _blocksizes is None else [int(size) for size in _blocksizes]
+        _create_index(self, path, kind, int(optlevel), _listed(filters), tmp_dir, sizes)
+        return self.len()
+
+    def create_csindex(
+        self,
+        column: str,
+        filters: Any = None,
+        tmp_dir: str | None = None,
+        _blocksizes: "Sequence[int] | None" = None,
+    ) -> int:
+        """Builds a completely sorted index of a column: kind "full", level 9. `read_sorted` needs one.
+
+        Args:
+            column: The path of the column.
+            filters: The filters of the index, of PyTables or of hyperslab. By default zlib at level 1.
+            tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
+
+        Returns:
+            The number of rows in the index.
+
+        Example:
+            >>> readings.create_csindex("time")
+            4
+            >>> readings.cols.time.index.is_csi
+            True
+        """
+        return self.create_index(column, 9, "full", filters, tmp_dir, _blocksizes)
+
+    def remove_index(self, column: str) -> None:
+        """Removes the index of a column, if it has one.
+
+        Args:
+            column: The path of the column.
+
+        Raises:
+            KeyError: There is no such column.
+
+        Example:
+            >>> readings.create_index("temp")
+            4
+            >>> readings.remove_index("temp")
+            >>> readings.is_indexed("temp")
+            False
+        """
+        _remove_index(self, self._path_of(column))
+
+    def is_indexed(self, column: str) -> bool:
+        """Returns whether a column has an index.
+
+        Args:
+            column: The path of the column.
+
+        Raises:
+            KeyError: There is no such column.
+
+        Example:
+            >>> readings.is_indexed("temp")
+            False
+        """
+        return self._path_of(column) in self.indexedcolpathnames
+
+    def reindex(self) -> None:
+        """Builds all indexes anew, with their kinds and levels.
+
+        Example:
+            >>> readings.reindex()
+        """
+        self._settle()
+        for path in self.indexedcolpathnames:
+            _rebuild_index(self, path, False)
+
+    def reindex_dirty(self) -> None:
+        """Builds those indexes anew that do not hold the values of their columns.
+
+        Example:
+            >>> readings.reindex_dirty()
+        """
+        self._settle()
+        for path in self.indexedcolpathnames:
+            _rebuild_index(self, path, True)
+
+    def flush_rows_to_index(self) -> int:
+        """Brings the indexes up to date. This also happens when the file is flushed or closed.
+
+        Returns:
+            The number of rows in each index.
+
+        Example:
+            >>> readings.flush_rows_to_index()
+            4
+        """
+        self._settle()
+        if self.indexed:
+            _update_indexes(self)
+        return self.len()
+
+    @property
+    def indexedcolpathnames(self) -> list[str]:
+        """The paths of the columns that have an index, in the order of the columns.
+
+        Example:
+            >>> readings.indexedcolpathnames
+            []
+        """
+        found = set(_indexed_columns(self))
+        return [path for path in self.colpathnames if path in found]
+
+    @property
+    def indexed(self) -> bool:
+        """Whether a column has an index.
+
+        Example:
+            >>> readings.indexed
+            False
+        """
+        return bool(_indexed_columns(self))
+
+    @property
+    def autoindex(self) -> bool:
+        """Whether the indexes follow changes of the table. Without it, changed indexes are marked as out of
+        date.
+
+        Example:
+            >>> readings.autoindex
+            True
+        """
+        return _indexes_follow(self)
+
+    @autoindex.setter
+    def autoindex(self, auto: bool) -> None:
+        _set_indexes_follow(self, bool(auto))
+
+    @property
+    def colindexes(self) -> "dict[str, Index]":
+        """The indexes by the paths of their columns.
+
+        Example:
+            >>> readings.colindexes
+            {}
+        """
+        return {path: Index(self, path) for path in self.indexedcolpathnames}
+
+    def _path_of(self, column: str) -> str:
+        path = column.replace(".", "/") if column not in (self.dtype.names or ()) else column
+        at_path(self.dtype, path)
+        return path
+
+    def _indexable(self, column: str) -> str:
+        path = self._path_of(column)
+        dtype = at_path(self.dtype, path)
+        if dtype.kind == "c":
+            raise TypeError("complex columns can not be indexed")
+        if dtype.subdtype is not None or dtype.names is not None:
+            raise TypeError("multidimensional and nested columns can not be indexed")
+        return path
+
+    def _changed(self, paths: "Sequence[str] | None" = None) -> None:
+        super()._changed(paths)
+        if _mark_stale(self, None if paths is None else list(paths)) and self.autoindex:
+            _set_waiting_indexes(self, Waiting(self))
+
+    def _grown(self, first: int) -> None:
+        super()._grown(first)
+        if self.indexed:
+            if self.autoindex:
+                _set_waiting_indexes(self, Waiting(self))
+            else:
+                _mark_stale(self, None)
+
+
+class Waiting:
+    """Indexes that are brought up to date when the file is flushed or closed."""
+
+    def __init__(self, table: Indexed) -> None:
+        self._table = table
+
+    def _write(self) -> None:
+        _set_waiting_indexes(self._table, None)
+        # A table that was deleted meanwhile has no indexes.
+        if self._table.name is not None and self._table.name in self._table.file:
+            _update_indexes(self._table)
+
+
+def _listed(filters: Any) -> "list[tuple[int, list[int]]] | None":
+    """The numbers and parameters of filters, first to last."""
+    if filters is None:
+        return None
+    from ._create_table import _keywords
+
+    kwds = _keywords(filters)
+    found: list[tuple[int, list[int]]] = []
+    if kwds.get("shuffle"):
+        found.append((_SHUFFLE, []))
+    compression = kwds.get("compression")
+    if compression == "gzip":
+        found.append((_DEFLATE, [int(kwds["compression_opts"])]))
+    elif compression is not None:
+        found.append((compression.filter_id, [int(option) for option in compression.filter_options]))
+    if kwds.get("fletcher32"):
+        found.append((_FLETCHER32, []))
+    return found

@@ -1,0 +1,109 @@
+"""Tables as Dask DataFrames: `hs.dask`.
+
+Dask is imported when this module is first used.
+"""
+
+import os
+from typing import Any
+
+import dask.dataframe
+import numpy as np
+import pandas as pd
+
+from ._native import Dataset, File
+from .pandas._plain import plain_columns, plain_frame
+from .pandas._where import Condition
+
+__all__ = ["read_table"]
+
+# The bytes of rows in a partition.
+_PARTITION_BYTES = 64 << 20
+
+
+def read_table(
+    path: "str | os.PathLike[str]",
+    name: str,
+    columns: "list[str] | None" = None,
+    where: str | None = None,
+    *,
+    partition_bytes: int = _PARTITION_BYTES,
+) -> Any:
+    """Returns a table as a Dask DataFrame, which reads rows when they are needed.
+
+    A partition is a run of whole chunks. Each task opens the file by its path, and reads and filters the rows
+    of its partition. So tasks run in other processes, and on other machines that see the file. The columns of
+    a nested column are named by their paths, such as "position/x". A column whose values are arrays has a
+    column for each element: "velocity/0". Strings are decoded as UTF-8.
+
+    The index is the number of the row in the table, and the divisions are those of the partitions.
+
+    Args:
+        path: The path of the file.
+        name: The path of the table in the file: a table of PyTables, or any dataset of records.
+        columns: The names of the columns to read. The default is all columns.
+        where: The rows to read: a condition on columns and `index` in the syntax of `hs.pandas.read_hdf`.
+            Names of the caller are not known in the tasks, so it has only constants.
+        partition_bytes: The bytes of rows in a partition, about. It has at least one chunk.
+
+    Raises:
+        KeyError: The file has no object of this name.
+        TypeError: The object is not a dataset of records with one axis.
+        ValueError: A column is unknown, or the condition is not valid.
+
+    Example:
+        >>> frame = hs.dask.read_table("climate.h5", "stations", columns=["id", "lat"], where="lat > 47")
+        >>> frame.compute()
+           id   lat
+        1   2  47.4
+    """
+    path = os.path.abspath(os.fspath(path))
+    with File(path, "r") as file:
+        table = file[name]
+        if not isinstance(table, Dataset) or table.dtype.names is None or table.ndim != 1:
+            raise TypeError(f"{name!r} is not a table: it is not a dataset of records with one axis")
+        dtype, rows = table.dtype, len(table)
+        chunk = table.chunks[0] if table.chunks else 1
+    known = plain_columns(dtype)
+    unknown = [column for column in columns or () if column not in known]
+    if unknown:
+        raise ValueError(f"{name!r} has no column {unknown[0]!r}: it has {', '.join(known)}")
+    if where is not None:
+        Condition(where, ["index", *known], {})
+    wanted = list(known) if columns is None else list(columns)
+    step = max(1, partition_bytes // max(1, dtype.itemsize * chunk)) * chunk
+    starts = list(range(0, rows, step)) or [0]
+    task = _Task(path, name, wanted, where)
+    meta = plain_frame(np.empty(0, dtype), wanted, pd.RangeIndex(0))
+    divisions = [*starts, max(rows - 1, 0)]
+    return dask.dataframe.from_map(
+        task,
+        [(start, min(start + step, rows)) for start in starts],
+        meta=meta,
+        divisions=divisions,
+        label="hyperslab-table",
+        enforce_metadata=False,
+    )
+
+
+class _Task:
+    """Reads the rows of a partition. Instances are pickled."""
+
+    def __init__(self, path: str, name: str, columns: "list[str]", where: str | None) -> None:
+        self.path, self.name, self.columns, self.where = path, name, columns, where
+
+    def __call__(self, rows: "tuple[int, int]") -> pd.DataFrame:
+        start, stop = rows
+        with File(self.path, "r") as file:
+            table = file[self.name]
+            index = pd.RangeIndex(start, stop)
+            known = plain_columns(table.dtype)
+            condition = None if self.where is None else Condition(self.where, ["index", *known], {})
+            used = [] if condition is None else [column for column in condition.used if column != "index"]
+            needed = list(dict.fromkeys(known[column] for column in [*self.columns, *used]))
+            # The columns of the file that the partition needs, and no others.
+            records = table.fields(needed)[start:stop] if needed else np.empty(stop - start, table.dtype)
+        if condition is None or condition.rows is None:
+            return plain_frame(records, self.columns, index)
+        values = plain_frame(records, used, index)
+        mask = condition.mask({"index": index, **{column: values[column] for column in used}})
+        return plain_frame(records[mask], self.columns, index[mask])

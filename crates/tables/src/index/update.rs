@@ -1,0 +1,152 @@
+//! Extends, rebuilds, marks and removes indexes when their table changes.
+
+use hyperslab::{Dataset, Group, Node};
+
+use super::build::{IndexOptions, build_index, fill};
+use super::content::Content;
+use super::layout::{self, Layout};
+use super::{Column, Kind};
+use crate::error::Result;
+
+/// Nested columns deeper than this have no indexes, as tables have no such columns.
+const DEPTH: usize = 32;
+/// More new rows than this share of the old ones, and than this number, rebuild an index of kind `full`: then
+/// it stays completely sorted, and the rows need not fit in memory.
+const SHARE: u64 = 4;
+const MANY: u64 = 1 << 20;
+
+/// Returns the columns of a table that have an index, with nested names joined by `/`.
+pub fn indexed_columns(table: &Dataset) -> Result<Vec<String>> {
+    let (root, mut found) = (table.file().root(), Vec::new());
+    // A table without a path has no indexes.
+    let Ok(path) = layout::table_path(table) else { return Ok(found) };
+    if root.contains(&path)?
+        && let Node::Group(group) = root.get(&path)?
+    {
+        collect(&group, "", DEPTH, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn collect(group: &Group, prefix: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
+    for name in group.names()? {
+        let Ok(Node::Group(inner)) = group.get(&name) else { continue };
+        let class = if inner.has_attribute("CLASS")? { inner.attribute("CLASS")?.data } else { Vec::new() };
+        let path = format!("{prefix}{name}");
+        match class.split(|&byte| byte == 0).next().unwrap_or_default() {
+            b"INDEX" => found.push(path),
+            b"DINDEX" if depth > 0 => collect(&inner, &format!("{path}/"), depth - 1, found)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the indexes of a table follow its changes. By default they do.
+pub fn indexes_follow(table: &Dataset) -> Result<bool> {
+    layout::is_automatic(table)
+}
+
+/// Sets whether the indexes of a table follow its changes.
+pub fn set_indexes_follow(table: &Dataset, follow: bool) -> Result<()> {
+    layout::set_automatic(table, follow)
+}
+
+/// Removes the index of a column. Returns whether there was one.
+///
+/// Errors: `Argument` if the table has no such column.
+pub fn remove_index(table: &Dataset, column: &str) -> Result<bool> {
+    let column = Column::of(table, column)?;
+    let (root, path) = (table.file().root(), layout::path(table, &column.path)?);
+    let is_there = root.contains(&path)?;
+    if is_there {
+        root.remove(&path)?;
+    }
+    Ok(is_there)
+}
+
+/// Marks indexes of a table as out of date, as PyTables does: no reader uses them until they are rebuilt.
+/// `columns` are the columns that change, nested names joined by `/`; without columns, all change. Returns
+/// whether there are such indexes.
+pub fn mark_stale(table: &Dataset, columns: Option<&[String]>) -> Result<bool> {
+    let is_inside = |path: &str, column: &String| {
+        path.strip_prefix(column.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let mut is_any = false;
+    for column in indexed_columns(table)? {
+        if columns.is_some_and(|changed| !changed.iter().any(|changed| is_inside(&column, changed))) {
+            continue;
+        }
+        is_any = true;
+        // A damaged index is not used as it is.
+        if let Ok(Some(mut layout)) = Layout::open(table, &column)
+            && !layout.is_dirty
+        {
+            layout.set_dirty(true)?;
+        }
+    }
+    Ok(is_any)
+}
+
+/// Makes the indexes of a table hold its rows: rebuilds those that are marked as out of date, and adds the
+/// rows that were appended to the others.
+///
+/// Errors: those of [`build_index`].
+pub fn update_indexes(table: &Dataset) -> Result<()> {
+    let rows = table.size();
+    for path in indexed_columns(table)? {
+        let Some(layout) = Layout::open(table, &path)? else { continue };
+        let known = layout.len();
+        let new = rows.saturating_sub(known);
+        let is_much = layout.kind == Kind::Full && new > MANY.min(known / SHARE) && new > layout.last;
+        if layout.is_dirty || known > rows || is_much {
+            rebuild(table, &path, &layout)?;
+            continue;
+        }
+        if new == 0 {
+            continue;
+        }
+        let column = Column::of(table, &path)?;
+        fill(table, &column, Content::read(layout)?, &IndexOptions::default())?;
+    }
+    Ok(())
+}
+
+/// Builds the index of a column anew, with the options of the old index. With `only_stale`, only if it is
+/// marked as out of date or does not hold the values of the column. Returns whether it was built.
+///
+/// Errors: `Argument` if the table has no such column; those of [`build_index`].
+pub fn rebuild_index(table: &Dataset, column: &str, only_stale: bool) -> Result<bool> {
+    let path = Column::of(table, column)?.path;
+    match Layout::open(table, &path) {
+        Ok(None) => return Ok(false),
+        Ok(Some(layout)) => {
+            let is_current = only_stale
+                && super::ColumnIndex::open(table, &path)
+                    .and_then(|index| {
+                        index.map_or(Ok(true), |index| index.unusable().map(|why| why.is_none()))
+                    })
+                    .unwrap_or(false);
+            if is_current {
+                return Ok(false);
+            }
+            rebuild(table, &path, &layout)?;
+        }
+        Err(_) => {
+            remove_index(table, &path)?;
+            build_index(table, &path, &IndexOptions::default())?;
+        }
+    }
+    Ok(true)
+}
+
+fn rebuild(table: &Dataset, path: &str, layout: &Layout) -> Result<()> {
+    let options = IndexOptions {
+        kind: layout.kind,
+        optlevel: layout.optlevel.min(9),
+        filters: layout.filters()?,
+        ..IndexOptions::default()
+    };
+    remove_index(table, path)?;
+    build_index(table, path, &options)
+}

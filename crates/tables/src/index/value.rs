@@ -1,0 +1,333 @@
+//! The values of columns that can be indexed, and their order.
+//!
+//! A value is compared by its key: words that have the order of the values. The order is that of NumPy: -0.0
+//! equals 0.0, and texts that differ only in zero bytes at their end are equal. NaN equals NaN and comes
+//! last, where PyTables sorts it; no comparison matches it.
+
+use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Integer, Padding, Text};
+
+/// How the bytes of a value are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    Unsigned,
+    Signed,
+    Float,
+    Text,
+    /// PyTables' time with fractions: seconds in the upper half, microseconds in the lower half.
+    Time,
+}
+
+/// A type of values that can be indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ValueType {
+    kind: Kind,
+    size: usize,
+    is_big: bool,
+}
+
+/// The most words of a key: texts of up to 256 bytes.
+pub(super) const WORDS: usize = 32;
+
+/// The key of NaN.
+const NAN: u64 = u64::MAX;
+
+impl ValueType {
+    /// Returns the type of a column, or `None` if its values have no order or no key.
+    pub(super) fn of(datatype: &Datatype) -> Option<Self> {
+        let (kind, size, order) = match datatype {
+            Datatype::Bits(bits) if bits.size == 1 => (Kind::Bool, bits.size, bits.order),
+            Datatype::Integer(integer) if integer.is_whole() && integer.size <= 8 => {
+                let kind = if integer.signed { Kind::Signed } else { Kind::Unsigned };
+                (kind, integer.size, integer.order)
+            }
+            Datatype::Float(float) if float.is_ieee() && float.size <= 8 => {
+                (Kind::Float, float.size, float.order)
+            }
+            Datatype::Text(text) if text.padding != Padding::SpacePadded => {
+                (Kind::Text, text.size, ByteOrder::Little)
+            }
+            Datatype::Time(time) if time.size == 4 => (Kind::Signed, 4, time.order),
+            Datatype::Time(time) if time.size == 8 => (Kind::Time, 8, time.order),
+            Datatype::Enumeration(enumeration) => return Self::of(&enumeration.base),
+            _ => return None,
+        };
+        let size = usize::try_from(size).ok().filter(|size| (1..=WORDS * 8).contains(size))?;
+        let is_big = match order {
+            ByteOrder::Little => false,
+            ByteOrder::Big => true,
+            ByteOrder::Vax => return None,
+        };
+        Some(Self { kind, size, is_big })
+    }
+
+    /// Returns the type of the values in an index of a column of this type: little-endian numbers, and
+    /// seconds for times with fractions.
+    pub(super) fn indexed(self) -> Self {
+        let kind = if self.kind == Kind::Time { Kind::Float } else { self.kind };
+        Self { kind, is_big: false, ..self }
+    }
+
+    /// Returns whether the values of an index of type `index` can be those of a column of this type.
+    pub(super) fn fits(self, index: Self) -> bool {
+        let own = self.indexed();
+        // Enumerations and h5py's booleans are indexed as the integers that store them.
+        let is_bool = |kind| matches!(kind, Kind::Bool | Kind::Signed | Kind::Unsigned);
+        own.size == index.size
+            && (own.kind == index.kind || own.size == 1 && is_bool(own.kind) && is_bool(index.kind))
+    }
+
+    /// Returns the datatype of values of this type in an index, as PyTables stores it.
+    pub(super) fn datatype(self) -> Option<Datatype> {
+        let size = u32::try_from(self.size).ok()?;
+        Some(match self.indexed().kind {
+            Kind::Bool => Datatype::Bits(Bits::little(size)),
+            Kind::Unsigned => Datatype::Integer(Integer::little(size, false)),
+            Kind::Signed => Datatype::Integer(Integer::little(size, true)),
+            Kind::Float | Kind::Time => Datatype::Float(Float::ieee(size, ByteOrder::Little)?),
+            Kind::Text => {
+                Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii })
+            }
+        })
+    }
+
+    /// Returns the size of a value in bytes.
+    pub(super) fn size(self) -> usize {
+        self.size
+    }
+
+    /// Returns the number of words of a key.
+    pub(super) fn words(self) -> usize {
+        self.size.div_ceil(8)
+    }
+
+    /// Returns whether values are texts.
+    pub(super) fn is_text(self) -> bool {
+        self.kind == Kind::Text
+    }
+
+    /// Returns whether some values match no comparison.
+    pub(super) fn has_nan(self) -> bool {
+        matches!(self.kind, Kind::Float | Kind::Time)
+    }
+
+    /// Returns whether a key is that of NaN.
+    pub(super) fn is_nan(self, key: &[u64]) -> bool {
+        self.has_nan() && key.first() == Some(&NAN)
+    }
+
+    /// Returns the key of values that are no texts. It is one word.
+    #[inline]
+    pub(super) fn word(self, value: &[u8]) -> u64 {
+        let raw = if self.is_big { big_word(value) } else { little_word(value) };
+        let bits = 8 * self.size.min(8);
+        match self.kind {
+            Kind::Bool => u64::from(raw != 0),
+            Kind::Unsigned => raw,
+            Kind::Signed => raw ^ (1 << (bits - 1)),
+            Kind::Float => float_key(raw, bits),
+            Kind::Time => float_key(seconds(raw).to_bits(), 64),
+            Kind::Text => text_word(value),
+        }
+    }
+
+    /// Writes the key of a value. `key` has [`words`](Self::words) words.
+    #[inline]
+    pub(super) fn key(self, value: &[u8], key: &mut [u64]) {
+        if self.kind == Kind::Text {
+            for (word, bytes) in key.iter_mut().zip(value.chunks(8)) {
+                *word = text_word(bytes);
+            }
+        } else if let [word] = key {
+            *word = self.word(value);
+        }
+    }
+
+    /// Writes a value of [`indexed`](Self::indexed) that has this key. `value` has [`size`](Self::size)
+    /// bytes.
+    pub(super) fn value(self, key: &[u64], value: &mut [u8]) {
+        if self.kind == Kind::Text {
+            for (bytes, word) in value.chunks_mut(8).zip(key) {
+                bytes.copy_from_slice(&word.to_be_bytes()[..bytes.len()]);
+            }
+        } else if let [word] = key {
+            let bits = 8 * self.size.min(8);
+            let raw = match self.kind {
+                Kind::Signed => word ^ (1 << (bits - 1)),
+                Kind::Float | Kind::Time => float_of_key(*word, bits),
+                Kind::Bool | Kind::Unsigned | Kind::Text => *word,
+            };
+            value.copy_from_slice(&raw.to_le_bytes()[..value.len()]);
+        }
+    }
+}
+
+/// Returns the seconds of a time of PyTables.
+fn seconds(raw: u64) -> f64 {
+    let [a, b, c, d, e, f, g, h] = raw.to_le_bytes();
+    f64::from(i32::from_le_bytes([e, f, g, h])) + f64::from(i32::from_le_bytes([a, b, c, d])) / 1e6
+}
+
+/// Returns a little-endian number of up to 8 bytes.
+#[inline]
+fn little_word(value: &[u8]) -> u64 {
+    match *value {
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => value.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
+/// Returns a big-endian number of up to 8 bytes.
+fn big_word(value: &[u8]) -> u64 {
+    value.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// Returns the first 8 bytes of a text as a number with their order.
+fn text_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    let len = bytes.len().min(8);
+    word[..len].copy_from_slice(&bytes[..len]);
+    u64::from_be_bytes(word)
+}
+
+/// The bits of infinity of a float of this size.
+fn infinity(bits: usize) -> u64 {
+    match bits {
+        16 => 0x7c00,
+        32 => 0x7f80_0000,
+        _ => 0x7ff0_0000_0000_0000,
+    }
+}
+
+/// Returns a number with the order of the floats.
+#[inline]
+fn float_key(raw: u64, bits: usize) -> u64 {
+    let sign = 1_u64 << (bits - 1);
+    let magnitude = raw & (sign - 1);
+    if magnitude > infinity(bits) {
+        NAN
+    } else if raw & sign == 0 || magnitude == 0 {
+        magnitude | sign
+    } else {
+        sign - magnitude
+    }
+}
+
+/// Returns the float with this key.
+fn float_of_key(key: u64, bits: usize) -> u64 {
+    let sign = 1_u64 << (bits - 1);
+    if key == NAN {
+        infinity(bits) | quiet(bits)
+    } else if key & sign != 0 {
+        key & !sign
+    } else {
+        sign | (sign - key)
+    }
+}
+
+/// The bit that makes a NaN of infinity.
+fn quiet(bits: usize) -> u64 {
+    match bits {
+        16 => 1 << 9,
+        32 => 1 << 22,
+        _ => 1 << 51,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use hyperslab::Element;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(value_type: ValueType, value: &[u8]) -> Vec<u64> {
+        let mut key = vec![0; value_type.words()];
+        value_type.key(value, &mut key);
+        key
+    }
+
+    fn back(value_type: ValueType, value: &[u8]) -> Vec<u8> {
+        let mut found = vec![0; value_type.size()];
+        value_type.value(&key(value_type, value), &mut found);
+        found
+    }
+
+    fn type_of<T: Element>() -> ValueType {
+        ValueType::of(&T::datatype()).expect("numbers have keys")
+    }
+
+    fn text(size: u32) -> ValueType {
+        let text = Text { size, padding: Padding::NullPadded, charset: Charset::Ascii };
+        ValueType::of(&Datatype::Text(text)).expect("texts have keys")
+    }
+
+    #[test]
+    fn nan_is_last_and_zeros_are_equal() {
+        let kind = type_of::<f64>();
+        let of = |value: f64| key(kind, &value.to_le_bytes());
+        assert_eq!(of(-0.0), of(0.0));
+        assert_eq!(of(f64::NAN), of(-f64::NAN));
+        assert!(of(f64::INFINITY) < of(f64::NAN) && kind.is_nan(&of(f64::NAN)));
+        assert!(
+            f64::from_le_bytes(back(kind, &f64::NAN.to_le_bytes()).try_into().expect("8 bytes")).is_nan()
+        );
+        let small =
+            f32::from_le_bytes(back(type_of::<f32>(), &(-1e-44_f32).to_le_bytes()).try_into().expect("4"));
+        assert_eq!(small, -1e-44_f32);
+    }
+
+    #[test]
+    fn times_with_fractions_are_seconds() {
+        let datatype = hyperslab_format::datatype::Time { size: 8, order: ByteOrder::Little, precision: 64 };
+        let kind = ValueType::of(&Datatype::Time(datatype)).expect("times have keys");
+        let stored = [(-250_000_i32).to_le_bytes(), (-2_i32).to_le_bytes()].concat();
+        assert_eq!(back(kind, &stored), (-2.25_f64).to_le_bytes());
+        assert!(kind.fits(type_of::<f64>()) && !kind.fits(type_of::<i64>()));
+    }
+
+    proptest! {
+        #[test]
+        fn keys_have_the_order_of_floats(a: u64, b: u64) {
+            let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+            let keys = key(type_of::<f64>(), &a.to_le_bytes()).cmp(&key(type_of::<f64>(), &b.to_le_bytes()));
+            match x.partial_cmp(&y) {
+                Some(order) => prop_assert_eq!(keys, order),
+                None => prop_assert_eq!(keys, x.is_nan().cmp(&y.is_nan())),
+            }
+            if !x.is_nan() && x != 0.0 {
+                prop_assert_eq!(back(type_of::<f64>(), &a.to_le_bytes()), a.to_le_bytes());
+            }
+        }
+
+        #[test]
+        fn keys_have_the_order_of_integers(a: i16, b: i16, c: u64, d: u64) {
+            prop_assert_eq!(
+                key(type_of::<i16>(), &a.to_le_bytes()).cmp(&key(type_of::<i16>(), &b.to_le_bytes())),
+                a.cmp(&b)
+            );
+            prop_assert_eq!(back(type_of::<i16>(), &a.to_le_bytes()), a.to_le_bytes());
+            prop_assert_eq!(
+                key(type_of::<u64>(), &c.to_le_bytes()).cmp(&key(type_of::<u64>(), &d.to_le_bytes())),
+                c.cmp(&d)
+            );
+        }
+
+        #[test]
+        fn keys_have_the_order_of_texts(a in prop::collection::vec(0_u8..4, 11), b in
+        prop::collection::vec(0_u8..4, 11)) {
+            let trimmed = |text: &[u8]| {
+                let len = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                text[..len].to_vec()
+            };
+            prop_assert_eq!(key(text(11), &a).cmp(&key(text(11), &b)), trimmed(&a).cmp(&trimmed(&b)));
+            prop_assert_eq!(key(text(11), &a) == key(text(11), &b), a.cmp(&b) == Ordering::Equal);
+            prop_assert_eq!(back(text(11), &a), a);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Chooses the rows that a query looks at: those that an index of a column of the condition names, or all.
+//!
+//! An index may name too many rows and never too few (decision 0015): every row that it names is looked at. A
+//! condition is cut into what single columns must satisfy (`Demand`), so any tree of `&` and `|` can use
+//! indexes. An index that is damaged or out of date is not used.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Bound, Range};
+
+use hyperslab_expr::{Comparison, Demand, Type, Value};
+
+use super::bounds::{Interval, Key};
+use crate::error::{Error, Result};
+use crate::index::{Candidates, ColumnIndex};
+use crate::table::Table;
+
+/// A scan is faster than an index that names more than this share of the rows.
+const SHARE: u64 = 8;
+
+/// What must hold of the columns of a table for a condition to be true.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Need {
+    Unknown,
+    All(Vec<Need>),
+    Any(Vec<Need>),
+    Column { path: String, kind: Type, interval: Interval },
+}
+
+/// The rows that a query looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The columns whose indexes are used. Without any, all rows are looked at.
+    pub(super) indexes: Vec<String>,
+    /// Sorted, and not touching.
+    pub(super) rows: Vec<Range<u64>>,
+    /// Why indexes of columns of the condition are not used.
+    pub(super) refused: Vec<String>,
+}
+
+impl Need {
+    /// Returns the need of a demand. `column` returns the path and the type of the column that a name stands
+    /// for.
+    pub(super) fn of(demand: &Demand, column: &dyn Fn(&str) -> Option<(String, Type)>) -> Self {
+        let each = |demands: &[Demand]| demands.iter().map(|demand| Self::of(demand, column)).collect();
+        match demand {
+            Demand::Unknown => Self::Unknown,
+            Demand::All(demands) => Self::All(each(demands)),
+            Demand::Any(demands) => Self::Any(each(demands)),
+            Demand::Compare { name, op, value } => Self::compared(column(name), *op, value),
+            // The bits of integers may be joined as truth values are.
+            Demand::Is(name) => match column(name) {
+                Some((path, Type::Bool)) => {
+                    Self::compared(Some((path, Type::Bool)), Comparison::Equal, &Value::Bool(true))
+                }
+                _ => Self::Unknown,
+            },
+        }
+    }
+
+    fn compared(column: Option<(String, Type)>, op: Comparison, value: &Value) -> Self {
+        let Some((path, kind)) = column else { return Self::Unknown };
+        match Interval::of(kind, op, value) {
+            Interval::Unknown => Self::Unknown,
+            interval => Self::Column { path, kind, interval },
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the plan that looks at all of `rows`.
+    pub(super) fn scan(rows: Range<u64>) -> Self {
+        Self { indexes: Vec::new(), rows: vec![rows], refused: Vec::new() }
+    }
+
+    /// Returns the plan for a need: that of the index that names the fewest rows, or a scan.
+    pub(super) fn new(table: &Table, need: &Need, rows: Range<u64>) -> Result<Self> {
+        let mut plan = Self::scan(rows.clone());
+        let mut planning = Planning { table, most: (rows.end - rows.start) / SHARE, plan: &mut plan };
+        if let Some((_, found)) = planning.need(need)? {
+            plan.rows = clipped(found, &rows);
+        } else {
+            plan.indexes.clear();
+        }
+        Ok(plan)
+    }
+}
+
+struct Planning<'a> {
+    table: &'a Table,
+    /// The number of rows from which on a scan is faster.
+    most: u64,
+    plan: &'a mut Plan,
+}
+
+/// Rows that hold all rows that satisfy a need, and their number.
+type Found = Option<(u64, Vec<Range<u64>>)>;
+
+impl Planning<'_> {
+    fn need(&mut self, need: &Need) -> Result<Found> {
+        match need {
+            Need::Unknown => Ok(None),
+            Need::Column { path, kind, interval } => self.column(path, *kind, interval),
+            Need::All(needs) => self.all(needs),
+            Need::Any(needs) => {
+                let (mut count, mut rows) = (0, Vec::new());
+                for need in needs {
+                    let Some((some, found)) = self.need(need)? else { return Ok(None) };
+                    count += some;
+                    rows.extend(found);
+                }
+                Ok((count <= self.most).then(|| (count, joined(rows))))
+            }
+        }
+    }
+
+    /// All rows of the result satisfy all needs, so the rows of any of them will do.
+    fn all(&mut self, needs: &[Need]) -> Result<Found> {
+        let mut columns: BTreeMap<&str, (Type, Interval)> = BTreeMap::new();
+        for need in needs {
+            if let Need::Column { path, kind, interval } = need {
+                let known = columns.remove(&**path).map_or(Interval::Unknown, |(_, interval)| interval);
+                columns.insert(path, (*kind, known.and(interval.clone())));
+            }
+        }
+        let mut best: Option<(Vec<String>, (u64, Vec<Range<u64>>))> = None;
+        let before = self.plan.indexes.clone();
+        let mut keep = |this: &mut Self, found: Found| {
+            let indexes = std::mem::replace(&mut this.plan.indexes, before.clone());
+            if let Some(found) = found
+                && best.as_ref().is_none_or(|(_, known)| found.0 < known.0)
+            {
+                best = Some((indexes, found));
+            }
+        };
+        for (path, (kind, interval)) in &columns {
+            let found = self.column(path, *kind, interval)?;
+            keep(self, found);
+        }
+        for need in needs.iter().filter(|need| !matches!(need, Need::Column { .. })) {
+            let found = self.need(need)?;
+            keep(self, found);
+        }
+        Ok(best.map(|(indexes, found)| {
+            self.plan.indexes = indexes;
+            found
+        }))
+    }
+
+    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Result<Found> {
+        let (low, high) = match interval {
+            Interval::Unknown => return Ok(None),
+            Interval::Empty => return Ok(Some((0, Vec::new()))),
+            Interval::Between(low, high) => (low, high),
+        };
+        let bound = |key: &Option<Key>| key.as_ref().map(|key| key.bytes(kind));
+        let (low, high) = (bound(low), bound(high));
+        fn included(bytes: Option<&Vec<u8>>) -> Bound<&[u8]> {
+            bytes.map_or(Bound::Unbounded, |bytes| Bound::Included(bytes))
+        }
+        let searched = self.searched(path, included(low.as_ref()), included(high.as_ref()));
+        match searched {
+            Ok(Some(rows)) => {
+                self.plan.indexes.push(path.to_owned());
+                let count = rows.iter().map(|rows| rows.end - rows.start).sum();
+                Ok(Some((count, rows)))
+            }
+            Ok(None) => Ok(None),
+            // What cannot be used is not used: a scan gives the answer.
+            Err(error @ (Error::Object { .. } | Error::Argument { .. })) => {
+                self.plan.refused.push(error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the rows that an index names, unless they are too many.
+    fn searched(&self, path: &str, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Option<Vec<Range<u64>>>> {
+        let Some(index) = ColumnIndex::open(self.table.dataset(), path)? else { return Ok(None) };
+        if index.count(low, high)? > self.most {
+            return Ok(None);
+        }
+        let rows = match index.find(low, high)? {
+            Candidates::Ranges(ranges) => ranges,
+            Candidates::Rows { rows, unknown } => {
+                let mut ranges: Vec<Range<u64>> = rows.into_iter().map(|row| row..row + 1).collect();
+                ranges.push(unknown);
+                joined(ranges)
+            }
+        };
+        let count: u64 = rows.iter().map(|rows| rows.end - rows.start).sum();
+        Ok((count <= self.most).then_some(rows))
+    }
+}
+
+/// Returns ranges sorted, and joined where they touch.
+fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// Returns the parts of ranges that are in `rows`.
+fn clipped(ranges: Vec<Range<u64>>, rows: &Range<u64>) -> Vec<Range<u64>> {
+    let inside = ranges.into_iter().map(|range| range.start.max(rows.start)..range.end.min(rows.end));
+    inside.filter(|range| range.start < range.end).collect()
+}
+
+/// The text that `explain` shows.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count: u64 = self.rows.iter().map(|rows| rows.end - rows.start).sum();
+        match &self.indexes[..] {
+            [] => write!(f, "scan of {count} rows")?,
+            indexes => {
+                let mut indexes = indexes.to_vec();
+                indexes.sort_unstable();
+                indexes.dedup();
+                let word = if indexes.len() == 1 { "index" } else { "indexes" };
+                write!(f, "{word} of {}: {count} rows to look at", indexes.join(", "))?;
+            }
+        }
+        for why in &self.refused {
+            write!(f, "\nnot used: {why}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn joined_ranges_hold_the_same_rows(ranges in prop::collection::vec((0_u64..50, 0_u64..9), 0..12),
+        start in 0_u64..30, len in 0_u64..30) {
+            let ranges: Vec<Range<u64>> = ranges.into_iter().map(|(start, len)| start..start + len).collect();
+            let rows = start..start + len;
+            let found = clipped(joined(ranges.clone()), &rows);
+            prop_assert!(found.windows(2).all(|pair| pair[0].end < pair[1].start));
+            for row in 0..70 {
+                let expected = rows.contains(&row) && ranges.iter().any(|range| range.contains(&row));
+                prop_assert_eq!(found.iter().any(|range| range.contains(&row)), expected);
+            }
+        }
+    }
+}
