@@ -187,6 +187,14 @@ pub enum ReductionKind {
     ArgMax,
 }
 
+impl ReductionKind {
+    /// Returns the name that users write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        REDUCTIONS.iter().find(|(_, known)| *known == self).map_or("reduction", |(name, _)| name)
+    }
+}
+
 /// The functions of one number, by their names.
 pub(crate) const MATHS: [(&str, Math); 36] = [
     ("abs", Math::Abs),

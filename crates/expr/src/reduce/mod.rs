@@ -18,7 +18,7 @@ use self::sums::{
 };
 use crate::error::{Result, no_meaning};
 use crate::kernels::{self, In};
-use crate::tree::{REDUCTIONS, Reduction, ReductionKind};
+use crate::tree::{Reduction, ReductionKind};
 use crate::types::{Class, Type};
 use crate::typing::part_of;
 
@@ -123,7 +123,7 @@ impl Accumulator {
     /// Errors: `Type` if such elements have no such reduction.
     pub fn new(reduction: Reduction, of: Type, [outer, along, inner]: [usize; 3]) -> Result<Self> {
         let Types { wide, result, .. } = types(reduction.kind, of)?;
-        let cells = cells(reduction.kind, of, outer * inner);
+        let cells = cells(reduction.kind, of, outer * inner)?;
         Ok(Self { cells, along: along.max(1), inner: inner.max(1), ddof: reduction.ddof, wide, result })
     }
 
@@ -192,8 +192,7 @@ struct Types {
 fn types(kind: ReductionKind, of: Type) -> Result<Types> {
     use ReductionKind as K;
     let class = of.class();
-    let name = REDUCTIONS.iter().find(|(_, known)| *known == kind).map_or("a reduction", |(name, _)| name);
-    let refused = |why: &str| no_meaning(format!("{name} of {of}"), why);
+    let refused = |why: &str| no_meaning(format!("{} of {of}", kind.name()), why);
     let is_time = matches!(class, Class::Datetime | Class::Timedelta);
     let of_times = matches!(kind, K::Min | K::Max | K::ArgMin | K::ArgMax)
         || (kind == K::Sum && class == Class::Timedelta);
@@ -219,10 +218,15 @@ fn types(kind: ReductionKind, of: Type) -> Result<Types> {
     Ok(Types { element, wide, result })
 }
 
-fn cells(kind: ReductionKind, of: Type, count: usize) -> Box<dyn Cells> {
+fn cells(kind: ReductionKind, of: Type, count: usize) -> Result<Box<dyn Cells>> {
     use ReductionKind as K;
-    fn start<C: Cell>(count: usize) -> Box<dyn Cells> {
-        Box::new(vec![C::START; count])
+    fn start<C: Cell>(count: usize) -> Result<Box<dyn Cells>> {
+        let mut cells = Vec::new();
+        if cells.try_reserve_exact(count).is_err() {
+            return no_meaning(format!("a reduction with {count} results"), "they do not fit into memory");
+        }
+        cells.resize(count, C::START);
+        Ok(Box::new(cells))
     }
     let class = of.class();
     let is_complex = class == Class::Complex;

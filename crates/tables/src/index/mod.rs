@@ -112,8 +112,11 @@ impl Column {
             datatype = &member.datatype;
         }
         let values = ValueType::of(datatype).ok_or_else(|| {
-            wrong("its values cannot be indexed: use a column of numbers, truth values or texts of up to 256
-            bytes".into())
+            wrong(
+                "its values cannot be indexed: use a column of numbers, truth values or texts of up to 256
+            bytes"
+                    .into(),
+            )
         })?;
         let bytes = first..first.saturating_add(values.size());
         if bytes.end > table.element_size() {
