@@ -24,6 +24,8 @@ mod kernels;
 mod lower;
 mod parse;
 mod program;
+mod reduce;
+mod split;
 mod token;
 mod tree;
 mod types;
@@ -34,6 +36,8 @@ pub use demand::{Comparison, Demand};
 pub use error::{Error, Result};
 pub use lower::Operand;
 pub use program::{Program, Registers};
+pub use reduce::{Accumulator, element_type, has_identity, result_type};
+pub use split::Split;
 pub use tree::{Reduction, ReductionKind};
 pub use types::{Type, Unit};
 pub use value::Value;
@@ -66,7 +70,21 @@ impl Expression {
     ///
     /// Errors: `UnknownName`; `Type` if an operation has no meaning for its operands.
     pub fn compile(&self, operands: &[(&str, Operand)]) -> Result<Program> {
-        lower::lower(&self.tree, &self.names, operands)
+        lower::lower(&self.tree, &self.names, operands, None)
+    }
+
+    /// Does the same as [`compile`](Self::compile), and casts the elements to a type, as NumPy's `astype`.
+    ///
+    /// Errors: those of `compile`; `Type` if there is no such cast.
+    pub fn compile_as(&self, operands: &[(&str, Operand)], to: Type) -> Result<Program> {
+        lower::lower(&self.tree, &self.names, operands, Some(to))
+    }
+
+    /// Returns the first reduction of the expression that contains no other one, and what is around it. `None`
+    /// if there is no reduction: then the expression can be compiled.
+    #[must_use]
+    pub fn split(&self) -> Option<Split> {
+        split::split(self)
     }
 
     /// Returns what must hold of single names for the expression to be true. `constants` returns the values

@@ -47,6 +47,14 @@ struct Parser<'a> {
     nesting: usize,
 }
 
+/// The options of a reduction.
+#[derive(Debug, Default)]
+struct Options {
+    axis: Option<i32>,
+    ddof: u32,
+    keepdims: bool,
+}
+
 impl Parser<'_> {
     fn token(&self) -> &Token {
         self.tokens.get(self.at).map_or(&Token::End, |(_, token)| token)
@@ -161,22 +169,21 @@ impl Parser<'_> {
         self.at += 1;
         self.deeper()?;
         let mut arguments = Vec::new();
-        let (mut axis, mut ddof) = (None, 0);
+        let is_reduction = REDUCTIONS.iter().any(|(known, _)| *known == name);
+        let mut options = Options::default();
         while !self.take(")") {
             if let Some(keyword) = self.keyword() {
                 let value = self.level(0)?;
-                match (&*keyword, &value.kind) {
-                    ("axis", Kind::Literal(Value::Int(number))) => axis = i32::try_from(*number).ok(),
-                    ("axis", Kind::Name(_)) if self.names.last().is_some_and(|name| name == "None") => {
-                        self.names.pop();
-                    }
-                    ("ddof", Kind::Literal(Value::Int(number))) => ddof = u32::try_from(*number).unwrap_or(0),
-                    ("axis" | "ddof", _) => return self.error(format!("{keyword} is an integer")),
-                    _ => return self.error(format!("{name} has no argument {keyword}")),
+                if !is_reduction {
+                    return self.error(format!("{name} has no argument {keyword}"));
                 }
+                self.option(&keyword, &value, &mut options)?;
             } else if self.take("(") {
                 // A parenthesis with commas is a list of values, which only `isin` takes.
                 arguments.extend(self.list(name)?);
+            } else if is_reduction && arguments.len() == 1 {
+                let value = self.level(0)?;
+                self.option("axis", &value, &mut options)?;
             } else {
                 arguments.push(self.level(0)?);
             }
@@ -186,7 +193,7 @@ impl Parser<'_> {
         }
         self.nesting -= 1;
         self.at -= 1;
-        let made = self.function(name, arguments, axis, ddof);
+        let made = self.function(name, arguments, options);
         self.at += 1;
         made.map_err(|error| match error {
             Error::Syntax { why, text, .. } => {
@@ -195,6 +202,30 @@ impl Parser<'_> {
             }
             error => error,
         })
+    }
+
+    /// Takes an option of a reduction.
+    fn option(&mut self, keyword: &str, value: &Node, options: &mut Options) -> Result<()> {
+        match (keyword, &value.kind) {
+            ("axis", Kind::Literal(Value::Int(number))) => match i32::try_from(*number) {
+                Ok(number) => options.axis = Some(number),
+                Err(_) => return self.error("an array has no such axis"),
+            },
+            ("axis", Kind::Name(number)) if self.names.get(*number).is_some_and(|name| name == "None") => {
+                if *number + 1 == self.names.len() {
+                    self.names.pop();
+                }
+            }
+            ("ddof", Kind::Literal(Value::Int(number))) => match u32::try_from(*number) {
+                Ok(number) => options.ddof = number,
+                Err(_) => return self.error("ddof is 0 or more"),
+            },
+            ("keepdims", Kind::Literal(Value::Bool(value))) => options.keepdims = *value,
+            ("keepdims", _) => return self.error("keepdims is True or False"),
+            ("axis" | "ddof", _) => return self.error(format!("{keyword} is an integer")),
+            _ => return self.error(format!("a reduction has no argument {keyword}")),
+        }
+        Ok(())
     }
 
     /// Parses the rest of an argument that starts with a parenthesis.
@@ -230,7 +261,7 @@ impl Parser<'_> {
         Some(name)
     }
 
-    fn function(&self, name: &str, arguments: Vec<Node>, axis: Option<i32>, ddof: u32) -> Result<Node> {
+    fn function(&self, name: &str, arguments: Vec<Node>, options: Options) -> Result<Node> {
         let count = arguments.len();
         let takes = |expected: usize| {
             if count == expected {
@@ -253,7 +284,8 @@ impl Parser<'_> {
             let Some(inner) = arguments.into_iter().next() else {
                 return self.error(format!("{name} takes an argument"));
             };
-            Kind::Reduction(Reduction { kind: *reduction, axis, ddof }, Box::new(inner))
+            let Options { axis, ddof, keepdims } = options;
+            Kind::Reduction(Reduction { kind: *reduction, axis, ddof, keepdims }, Box::new(inner))
         } else {
             let (function, expected) = match name {
                 "where" => (Function::Where, 3),

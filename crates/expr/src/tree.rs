@@ -156,6 +156,8 @@ pub struct Reduction {
     pub axis: Option<i32>,
     /// What is subtracted from the number of elements in `std` and `var`.
     pub ddof: u32,
+    /// Whether a reduced axis remains, with length one.
+    pub keepdims: bool,
 }
 
 /// What a reduction makes of its elements.
@@ -183,6 +185,14 @@ pub enum ReductionKind {
     ArgMin,
     /// The position of the first largest element.
     ArgMax,
+}
+
+impl ReductionKind {
+    /// Returns the name that users write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        REDUCTIONS.iter().find(|(_, known)| *known == self).map_or("reduction", |(name, _)| name)
+    }
 }
 
 /// The functions of one number, by their names.

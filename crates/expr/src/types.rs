@@ -119,6 +119,24 @@ impl Type {
         }
     }
 
+    /// Returns whether elements are cast to another type by the rule that NumPy calls `same_kind`.
+    #[must_use]
+    pub fn is_same_kind(self, to: Self) -> bool {
+        let kind = |kind: Self| match kind.class() {
+            Class::Bool => 0,
+            Class::Unsigned => 1,
+            Class::Signed => 2,
+            Class::Float => 3,
+            Class::Complex => 4,
+            _ => 5,
+        };
+        match (self, to) {
+            (Self::Bytes(_), Self::Bytes(_)) | (Self::Text(_), Self::Text(_)) => self == to,
+            (Self::Datetime(_), Self::Datetime(_)) | (Self::Timedelta(_), Self::Timedelta(_)) => true,
+            (from, to) => from.is_number() && to.is_number() && kind(from) <= kind(to),
+        }
+    }
+
     /// Returns whether elements are numbers or truth values.
     pub(crate) fn is_number(self) -> bool {
         self.class() <= Class::Complex

@@ -19,6 +19,7 @@ mod datatype;
 mod dtype;
 mod empty;
 mod error;
+mod expr;
 mod file;
 mod fileobj;
 mod filters;
@@ -67,6 +68,7 @@ mod _native {
         dataset::Dataset,
         datatype::Datatype,
         empty::Empty,
+        expr::{PyCalculation, check_operand, names_of},
         file::File,
         filters::{auto_chunks, stored_filter},
         get_threads,

@@ -2,12 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+mod array;
 mod class;
 mod error;
 pub mod index;
 mod query;
 mod table;
 
+pub use array::{Calculation, Operand};
 pub use class::Class;
 pub use error::{Error, Result};
 pub use query::{Query, Variable};

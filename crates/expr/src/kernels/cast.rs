@@ -20,10 +20,25 @@ pub(super) fn run(from: Type, to: Type, a: In<'_>, out: &mut [u8]) {
         Type::U64 => real::<u64>(to, a, out),
         Type::F16 => real::<f16>(to, a, out),
         Type::F32 => real::<f32>(to, a, out),
-        Type::C64 => map1(&a.typed::<Complex<f32>>(), a.is_one, out, |x: Complex<f32>| {
-            Complex::new(f64::from(x.re), f64::from(x.im))
-        }),
+        Type::C64 => complex::<f32>(to, a, out),
+        Type::C128 => complex::<f64>(to, a, out),
         _ => real::<f64>(to, a, out),
+    }
+}
+
+fn complex<T>(to: Type, a: In<'_>, out: &mut [u8])
+where
+    T: Pod + PartialEq + AsPrimitive<f32> + AsPrimitive<f64>,
+    Complex<T>: Pod,
+{
+    let (is_one, a) = (a.is_one, &*a.typed::<Complex<T>>());
+    let zero = T::zeroed();
+    match to {
+        Type::Bool => map1(a, is_one, out, |x: Complex<T>| u8::from(x.re != zero || x.im != zero)),
+        Type::C64 => {
+            map1(a, is_one, out, |x: Complex<T>| -> Complex<f32> { Complex::new(x.re.as_(), x.im.as_()) })
+        }
+        _ => map1(a, is_one, out, |x: Complex<T>| -> Complex<f64> { Complex::new(x.re.as_(), x.im.as_()) }),
     }
 }
 

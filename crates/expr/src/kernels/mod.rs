@@ -62,7 +62,7 @@ pub(crate) struct In<'a> {
 
 impl<'a> In<'a> {
     /// Returns the elements. Those that are not aligned are copied.
-    fn typed<T: Pod>(self) -> Cow<'a, [T]> {
+    pub(crate) fn typed<T: Pod>(self) -> Cow<'a, [T]> {
         match bytemuck::try_cast_slice(self.bytes) {
             Ok(elements) => Cow::Borrowed(elements),
             Err(_) => Cow::Owned(
@@ -70,6 +70,11 @@ impl<'a> In<'a> {
             ),
         }
     }
+}
+
+/// Casts elements to another type. `out` is aligned for every type of element.
+pub(crate) fn cast(from: Type, to: Type, elements: In<'_>, out: &mut [u8]) {
+    cast::run(from, to, elements, out);
 }
 
 /// Computes one step. `out` is aligned for every type of element.

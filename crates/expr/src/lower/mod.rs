@@ -27,8 +27,13 @@ pub enum Operand {
     Typed(Type, Vec<u8>),
 }
 
-/// Compiles a tree. `names` are those of the tree.
-pub(crate) fn lower(tree: &Node, names: &[String], operands: &[(&str, Operand)]) -> Result<Program> {
+/// Compiles a tree, and casts its elements to a type. `names` are those of the tree.
+pub(crate) fn lower(
+    tree: &Node,
+    names: &[String],
+    operands: &[(&str, Operand)],
+    to: Option<Type>,
+) -> Result<Program> {
     let program = Program {
         steps: Vec::new(),
         result: Source::Constant(0),
@@ -40,7 +45,11 @@ pub(crate) fn lower(tree: &Node, names: &[String], operands: &[(&str, Operand)])
     };
     let mut lowering = Lowering { names, operands, program };
     let lowered = lowering.node(tree)?;
-    let (source, kind) = lowering.strong(lowered, None)?;
+    let (mut source, mut kind) = lowering.strong(lowered, None)?;
+    if let Some(to) = to {
+        source = lowering.astype((source, kind), to)?;
+        kind = to;
+    }
     let mut program = lowering.program;
     (program.result, program.kind) = (source, kind);
     Ok(program)
@@ -235,6 +244,24 @@ impl Lowering<'_> {
             }
             _ => self.push(Op::Cast(from, to), &[source], to),
         }
+    }
+
+    /// Casts to a type that may lack some values.
+    fn astype(&mut self, (source, from): (Source, Type), to: Type) -> Result<Source> {
+        use Class::{Bool, Complex, Datetime, Signed, Timedelta, Unsigned};
+        let (class, other) = (from.class(), to.class());
+        let is_cast = match (class, other) {
+            _ if from == to => true,
+            (Complex, other) => matches!(other, Complex | Bool),
+            (class, other) if class < Complex && other <= Complex => true,
+            (Datetime, Datetime) | (Timedelta, Timedelta) => true,
+            (Signed | Unsigned, Timedelta) | (Datetime | Timedelta, Signed) => to.size() == 8,
+            _ => false,
+        };
+        if !is_cast {
+            return no_meaning(format!("{from} as {to}"), "there is no such cast");
+        }
+        self.cast((source, from), to)
     }
 
     fn unary(&mut self, operator: Unary, inner: Lowered) -> Result<Lowered> {

@@ -42,6 +42,7 @@ from ._dtypes import (
     vlen_dtype,
 )
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
+from ._expr import Expr
 from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
 from ._native import (
     AttributeManager,
@@ -125,6 +126,7 @@ __all__ = [
     "Datatype",
     "EArray",
     "Empty",
+    "Expr",
     "ExternalLink",
     "File",
     "Filter",

@@ -96,7 +96,7 @@ fn gather_sized<const N: usize>(rows: &[u8], (at, width): (usize, usize), values
 const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
 
 /// Returns the type of the values of a datatype, and the native datatype with the same values.
-fn native(datatype: &Datatype) -> Option<(Type, Datatype)> {
+pub(crate) fn native(datatype: &Datatype) -> Option<(Type, Datatype)> {
     match datatype {
         Datatype::Integer(Integer { size, signed, .. }) => integer(*size, *signed),
         Datatype::Bits(Bits { size: 1, .. }) => Some((Type::Bool, integer(1, false)?.1)),

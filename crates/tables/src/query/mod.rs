@@ -13,6 +13,7 @@ use hyperslab::{Axis, Selection};
 use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type, Value};
 
 use self::columns::Operand;
+pub(crate) use self::columns::native;
 use self::plan::{Need, Plan};
 use self::scan::marked;
 use crate::error::{Error, Result};

@@ -1,0 +1,261 @@
+"""Expressions over arrays that may be larger than memory."""
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._columns import Column
+from ._native import Dataset, _Calculation, _check_operand, _names_of
+from ._table import Table
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from numpy.typing import NDArray
+
+
+class Expr:
+    """An expression over datasets, columns of tables, arrays and scalars.
+
+    Parts of the operands are read, computed and written by several threads, so that an operand may be larger
+    than memory. The types of results are NumPy's, and operands are broadcast as in NumPy.
+
+    The operators are those of Python, with `&`, `|` and `~` for truth values. The functions are those of
+    numexpr and some more, and the reductions `sum`, `mean`, `min`, `max`, `prod`, `any`, `all`, `std`, `var`,
+    `argmin` and `argmax` take `axis`, `keepdims` and `ddof`.
+
+    Args:
+        expr: The expression.
+        uservars: The values of names. Names that are neither here nor in `operands` are variables of the
+            caller.
+        operands: More values of names: a dataset, a column of a table, an array or a scalar.
+
+    Raises:
+        ValueError: The expression has an error, or operands have shapes that do not fit.
+        NameError: A name has no value.
+        TypeError: An operand is not one of those above.
+
+    Example:
+        >>> expr = hs.Expr("2*t + 1", t=file["t2m"])
+        >>> expr.shape, expr.dtype
+        ((4, 2, 3), dtype('float32'))
+        >>> expr.eval()[0]
+        array([[ 1.,  3.,  5.],
+               [ 7.,  9., 11.]], dtype=float32)
+        >>> hs.Expr("max(t) - mean(t)", t=file["t2m"]).eval()
+        np.float32(11.5)
+    """
+
+    def __init__(self, expr: str, /, uservars: "Mapping[str, Any] | None" = None, **operands: Any) -> None:
+        if not isinstance(expr, str):
+            raise TypeError(f"an expression is a text such as '2*a + b', not {type(expr).__name__}")
+        scopes: list[Mapping[str, Any]] = [operands, uservars or {}]
+        frame = sys._getframe(1)
+        self._text = expr
+        self._operands = {name: _operand(name, _value(name, scopes, frame)) for name in _names_of(expr)}
+        del frame
+        self._calculation(None)
+
+    def _calculation(self, rows: "tuple[int, int, int] | None") -> _Calculation:
+        for operand in self._operands.values():
+            table = operand[0] if isinstance(operand, tuple) else operand
+            if isinstance(table, Table):
+                table._settle()
+        return _Calculation(self._text, self._operands, rows)
+
+    def _outline(self) -> "tuple[tuple[int, ...], np.dtype[Any]]":
+        shape, dtype = self._calculation(None).outline()
+        return shape, np.dtype(dtype)
+
+    @property
+    def expr(self) -> str:
+        """The text of the expression.
+
+        Example:
+            >>> hs.Expr("2*t", t=1).expr
+            '2*t'
+        """
+        return self._text
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result.
+
+        Example:
+            >>> hs.Expr("sum(t, axis=0)", t=file["t2m"]).shape
+            (2, 3)
+        """
+        return self._outline()[0]
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """The dtype of the result.
+
+        Example:
+            >>> hs.Expr("t > 3", t=file["t2m"]).dtype
+            dtype('bool')
+        """
+        return self._outline()[1]
+
+    def eval(
+        self,
+        out: "Dataset | NDArray[Any] | None" = None,
+        *,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+        append: bool = False,
+    ) -> Any:
+        """Computes the expression.
+
+        `start`, `stop` and `step` select rows of the operands, along the first axis of their common shape. An
+        operand that is broadcast along this axis is used as it is.
+
+        Args:
+            out: Where the result goes: an array or a dataset of the shape of the result. A dataset that has all
+                rows where the result has those of `start`, `stop` and `step` takes them at the same places.
+                Results are cast to its dtype if NumPy's `same_kind` allows.
+            start: The first row.
+            stop: The row after the last one.
+            step: The distance of rows, at least 1.
+            append: Whether the result becomes new rows at the end of the dataset `out`.
+
+        Returns:
+            `out`, or a new array. A result without axes is a scalar.
+
+        Raises:
+            ValueError: The shapes do not fit, or there is no operand with elements for a reduction.
+            TypeError: The result cannot be cast to the dtype of `out`, or an operation has no meaning.
+            OSError: The file of `out` is open for reading.
+
+        Example:
+            >>> t = file["t2m"]
+            >>> hs.Expr("t - mean(t, axis=0)", t=t).eval(start=0, stop=2)[0, 0]
+            array([-3., -3., -3.], dtype=float32)
+            >>> r = file.create_dataset("result", (4, 2, 3), "f8", chunks=(1, 2, 3), maxshape=(None, 2, 3))
+            >>> hs.Expr("t * t", t=t).eval(out=r) is r
+            True
+            >>> hs.Expr("-t", t=t).eval(out=r, start=1, stop=2, append=True).shape
+            (5, 2, 3)
+            >>> r[3:, 1, 2]
+            array([529., -11.])
+        """
+        whole = self._calculation(None)
+        rows = None
+        if (start, stop, step) != (None, None, None):
+            rows = self._rows(start, stop, step)
+        calculation = whole if rows is None else self._calculation(rows)
+        shape, dtype = calculation.outline()
+        if out is None:
+            if append:
+                raise ValueError("append=True needs a dataset as out")
+            made = np.empty(shape, dtype)
+            calculation.run_into(made)
+            return made if made.ndim else made[()]
+        if not np.can_cast(dtype, out.dtype, "same_kind"):
+            message = f"Cannot cast the result from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule 'same_kind'"
+            raise TypeError(message)
+        if isinstance(out, Dataset):
+            _to_dataset(calculation, shape, out, rows, append)
+        elif isinstance(out, np.ndarray):
+            if append:
+                raise ValueError("append=True needs a dataset as out")
+            self._to_array(calculation, shape, out)
+        else:
+            raise TypeError(f"out is a dataset or an array, not {type(out).__name__}")
+        return out
+
+    def _rows(self, start: int | None, stop: int | None, step: int | None) -> tuple[int, int, int]:
+        shapes = [_shape(operand) for operand in self._operands.values()]
+        common = np.broadcast_shapes(*shapes)
+        if not common:
+            raise ValueError("scalars have no rows: leave out start, stop and step")
+        if step is not None and step < 1:
+            raise ValueError(f"step is 1 or more, not {step}")
+        rows = range(*slice(start, stop, step).indices(common[0]))
+        return rows.start if rows else 0, rows.step, len(rows)
+
+    def _to_array(self, calculation: _Calculation, shape: tuple[int, ...], out: "NDArray[Any]") -> None:
+        if out.shape != shape:
+            raise ValueError(f"out has shape {out.shape}, and the result {shape}")
+        if not out.flags.writeable:
+            raise ValueError("out is read-only")
+        operands = [operand for operand in self._operands.values() if isinstance(operand, np.ndarray)]
+        is_shared = any(np.may_share_memory(out, operand) for operand in operands)
+        if out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative and not is_shared:
+            calculation.run_into(out)
+        else:
+            made = np.empty(shape, out.dtype.newbyteorder("="))
+            calculation.run_into(made)
+            out[...] = made
+
+    def __repr__(self) -> str:
+        operands = ", ".join(f"{name}={_described(operand)}" for name, operand in self._operands.items())
+        return f"<expression {self._text!r}: {operands}>" if operands else f"<expression {self._text!r}>"
+
+
+def _to_dataset(
+    calculation: _Calculation,
+    shape: tuple[int, ...],
+    out: Dataset,
+    rows: "tuple[int, int, int] | None",
+    append: bool,
+) -> None:
+    if isinstance(out, Table):
+        raise TypeError("out is a table: results are written to datasets of numbers")
+    if append:
+        if not shape or shape[1:] != out.shape[1:] or len(shape) != len(out.shape):
+            raise ValueError(f"results of shape {shape} are no rows of a dataset of shape {out.shape}")
+        before = out.shape[0]
+        out.resize(before + shape[0], axis=0)
+        calculation.run_to(out, (before, 1, shape[0]))
+    elif rows is not None and out.shape != shape and len(out.shape) == len(shape) > 0:
+        calculation.run_to(out, rows)
+    else:
+        calculation.run_to(out)
+
+
+def _value(name: str, scopes: "list[Mapping[str, Any]]", frame: "FrameType") -> Any:
+    """Returns the value of a name, which may be that of an attribute, as in `t.cols.temp`."""
+    first, *rest = name.split(".")
+    for scope in (*scopes, frame.f_locals, frame.f_globals):
+        if name in scope:
+            return scope[name]
+        if first in scope:
+            found = scope[first]
+            for attribute in rest:
+                found = getattr(found, attribute)
+            return found
+    raise NameError(f"the name {name!r} of the expression is not defined")
+
+
+def _operand(name: str, value: Any) -> Any:
+    """Returns an operand in a form that the native code takes."""
+    if isinstance(value, Dataset) or value.__class__ in (bool, int, float, complex, str, bytes):
+        return value
+    if isinstance(value, Column):
+        return value.table, value.pathname
+    if isinstance(value, np.generic):
+        return value
+    array = np.asarray(value)
+    if array.dtype.hasobject or array.dtype.names is not None:
+        raise TypeError(f"an expression cannot compute with {name} of dtype {array.dtype}")
+    _check_operand(array.dtype)
+    # A copy only of what is strided, unaligned or in the other byte order.
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
+
+
+def _shape(operand: Any) -> tuple[int, ...]:
+    if isinstance(operand, tuple):
+        return operand[0].shape
+    return np.shape(operand) if not isinstance(operand, Dataset) else operand.shape
+
+
+def _described(operand: Any) -> str:
+    if isinstance(operand, tuple):
+        return repr(Column(*operand))
+    if isinstance(operand, np.ndarray) and operand.ndim:
+        return f"array of shape {operand.shape}, type {operand.dtype.str!r}"
+    return repr(operand)
