@@ -1,5 +1,4 @@
-//! Fuzz target `index`: a file with a table and an index. Whatever the bytes of the index are, it hides no
-//! row.
+//! Fuzz target `index`: a file with a table and an index. Whatever bytes the index has, it hides no row.
 
 use std::ops::Bound;
 use std::sync::Arc;
