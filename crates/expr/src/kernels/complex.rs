@@ -60,6 +60,12 @@ where
         Binary::Multiply => map2(a, b, is_one, out, |a, b| a * b),
         Binary::Divide => map2(a, b, is_one, out, divide),
         Binary::Power => map2(a, b, is_one, out, power),
+        Binary::Minimum => {
+            map2(a, b, is_one, out, |a, b| if is_nan(a) || less(a, b, true) { a } else { b });
+        }
+        Binary::Maximum => {
+            map2(a, b, is_one, out, |a, b| if is_nan(a) || less(b, a, true) { a } else { b });
+        }
         Binary::Less => map2(a, b, is_one, out, |a, b| u8::from(less(a, b, false))),
         Binary::LessEqual => map2(a, b, is_one, out, |a, b| u8::from(less(a, b, true))),
         Binary::Greater => map2(a, b, is_one, out, |a, b| u8::from(less(b, a, false))),
@@ -67,6 +73,22 @@ where
         Binary::Equal => map2(a, b, is_one, out, |a: Complex<T>, b: Complex<T>| u8::from(a == b)),
         _ => map2(a, b, is_one, out, |a: Complex<T>, b: Complex<T>| u8::from(a != b)),
     }
+}
+
+/// Rounds to the nearest integer, and halves to the even one.
+fn even<T: Float>(a: T) -> T {
+    let two = T::one() + T::one();
+    let rounded = a.round();
+    if (a - a.trunc()).abs() * two == T::one() { (a / two).round() * two } else { rounded.copysign(a) }
+}
+
+fn is_nan<T: Float>(a: Complex<T>) -> bool {
+    a.re.is_nan() || a.im.is_nan()
+}
+
+/// Gives parts the signs of those of another number. So C99 chooses the side of a branch cut.
+fn signed<T: Float>(a: Complex<T>, like: Complex<T>) -> Complex<T> {
+    Complex::new(a.re.copysign(like.re), a.im.copysign(like.im))
 }
 
 /// Divides by Smith's method, which NumPy uses: parts that overflow when squared do not spoil the quotient.
@@ -124,24 +146,35 @@ where
         Math::Sin => map1(a, is_one, out, |x: C<T>| x.sin()),
         Math::Cos => map1(a, is_one, out, |x: C<T>| x.cos()),
         Math::Tan => map1(a, is_one, out, |x: C<T>| x.tan()),
-        Math::Arcsin => map1(a, is_one, out, |x: C<T>| x.asin()),
-        Math::Arccos => map1(a, is_one, out, |x: C<T>| x.acos()),
-        Math::Arctan => map1(a, is_one, out, |x: C<T>| x.atan()),
+        Math::Arcsin => map1(a, is_one, out, |x: C<T>| signed(x.asin(), x)),
+        Math::Arccos => map1(a, is_one, out, |x: C<T>| {
+            let angle = x.acos();
+            Complex::new(angle.re, angle.im.copysign(-x.im))
+        }),
+        Math::Arctan => map1(a, is_one, out, |x: C<T>| signed(x.atan(), x)),
         Math::Sinh => map1(a, is_one, out, |x: C<T>| x.sinh()),
         Math::Cosh => map1(a, is_one, out, |x: C<T>| x.cosh()),
         Math::Tanh => map1(a, is_one, out, |x: C<T>| x.tanh()),
-        Math::Arcsinh => map1(a, is_one, out, |x: C<T>| x.asinh()),
-        Math::Arccosh => map1(a, is_one, out, |x: C<T>| x.acosh()),
-        Math::Arctanh => map1(a, is_one, out, |x: C<T>| x.atanh()),
+        Math::Arcsinh => map1(a, is_one, out, |x: C<T>| signed(x.asinh(), x)),
+        Math::Arccosh => map1(a, is_one, out, |x: C<T>| {
+            let angle = x.acosh();
+            Complex::new(angle.re, angle.im.copysign(x.im))
+        }),
+        Math::Arctanh => map1(a, is_one, out, |x: C<T>| signed(x.atanh(), x)),
         Math::Log => map1(a, is_one, out, |x: C<T>| x.ln()),
         Math::Log10 => map1(a, is_one, out, |x: C<T>| x.log10()),
         Math::Log2 => map1(a, is_one, out, |x: C<T>| x.log2()),
         Math::Log1p => map1(a, is_one, out, |x: C<T>| (x + one).ln()),
         Math::Exp => map1(a, is_one, out, |x: C<T>| x.exp()),
         Math::Expm1 => map1(a, is_one, out, |x: C<T>| x.exp() - one),
-        Math::IsNan => map1(a, is_one, out, |x: C<T>| u8::from(x.re.is_nan() || x.im.is_nan())),
+        Math::IsNan => map1(a, is_one, out, |x: C<T>| u8::from(is_nan(x))),
         Math::IsInf => map1(a, is_one, out, |x: C<T>| u8::from(x.re.is_infinite() || x.im.is_infinite())),
         Math::IsFinite => map1(a, is_one, out, |x: C<T>| u8::from(x.re.is_finite() && x.im.is_finite())),
+        Math::Sign => map1(a, is_one, out, |x: C<T>| {
+            let length = x.re.hypot(x.im);
+            if length.is_zero() { x } else { x / length }
+        }),
+        Math::Rint => map1(a, is_one, out, |x: C<T>| Complex::new(even(x.re), even(x.im))),
         Math::OnesLike => map1(a, is_one, out, |_| one),
         // The conjugate. The functions that only real numbers have are refused before.
         _ => map1(a, is_one, out, |x: C<T>| x.conj()),

@@ -1,6 +1,7 @@
 //! Floats of 32 and 64 bits. Those of 16 bits are computed in 32, as NumPy does.
 
 use bytemuck::Pod;
+use half::f16;
 use num_traits::Float;
 
 use super::{In, compare, map1, map2};
@@ -159,4 +160,19 @@ fn math_of<T: Real>(math: Math, a: In<'_>, out: &mut [u8]) {
         Math::IsFinite => map1(a, is_one, out, |x: T| u8::from(x.is_finite())),
         Math::SignBit => map1(a, is_one, out, |x: T| u8::from(x.is_sign_negative())),
     }
+}
+
+/// Returns the next float of 16 bits after `a` towards `b`.
+pub(super) fn next_half(a: f16, b: f16) -> f16 {
+    if a.is_nan() || b.is_nan() {
+        return f16::NAN;
+    }
+    if a == b {
+        return b;
+    }
+    if a == f16::ZERO {
+        return f16::from_bits(1).copysign(b);
+    }
+    let grows = (a < b) == a.is_sign_positive();
+    f16::from_bits(if grows { a.to_bits() + 1 } else { a.to_bits() - 1 })
 }

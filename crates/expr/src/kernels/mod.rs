@@ -10,6 +10,7 @@ mod time;
 use std::borrow::Cow;
 
 use bytemuck::Pod;
+use half::f16;
 
 use crate::error::Result;
 use crate::tree::{Binary, Math};
@@ -24,6 +25,8 @@ pub(crate) enum Op {
     Binary(Binary, Type),
     /// A comparison of signed with unsigned integers of 64 bits.
     CompareMixed(Binary),
+    /// The next float of 16 bits towards the second operand.
+    NextHalf,
     /// A function of numbers of this type.
     Math(Math, Type),
     Negative(Type),
@@ -93,6 +96,9 @@ pub(crate) fn run(op: Op, inputs: &[In<'_>], out: &mut [u8]) -> Result<()> {
             map2(&a.typed::<i64>(), &b.typed::<u64>(), (a.is_one, b.is_one), out, |x, y| {
                 u8::from(compares(operator, &i128::from(x), &i128::from(y)))
             });
+        }
+        Op::NextHalf => {
+            map2(&a.typed::<f16>(), &b.typed::<f16>(), (a.is_one, b.is_one), out, float::next_half)
         }
         Op::Math(math, kind) => match kind.class() {
             Class::Bool | Class::Signed | Class::Unsigned => integer::math(math, kind, a, out),

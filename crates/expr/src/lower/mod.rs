@@ -386,9 +386,7 @@ impl Lowering<'_> {
             B::ShiftLeft | B::ShiftRight if !is_integer => {
                 return refused("only integers have bits to shift");
             }
-            B::FloorDivide | B::Modulo | B::Fmod | B::Minimum | B::Maximum
-                if common.class() == Class::Complex =>
-            {
+            B::FloorDivide | B::Modulo | B::Fmod if common.class() == Class::Complex => {
                 return refused("complex numbers have no order");
             }
             B::Arctan2 | B::Hypot | B::Copysign | B::Nextafter => {
@@ -401,6 +399,10 @@ impl Lowering<'_> {
             }
             _ => (common, common),
         };
+        if operator == B::Nextafter && work == Type::F16 {
+            let inputs = [self.cast((source_a, one), work)?, self.cast((source_b, other), work)?];
+            return Ok(Lowered::Strong(self.push(Op::NextHalf, &inputs, result)?, result));
+        }
         let wide = if work == Type::F16 { Type::F32 } else { work };
         let (source_a, source_b) = (self.cast((source_a, one), wide)?, self.cast((source_b, other), wide)?);
         let made_kind = if result == Type::F16 { Type::F32 } else { result };
@@ -551,11 +553,11 @@ impl Lowering<'_> {
             Math::SignBit if class == Class::Complex => return refused("complex numbers have no sign"),
             Math::IsNan | Math::IsInf | Math::IsFinite | Math::SignBit => (kind, Type::Bool),
             Math::Abs | Math::Real | Math::Imag if class == Class::Complex => (kind, part_of(kind)),
-            Math::Sign if class == Class::Complex => return refused("complex numbers have no sign here"),
             Math::Sign if class == Class::Bool => return refused("truth values have no sign"),
-            Math::Floor | Math::Ceil | Math::Trunc | Math::Rint if class == Class::Complex => {
+            Math::Floor | Math::Ceil | Math::Trunc if class == Class::Complex => {
                 return refused("complex numbers are not rounded");
             }
+            Math::Conj if class == Class::Bool => (Type::I8, Type::I8),
             Math::Abs | Math::Sign | Math::Conj | Math::Real | Math::Imag | Math::OnesLike => (kind, kind),
             Math::Floor | Math::Ceil | Math::Trunc if is_exact => (kind, kind),
             _ => (float_of(kind), float_of(kind)),

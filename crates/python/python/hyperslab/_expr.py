@@ -56,7 +56,7 @@ class Expr:
         self._text = expr
         self._operands = {name: _operand(name, _value(name, scopes, frame)) for name in _names_of(expr)}
         del frame
-        self._calculation(None)
+        self._outline()
 
     def _calculation(self, rows: "tuple[int, int, int] | None") -> _Calculation:
         for operand in self._operands.values():
@@ -210,7 +210,11 @@ def _to_dataset(
             raise ValueError(f"results of shape {shape} are no rows of a dataset of shape {out.shape}")
         before = out.shape[0]
         out.resize(before + shape[0], axis=0)
-        calculation.run_to(out, (before, 1, shape[0]))
+        try:
+            calculation.run_to(out, (before, 1, shape[0]))
+        except BaseException:
+            out.resize(before, axis=0)
+            raise
     elif rows is not None and out.shape != shape and len(out.shape) == len(shape) > 0:
         calculation.run_to(out, rows)
     else:
