@@ -205,6 +205,8 @@ def _to_dataset(
 ) -> None:
     if isinstance(out, Table):
         raise TypeError("out is a table: results are written to datasets of numbers")
+    if out.shape is None:
+        raise TypeError("out is an empty dataset, which has no elements")
     if append:
         if not shape or shape[1:] != out.shape[1:] or len(shape) != len(out.shape):
             raise ValueError(f"results of shape {shape} are no rows of a dataset of shape {out.shape}")
@@ -254,7 +256,7 @@ def _operand(name: str, value: Any) -> Any:
 def _shape(operand: Any) -> tuple[int, ...]:
     if isinstance(operand, tuple):
         return operand[0].shape
-    return np.shape(operand) if not isinstance(operand, Dataset) else operand.shape
+    return (operand.shape or ()) if isinstance(operand, Dataset) else np.shape(operand)
 
 
 def _described(operand: Any) -> str:
