@@ -80,8 +80,8 @@ impl Expression {
         lower::lower(&self.tree, &self.names, operands, Some(to))
     }
 
-    /// Returns the first reduction of the expression that contains no other one, and what is around it. `None`
-    /// if there is no reduction: then the expression can be compiled.
+    /// Returns the first reduction of the expression that contains no other one, and what is around it.
+    /// `None` if there is no reduction: then the expression can be compiled.
     #[must_use]
     pub fn split(&self) -> Option<Split> {
         split::split(self)

@@ -34,7 +34,7 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("é"),
         Just(" ")
     ];
-    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(piece, 0..40).prop_map(|pieces: Vec<&str>| pieces.concat())
 }
 
 /// Conditions over two small integers.

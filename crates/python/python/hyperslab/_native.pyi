@@ -660,7 +660,35 @@ class Group(HLObject):
         obj: Any = None,
         **kwds: Any,
     ) -> Any:
-        """"""
+        """Creates a table, and the missing groups on the way. PyTables opens it as a `Table`.
+
+        Args:
+            name: The path of the table. dtype: The columns: a structured dtype or its list of fields, a dict
+            of dtypes, or a description of
+                PyTables. The default is the dtype of `obj`.
+            title: A text that describes the table.
+            filters: Filters of PyTables (an object with `complevel`, `complib` and `shuffle`), instead of
+                `compression`.
+            expectedrows: The number of rows that the table will have, about. It decides the length of chunks.
+            chunkshape: The number of rows of a chunk, instead of a length by `expectedrows`.
+            obj: The first rows, in any form that `Table.append` takes.
+            kwds: Keywords of `create_dataset`: `compression` (`hs.Blosc2("lz4")` makes queries fast),
+                `compression_opts`, `shuffle`, `fletcher32`, `track_times`, `track_order`.
+
+        Returns:
+            The table.
+
+        Raises:
+            ValueError: The name exists, the file is open for reading, or an option does not fit.
+            TypeError: The dtype has no columns.
+
+        Example:
+            >>> columns = [("time", "i8"), ("temp", "f4"), ("id", "S12")]
+            >>> made = file.create_table("made", columns, expectedrows=10**6, compression=hs.Blosc2("lz4"))
+            >>> made.append([(0, 288.5, b"XK4")])
+            >>> made
+            <HDF5 table "made": 1 row of time, temp, id>
+        """
     def create_dataset_like(self, name: _Name, other: Dataset, **kwds: Any) -> Dataset:
         """Creates a dataset with the properties of another, without its data and attributes.
 

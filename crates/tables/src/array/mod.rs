@@ -44,8 +44,8 @@ pub struct Calculation<'a> {
 }
 
 impl<'a> Calculation<'a> {
-    /// Makes a calculation. With `rows`, it uses only these rows of the first axis of the operands. An operand
-    /// that is broadcast along this axis keeps its only row.
+    /// Makes a calculation. With `rows`, it uses only these rows of the first axis of the operands. An
+    /// operand that is broadcast along this axis keeps its only row.
     ///
     /// Errors: `Expression` if the text has an error or a name is unknown; `Argument` if an expression cannot
     /// compute with an operand, if the shapes of the operands do not fit, or if there are no such rows.
@@ -83,8 +83,8 @@ impl<'a> Calculation<'a> {
 
     /// Returns the shape and the type of the result.
     ///
-    /// Errors: `Expression` if an operation has no meaning for its operands; `Argument` if their shapes do not
-    /// fit, or a reduction has no such axis.
+    /// Errors: `Expression` if an operation has no meaning for its operands; `Argument` if their shapes do
+    /// not fit, or a reduction has no such axis.
     pub fn outline(&self) -> Result<(Vec<u64>, Type)> {
         let stage = self.stage(&|stage, reduction| {
             let (shape, kind) = reduce::outline(stage, reduction)?;

@@ -36,11 +36,12 @@ impl Calculation<'_> {
         }
     }
 
-    /// Computes the results into a dataset, or into these rows of it. Elements are cast to those of the dataset.
+    /// Computes the results into a dataset, or into these rows of it. Elements are cast to those of the
+    /// dataset.
     ///
     /// Errors: those of [`outline`](Self::outline), of reading the operands and of writing the dataset;
-    /// `Argument` if the dataset has another shape, if its elements are of another kind, or if the calculation
-    /// reads other elements of the dataset than it writes.
+    /// `Argument` if the dataset has another shape, if its elements are of another kind, or if the
+    /// calculation reads other elements of the dataset than it writes.
     pub fn run_to(&self, out: &Dataset, rows: Option<Dim>) -> Result<()> {
         let stage = self.reduced()?;
         let shape = stage.shape()?;

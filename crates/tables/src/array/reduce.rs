@@ -1,5 +1,5 @@
-//! Reductions of the results of a stage. Each thread reduces parts, whose accumulators are merged in the order
-//! of the parts, so that a result does not depend on the number of threads.
+//! Reductions of the results of a stage. Each thread reduces parts, whose accumulators are merged in the
+//! order of the parts, so that a result does not depend on the number of threads.
 
 use std::sync::{Mutex, PoisonError};
 
