@@ -115,8 +115,8 @@ class Expr:
 
         Args:
             out: Where the result goes: an array or a dataset of the shape of the result. A dataset that has
-                all rows where the result has those of `start`, `stop` and `step` takes them at the same places.
-                Results are cast to its dtype if NumPy's `same_kind` allows.
+                all rows where the result has those of `start`, `stop` and `step` takes them at the same
+                places. Results are cast to its dtype if NumPy's `same_kind` allows.
             start: The first row.
             stop: The row after the last one.
             step: The distance of rows, at least 1.
