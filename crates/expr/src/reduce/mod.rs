@@ -78,7 +78,9 @@ impl<C: Cell> Cells for Vec<C> {
     }
 
     fn relocate(&mut self, place: &dyn Fn(u64) -> u64) {
-        self.iter_mut().for_each(|cell| cell.relocate(place));
+        for cell in self {
+            cell.relocate(place);
+        }
     }
 
     fn results(&self, count: u64, ddof: u32) -> Vec<u8> {
