@@ -48,7 +48,7 @@ struct Parser<'a> {
 }
 
 /// The options of a reduction.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Options {
     axis: Option<i32>,
     ddof: u32,

@@ -18,7 +18,9 @@ pub struct Split {
 
 /// Returns the first reduction of an expression that contains no other one.
 pub(crate) fn split(expression: &Expression) -> Option<Split> {
-    let name = (0..).map(|number| format!("#{number}")).find(|name| !expression.names.contains(name))?;
+    let name = (0..=expression.names.len())
+        .map(|number| format!("#{number}"))
+        .find(|name| !expression.names.contains(name))?;
     let mut outer = expression.clone();
     outer.names.push(name.clone());
     let (inner, reduction) = take(&mut outer.tree, outer.names.len() - 1)?;

@@ -34,7 +34,7 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("é"),
         Just(" ")
     ];
-    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(piece, 0..40).prop_map(|pieces: Vec<&str>| pieces.concat())
 }
 
 /// Conditions over two small integers.
@@ -42,7 +42,7 @@ fn condition() -> impl Strategy<Value = String> {
     let side = prop_oneof![
         Just("a".to_owned()),
         Just("b".to_owned()),
-        (-3..4).prop_map(|n| n.to_string()),
+        (-3..4_i32).prop_map(|n| n.to_string()),
         Just("(2 - 1)".to_owned())
     ];
     let sign = prop_oneof![Just("<"), Just("<="), Just(">"), Just(">="), Just("=="), Just("!=")];

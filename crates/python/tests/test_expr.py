@@ -1,3 +1,4 @@
+# ruff: noqa: F841 (expressions use variables of their caller)
 """Expressions: what NumPy and numexpr say of the same expression, and of the same arrays."""
 
 import itertools
@@ -18,8 +19,7 @@ KINDS = "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()
 SIGNS = "+ - * / // % ** << >> & | ^ < <= > >= == !=".split()
 PAIRS = "arctan2 fmod hypot minimum maximum copysign nextafter".split()
 REDUCTIONS = "sum mean min max prod any all std var argmin argmax".split()
-# Functions on every dtype, and those of complex numbers at infinity, where NumPy follows C99 and Rust does
-# not.
+# The complex numbers of these tests are finite: beside infinities NumPy follows C99, and Rust does not.
 FUNCTIONS = "abs sign conj real imag sqrt log log10 log2 log1p exp expm1 floor ceil trunc rint".split()
 FUNCTIONS += "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh".split()
 FUNCTIONS += "isnan isinf isfinite signbit ones_like".split()

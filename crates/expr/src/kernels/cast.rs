@@ -36,7 +36,7 @@ where
     match to {
         Type::Bool => map1(a, is_one, out, |x: Complex<T>| u8::from(x.re != zero || x.im != zero)),
         Type::C64 => {
-            map1(a, is_one, out, |x: Complex<T>| -> Complex<f32> { Complex::new(x.re.as_(), x.im.as_()) })
+            map1(a, is_one, out, |x: Complex<T>| -> Complex<f32> { Complex::new(x.re.as_(), x.im.as_()) });
         }
         _ => map1(a, is_one, out, |x: Complex<T>| -> Complex<f64> { Complex::new(x.re.as_(), x.im.as_()) }),
     }

@@ -98,7 +98,7 @@ pub(crate) fn run(op: Op, inputs: &[In<'_>], out: &mut [u8]) -> Result<()> {
             });
         }
         Op::NextHalf => {
-            map2(&a.typed::<f16>(), &b.typed::<f16>(), (a.is_one, b.is_one), out, float::next_half)
+            map2(&a.typed::<f16>(), &b.typed::<f16>(), (a.is_one, b.is_one), out, float::next_half);
         }
         Op::Math(math, kind) => match kind.class() {
             Class::Bool | Class::Signed | Class::Unsigned => integer::math(math, kind, a, out),

@@ -78,7 +78,9 @@ impl<C: Cell> Cells for Vec<C> {
     }
 
     fn relocate(&mut self, place: &dyn Fn(u64) -> u64) {
-        self.iter_mut().for_each(|cell| cell.relocate(place));
+        for cell in self {
+            cell.relocate(place);
+        }
     }
 
     fn results(&self, count: u64, ddof: u32) -> Vec<u8> {
@@ -98,9 +100,10 @@ impl<C: Cell> Cells for Vec<C> {
 ///
 /// let reduction = Reduction { kind: ReductionKind::Sum, axis: Some(1), ddof: 0, keepdims: false };
 /// // The sums of the rows of two arrays of shape (2, 3): one array has the elements left of the other's.
-/// let (mut left, mut right) = (Accumulator::new(reduction, Type::U64, [2, 3, 1])?,
-/// Accumulator::new(reduction, Type::U64, [2, 3, 1])?); let bytes = |values: [u64; 6]|
-/// values.map(u64::to_ne_bytes).concat(); left.add(&bytes([1, 2, 3, 4, 5, 6]), 0);
+/// let mut left = Accumulator::new(reduction, Type::U64, [2, 3, 1])?;
+/// let mut right = Accumulator::new(reduction, Type::U64, [2, 3, 1])?;
+/// let bytes = |values: [u64; 6]| values.map(u64::to_ne_bytes).concat();
+/// left.add(&bytes([1, 2, 3, 4, 5, 6]), 0);
 /// right.add(&bytes([10, 20, 30, 40, 50, 60]), 0);
 /// left.merge(&right, &|cell| cell);
 /// assert_eq!(left.results(6), [66_u64, 165].map(u64::to_ne_bytes).concat());
@@ -139,8 +142,8 @@ impl Accumulator {
         self.cells.merge(&*other.cells, cell);
     }
 
-    /// Changes the positions that `argmin` and `argmax` return. They are those along the axis at first. The
-    /// new ones must have the same order.
+    /// Changes the positions that `argmin` and `argmax` return. They are those along the axis at first.
+    /// The new ones must have the same order.
     pub fn relocate(&mut self, place: &dyn Fn(u64) -> u64) {
         self.cells.relocate(place);
     }

@@ -54,7 +54,7 @@ impl Cell for IntegerProduct {
     }
 }
 
-/// A sum of durations: NaT if one is.
+/// A sum of durations: no time if one is none.
 #[derive(Clone)]
 pub(super) struct DurationSum(i64);
 
@@ -108,7 +108,9 @@ impl<const MEAN: bool> Cell for FloatSum<MEAN> {
             }
             let [a, b, c, d, e, f, g, h] = sums;
             self.one(((a + b) + (c + d)) + ((e + f) + (g + h)), at);
-            rest.iter().for_each(|&element| self.one(element, at));
+            for &element in rest {
+                self.one(element, at);
+            }
         }
     }
 

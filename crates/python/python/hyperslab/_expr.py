@@ -38,13 +38,13 @@ class Expr:
         TypeError: An operand is not one of those above.
 
     Example:
-        >>> expr = hs.Expr("2*t + 1", t=file["t2m"])
+        >>> expr = hs.Expr("2*t + 1", t=dataset)
         >>> expr.shape, expr.dtype
         ((4, 2, 3), dtype('float32'))
         >>> expr.eval()[0]
         array([[ 1.,  3.,  5.],
                [ 7.,  9., 11.]], dtype=float32)
-        >>> hs.Expr("max(t) - mean(t)", t=file["t2m"]).eval()
+        >>> hs.Expr("max(t) - mean(t)", t=dataset).eval()
         np.float32(11.5)
     """
 
@@ -84,7 +84,7 @@ class Expr:
         """The shape of the result.
 
         Example:
-            >>> hs.Expr("sum(t, axis=0)", t=file["t2m"]).shape
+            >>> hs.Expr("sum(t, axis=0)", t=dataset).shape
             (2, 3)
         """
         return self._outline()[0]
@@ -94,7 +94,7 @@ class Expr:
         """The dtype of the result.
 
         Example:
-            >>> hs.Expr("t > 3", t=file["t2m"]).dtype
+            >>> hs.Expr("t > 3", t=dataset).dtype
             dtype('bool')
         """
         return self._outline()[1]
@@ -131,7 +131,7 @@ class Expr:
             OSError: The file of `out` is open for reading.
 
         Example:
-            >>> t = file["t2m"]
+            >>> t = dataset
             >>> hs.Expr("t - mean(t, axis=0)", t=t).eval(start=0, stop=2)[0, 0]
             array([-3., -3., -3.], dtype=float32)
             >>> r = file.create_dataset("result", (4, 2, 3), "f8", chunks=(1, 2, 3), maxshape=(None, 2, 3))

@@ -112,9 +112,9 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Divides an array whose widest elements have `size` bytes. Parts are whole chunks of the shape `chunk`,
-    /// and of the shape `other` too if that is possible. The first chunk starts `before` rows before the
-    /// array.
+    /// Divides an array whose widest elements have `size` bytes. Parts are whole chunks of the shape
+    /// `chunk`, and of the shape `other` too if that is possible. The first chunk starts
+    /// `before` rows before the array.
     pub(super) fn new(
         shape: &[u64],
         chunk: Option<&[u64]>,

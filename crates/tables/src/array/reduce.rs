@@ -76,9 +76,10 @@ pub(super) fn run<'a>(stage: &Stage<'a>, reduction: Reduction) -> Result<Array<'
 /// Returns the axis of a reduction, counted from the first one.
 fn axis(reduction: Reduction, rank: usize) -> Result<Option<usize>> {
     let Some(given) = reduction.axis else { return Ok(None) };
-    let counted = if given < 0 { i64::from(given) + rank as i64 } else { i64::from(given) };
-    match usize::try_from(counted) {
-        Ok(axis) if axis < rank => Ok(Some(axis)),
+    let at = usize::try_from(given.unsigned_abs()).ok();
+    let axis = if given < 0 { at.and_then(|at| rank.checked_sub(at)) } else { at };
+    match axis {
+        Some(axis) if axis < rank => Ok(Some(axis)),
         _ => {
             let why = format!("it is out of bounds for an array of dimension {rank}");
             Err(Error::Argument { what: format!("axis {given}"), why })

@@ -12,19 +12,20 @@ pub(super) fn len(shape: &[u64], size: usize) -> Option<usize> {
 /// Returns the shape to which arrays are broadcast by NumPy's rules.
 ///
 /// Errors: `Argument` if the shapes do not fit.
-pub(super) fn broadcast<'s>(shapes: impl Iterator<Item = (&'s str, &'s [u64])> + Clone) -> Result<Vec<u64>> {
+pub(super) fn broadcast<'s>(shapes: impl Iterator<Item = (&'s str, &'s [u64])>) -> Result<Vec<u64>> {
+    let shapes: Vec<(&str, &[u64])> = shapes.collect();
     let mut all: Vec<u64> = Vec::new();
-    for (_, shape) in shapes.clone() {
+    for (_, shape) in &shapes {
         if shape.len() > all.len() {
             all.splice(0..0, vec![1; shape.len() - all.len()]);
         }
         let skipped = all.len() - shape.len();
-        for (common, len) in all[skipped..].iter_mut().zip(shape) {
+        for (common, len) in all[skipped..].iter_mut().zip(*shape) {
             if *common == 1 {
                 *common = *len;
             } else if *len != 1 && len != common {
                 let shapes: Vec<String> =
-                    shapes.clone().map(|(name, shape)| format!("{name} {}", written(shape))).collect();
+                    shapes.iter().map(|(name, shape)| format!("{name} {}", written(shape))).collect();
                 let why = format!("their shapes cannot be broadcast together: {}", shapes.join(", "));
                 return Err(Error::Argument { what: "the operands".to_owned(), why });
             }
