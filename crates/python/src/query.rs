@@ -22,11 +22,7 @@ pub(crate) struct PyQuery {
 impl PyQuery {
     /// Makes a query. The values of `variables` are scalars, or paths of columns in lists of one string.
     #[new]
-    fn new(
-        dataset: &Bound<'_, Dataset>,
-        condition: &str,
-        variables: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
+    fn new(dataset: &Bound<'_, Dataset>, condition: &str, variables: &Bound<'_, PyDict>) -> PyResult<Self> {
         let table = table(dataset.get())?;
         let mut given = Vec::new();
         for (name, value) in variables {

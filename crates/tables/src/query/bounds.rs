@@ -65,7 +65,10 @@ impl Key {
     pub(super) fn bytes(&self, kind: Type) -> Vec<u8> {
         match self {
             Self::Int(value) => value.to_le_bytes()[..kind.size()].to_vec(),
-            #[expect(clippy::cast_possible_truncation, reason = "bounds of floats of 32 bits are such floats")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "bounds of floats of 32 bits are such floats"
+            )]
             Self::Float(value) if kind == Type::F32 => (*value as f32).to_le_bytes().to_vec(),
             Self::Float(value) => value.to_le_bytes().to_vec(),
             Self::Bytes(bytes) => bytes.clone(),

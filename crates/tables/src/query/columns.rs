@@ -99,9 +99,7 @@ fn native(datatype: &Datatype) -> Option<(Type, Datatype)> {
         Datatype::Integer(Integer { size, signed, .. }) => integer(*size, *signed),
         Datatype::Bits(Bits { size: 1, .. }) => Some((Type::Bool, integer(1, false)?.1)),
         Datatype::Bits(Bits { size, .. }) => integer(*size, false),
-        Datatype::Enumeration(enumeration) if is_bool(enumeration) => {
-            Some((Type::Bool, integer(1, true)?.1))
-        }
+        Datatype::Enumeration(enumeration) if is_bool(enumeration) => Some((Type::Bool, integer(1, true)?.1)),
         Datatype::Enumeration(enumeration) => native(&enumeration.base),
         Datatype::Float(float) => {
             let known = Float::ieee(float.size, NATIVE).filter(|known| known.has_values_of(float));
