@@ -1,5 +1,5 @@
-//! Compares the bounds that are stored with chunks of records with the values of the records, and searches that
-//! use them with searches that do not.
+//! Compares the bounds that are stored with chunks of records with the values of the records, and searches
+//! that use them with searches that do not.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use hyperslab::datatype::{ByteOrder, Datatype, Enumeration};
-use hyperslab::filter::{Blosc, Blosc2, BloscCodec, Filter};
+use hyperslab::filter::{Blosc, Blosc2, BloscCodec, BloscFilter, Filter};
 use hyperslab::internals::compound;
 use hyperslab::{Bound, Bounds, Dataset, Element, File, WriteOptions};
 use hyperslab_testkit::fuzz::Random;
@@ -263,8 +263,8 @@ fn a_note_that_is_damaged_or_of_another_chunk_is_ignored() {
             assert!(result.is_err() || found.into_inner().unwrap() == 1500, "byte {position} by {change}");
         }
     }
-    // The header of the second chunk before the content of the first: a program that changes a chunk and keeps
-    // what it does not know.
+    // The header of the second chunk before the content of the first: a program that changes a chunk and
+    // keeps what it does not know.
     let mut mixed = first.clone();
     let note = at + 20..header;
     mixed[note.clone()].copy_from_slice(&second[note]);
@@ -292,6 +292,16 @@ fn chunks_of_equal_records_other_filters_and_other_shapes_have_no_notes() {
     file.flush().unwrap();
     let stored = numbers.read_stored_chunk(numbers.chunk_at(&[0]).unwrap().unwrap()).unwrap();
     assert!(!stored.windows(9).any(|window| window == b"hyperslab"));
+    // Values that lose precision are not those that were given.
+    let pair = compound([("x", f32::datatype(), 4), ("y", f32::datatype(), 4)]);
+    for (filter, expected) in [(BloscFilter::Shuffle, true), (BloscFilter::Truncate, false)] {
+        let name = format!("{filter:?}");
+        let pairs = file.root().new_dataset_of(name, pair.clone()).shape([5000]).chunks([5000]);
+        let pairs = pairs.filter(blosc2().filter(filter)).create().unwrap();
+        pairs.write_with(.., &rows[..40_000], &WriteOptions::default()).unwrap();
+        file.flush().unwrap();
+        assert_eq!(is_noted(&pairs), expected, "{filter:?}");
+    }
     let whole = passed(&file.dataset("equal").unwrap(), &|_| false);
     assert!(whole.len() == 3000 && whole.values().all(|row| row[..] == equal[..RECORD]));
 }

@@ -30,14 +30,17 @@ impl Filter for Blosc {
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
         // A note is for one chunk, whatever becomes of the chunk.
-        let note = scratch.note.take().filter(|note| note.len() <= MAX_NOTE);
+        let note = scratch.note.take();
         if src.is_empty() || src.len() > MAX_CHUNK {
             return Ok(Encoded::Skipped);
         }
         let encoder = self.encoder()?;
         let buffers = &mut scratch.blosc.encoding;
         if self.id == FilterId::BLOSC2 {
-            return Ok(self.frame(&encoder, src, note.as_deref(), dst, buffers).into());
+            // With less precision, the chunk no longer is what the note describes.
+            let is_exact = encoder.forward != BloscFilter::Truncate;
+            let note = note.as_deref().filter(|note| is_exact && note.len() <= MAX_NOTE);
+            return Ok(self.frame(&encoder, src, note, dst, buffers).into());
         }
         let blocks = Blocks { bytes: src, block_size: encoder.block_size(src.len()), grid: None };
         let shorter = (src.len() - 1).min(dst.len());

@@ -226,8 +226,8 @@ impl Summary<'_> {
     }
 }
 
-/// Appends the index of metalayers and the only metalayer, whose content `write` appends. Returns the position
-/// of the content.
+/// Appends the index of metalayers and the only metalayer, whose content `write` appends. Returns the
+/// position of the content.
 fn only_metalayer(name: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> usize {
     // The index has its own length, and for each metalayer its name and position.
     let index = 13 + name.len();

@@ -1,12 +1,12 @@
-//! A note that the writer of a chunk leaves in the header of the chunk's frame, as a metalayer. Other decoders
-//! ignore metalayers that they do not know. The note is bound to the frame by a checksum of all its bytes, so
-//! that a frame that was changed after the note was written has no note.
+//! A note that the writer of a chunk leaves in the header of the chunk's frame, as a metalayer. Other
+//! decoders ignore metalayers that they do not know. The note is bound to the frame by a checksum of all its
+//! bytes, so that a frame that was changed after the note was written has no note.
 
 use super::frame::{Frame, metalayer};
 use super::name;
 use crate::filter::FilterId;
 
-/// The most bytes of a note. A longer note is not stored.
+/// The most bytes of a note. A longer note is not stored, nor is one with a chunk whose values are truncated.
 pub const MAX_NOTE: usize = 4096;
 /// The name of the metalayer.
 pub(super) const NAME: &[u8] = b"hyperslab";
@@ -51,8 +51,8 @@ pub(super) fn checksum(frame: &[u8], at: usize) -> [u8; CHECKSUM] {
 /// An odd number with irregular bits, so that a multiplication moves every bit to many others.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns a 64-bit checksum. Each step maps the states and the words one to one, so a change of a single word
-/// always changes the result. Eight independent lanes hide the latency of the multiplication.
+/// Returns a 64-bit checksum. Each step maps the states and the words one to one, so a change of a single
+/// word always changes the result. Eight independent lanes hide the latency of the multiplication.
 fn mixed(bytes: &[u8], seed: u64) -> u64 {
     let mut lanes = [1, 2, 3, 4, 5, 6, 7, 8].map(|lane: u64| seed ^ lane.wrapping_mul(FACTOR));
     let mut step = |block: &[u8; 64]| {

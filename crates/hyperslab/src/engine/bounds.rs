@@ -67,21 +67,27 @@ impl Column {
     }
 }
 
-/// The columns of a record that have bounds: integers, bit fields, enumerations and IEEE floating-point numbers
-/// of 4 and 8 bytes, also in nested records.
+/// The columns of a record that have bounds: integers, bit fields, enumerations and IEEE floating-point
+/// numbers of 4 and 8 bytes, also in nested records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::engine) struct Columns {
+pub struct Columns {
     record: usize,
     list: Vec<Column>,
 }
 
 impl Columns {
-    /// Returns the columns of an array of records; `None` for other arrays, or if no column has an order.
-    pub(in crate::engine) fn of(array: &StoredArray) -> Option<Self> {
-        let mut columns = Self { record: array.element_size, list: Vec::new() };
-        let is_table = array.shape.len() == 1 && matches!(&*array.datatype, Datatype::Compound(_));
-        columns.add(&array.datatype, 0).filter(|()| is_table && !columns.list.is_empty())?;
+    /// Returns the columns of records of `record` bytes; `None` if the datatype is no record or no column has
+    /// an order.
+    pub fn of(datatype: &Datatype, record: usize) -> Option<Self> {
+        let mut columns = Self { record, list: Vec::new() };
+        let is_record = matches!(datatype, Datatype::Compound(_));
+        columns.add(datatype, 0).filter(|()| is_record && !columns.list.is_empty())?;
         Some(columns)
+    }
+
+    /// Returns the columns of an array, if it is a row of records.
+    pub(in crate::engine) fn of_array(array: &StoredArray) -> Option<Self> {
+        if array.shape.len() == 1 { Self::of(&array.datatype, array.element_size) } else { None }
     }
 
     /// Appends the columns of a datatype at byte `at` of a record. Returns `None` if a column is outside the
@@ -137,19 +143,19 @@ impl Columns {
     }
 }
 
-/// Returns the note to store with a chunk of an array, if the array's chunks have notes and this one gains from
-/// it. A chunk that repeats one record does not: it takes no time to scan.
+/// Returns the note to store with a chunk of an array, if the array's chunks have notes and this one gains
+/// from it. A chunk that repeats one record does not: it takes no time to scan.
 pub(in crate::engine) fn note(
     array: &StoredArray,
     chunked: &ChunkedStorage,
     chunk: &[u8],
 ) -> Option<Vec<u8>> {
-    let is_blosc2 = matches!(chunked.pipeline.filters(), [only] if only.id() == FilterId::BLOSC2);
+    let is_blosc2 = matches!(chunked.pipeline.filters(), [only] if only.id() == FilterId::BLOSC2 && only.filter().is_ok());
     if !is_blosc2 || chunk.len() / LEAST < HEAD {
         return None;
     }
     let columns =
-        Columns::of(array).filter(|columns| columns.note_len() <= MAX_NOTE.min(chunk.len() / LEAST))?;
+        Columns::of_array(array).filter(|columns| columns.note_len() <= MAX_NOTE.min(chunk.len() / LEAST))?;
     repeated(chunk, columns.record).is_none().then(|| columns.note(chunk))
 }
 
@@ -173,7 +179,7 @@ pub struct Bound<'a> {
 
 impl<'a> Bounds<'a> {
     /// Decodes a note. Returns `None` if it is not a note of these columns.
-    fn decode(note: &'a [u8], columns: &'a Columns) -> Option<Self> {
+    pub fn decode(note: &'a [u8], columns: &'a Columns) -> Option<Self> {
         let bounds = Self { columns, note };
         let head = [&[VERSION][..], &low_word(columns.record), &low_word(columns.list.len())].concat();
         if note.len() != columns.note_len() || !note.starts_with(&head) {

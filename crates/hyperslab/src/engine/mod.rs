@@ -16,7 +16,7 @@ mod transfer;
 mod write;
 
 pub use array::{ChunkedStorage, Storage, StoredArray};
-pub use bounds::{Bound, Bounds};
+pub use bounds::{Bound, Bounds, Columns};
 pub use chunks::cache::ChunkCache;
 pub use chunks::dirty::DirtyChunks;
 pub use dst::Destination;

@@ -28,8 +28,8 @@ pub struct Block<'a> {
     pub first: usize,
     /// The number of elements.
     pub count: usize,
-    /// The elements as stored, or their selected columns. A single one if all elements of the block are equal,
-    /// so that a constant chunk of any length costs nothing.
+    /// The elements as stored, or their selected columns. A single one if all elements of the block are
+    /// equal, so that a constant chunk of any length costs nothing.
     pub elements: &'a [u8],
     /// The bytes of an element.
     size: usize,
@@ -62,8 +62,8 @@ pub(in crate::engine) struct ChunkFilter<'a> {
 }
 
 impl ChunkFilter<'_> {
-    /// Returns whether a chunk is not wanted, given all its stored bytes. The bytes are compared with the note
-    /// only if the note says so.
+    /// Returns whether a chunk is not wanted, given all its stored bytes. The bytes are compared with the
+    /// note only if the note says so.
     pub(super) fn leaves_out(&self, stored: &[u8], mask: FilterMask, chunked: &ChunkedStorage) -> bool {
         let noted = NotedBounds::stored(stored, mask, &self.columns, chunked);
         noted.is_some_and(|noted| !(self.keep)(&noted.bounds) && noted.are_of_chunk())
@@ -94,7 +94,8 @@ impl Reading<'_> {
         let pieces = Pieces::converted(self.array);
         let mut run = self.run(&pieces, convert, map.as_ref().map_or(size, Convert::size))?;
         run.emit.sink = Some(sink);
-        run.filter = keep.and_then(|keep| Some(ChunkFilter { columns: Columns::of(self.array)?, keep }));
+        run.filter =
+            keep.and_then(|keep| Some(ChunkFilter { columns: Columns::of_array(self.array)?, keep }));
         let mut nowhere = Destination::contiguous(&mut []);
         let (dst, _) = nowhere.share(&[0], size)?;
         let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
