@@ -159,6 +159,10 @@ impl Source for Converted<'_> {
         }
     }
 
+    fn repeats(&self, size: usize) -> bool {
+        self.source.repeats(size)
+    }
+
     fn takes_combs(&self) -> bool {
         true
     }

@@ -122,6 +122,8 @@ pub struct Scratch {
     pub(crate) room: crate::convert::Room,
     /// Elements that are passed to a function.
     pub(crate) handed: Vec<u8>,
+    /// A note to store with the next chunk that Blosc 2 encodes; see [`Note`](crate::blosc::Note).
+    pub note: Option<Vec<u8>>,
     /// How the current filter writes its result, if it has a choice. The pipeline sets this.
     pub(crate) stores: Stores,
 }

@@ -4,9 +4,10 @@ use smallvec::SmallVec;
 
 use crate::convert::{Convert, Converting, Room, hand};
 use crate::filter::Scratch;
+use crate::repeated::hand_repeated;
 pub use crate::simd::Stores;
 pub use crate::simd::comb::Comb;
-use crate::sink::{All, Feed};
+use crate::sink::{All, Feed, Handed};
 
 /// The selection along one dimension of a chunk, and the distance of selected elements in the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,10 +119,25 @@ impl Places {
 
 /// Passes the selected elements of `src`, a whole chunk in row-major order, to `f`, as
 /// [`Pipeline::blocks`](crate::Pipeline::blocks) does.
-pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dyn FnMut(usize, &[u8])) {
+pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dyn FnMut(Handed<'_>)) {
     Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
         if let Some(walk) = Walk::of(gather) {
             hand(&Rows(src), converting, &mut scratch.room, &mut All { walk: &walk, sink: feed });
+        }
+    });
+}
+
+/// Passes the selected elements of a chunk to `f`, as [`blocks`] does, if the chunk consists of `bytes`, again
+/// and again.
+pub fn repeated_blocks(
+    gather: &Gather<'_>,
+    bytes: &[u8],
+    scratch: &mut Scratch,
+    f: &mut dyn FnMut(Handed<'_>),
+) {
+    Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
+        if let Some(walk) = Walk::of(gather) {
+            hand_repeated(bytes, converting, &mut scratch.room, &mut All { walk: &walk, sink: feed });
         }
     });
 }
@@ -145,6 +161,12 @@ pub(crate) trait Source {
     #[inline]
     fn rows(&self, _at: usize, _len: usize) -> Option<&[u8]> {
         None
+    }
+
+    /// Returns whether all elements are equal that start at multiples of `size` bytes.
+    #[inline]
+    fn repeats(&self, _size: usize) -> bool {
+        false
     }
 
     /// Returns whether many runs in one call are much cheaper than one run at a time.

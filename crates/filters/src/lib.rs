@@ -38,4 +38,5 @@ pub use registry::{Parameters, Registry};
 pub use repeated::repeated;
 pub use shuffle::Shuffle;
 pub use simd::{instructions, widest};
+pub use sink::Handed;
 pub use stream::Stream;

@@ -16,7 +16,7 @@ use crate::gather::{Gather, Rows, Target, Walk};
 use crate::planes::Planes;
 use crate::registry::{Parameters, Registry, registered_name};
 use crate::simd::Stores;
-use crate::sink::{All, Feed, Sink};
+use crate::sink::{All, Feed, Handed, Sink};
 
 /// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Clone, Default)]
@@ -222,9 +222,8 @@ impl Pipeline {
     /// Decodes a chunk and passes its selected elements to `f` while they are cached, converted as the
     /// selection says.
     ///
-    /// Each call of `f` gets a run of whole elements that are contiguous in the chunk, and the byte offset of
-    /// the first of them in the chunk. Runs have at most 64 KiB unless one element is longer. Runs ascend,
-    /// except that chunks of n-dimensional blocks are passed block by block. Destination offsets are ignored.
+    /// Each call of `f` gets a run of whole elements that are contiguous in the chunk. Runs have at most 64 KiB
+    /// unless one element is longer, or all elements of a run are equal. Runs ascend, except that chunks of n-dimensional blocks are passed block by block. Destination offsets are ignored.
     /// `room` must be as long as the chunk, and is clobbered.
     pub fn blocks(
         &self,
@@ -233,7 +232,7 @@ impl Pipeline {
         room: &mut [u8],
         gather: &Gather<'_>,
         scratch: &mut Scratch,
-        f: &mut dyn FnMut(usize, &[u8]),
+        f: &mut dyn FnMut(Handed<'_>),
     ) -> Result<()> {
         Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
             self.hand_on(mask, stored, room, gather, converting, feed, scratch)

@@ -19,20 +19,10 @@ pub(crate) struct Planes<'a> {
 }
 
 impl<'a> Planes<'a> {
-    /// Selects the planes that `order` names, or all planes, of elements of `width` bytes. Each plane may be
-    /// at any address.
+    /// Takes the first `count` planes, which may be at any addresses, of elements that were shuffled as
+    /// `width` bytes.
     #[inline]
-    pub(crate) fn few(
-        planes: &[Plane<'a>; MAX_FEW],
-        width: usize,
-        order: Option<&[u16]>,
-        stores: Stores,
-    ) -> Self {
-        let mut few = *planes;
-        let count = order.map_or(width, <[u16]>::len);
-        for (chosen, &k) in few.iter_mut().zip(order.unwrap_or_default()) {
-            *chosen = planes[usize::from(k)];
-        }
+    pub(crate) fn few(few: [Plane<'a>; MAX_FEW], count: usize, width: usize, stores: Stores) -> Self {
         Self { few, count, many: None, width, stores }
     }
 
@@ -94,6 +84,12 @@ impl Source for Planes<'_> {
             None => kernels.unshuffle_runs(&self.few[..self.count], first, step, into, self.stores),
             Some(rack) => kernels.unshuffle_rack(rack, first, step, into, self.stores),
         }
+    }
+
+    #[inline]
+    fn repeats(&self, size: usize) -> bool {
+        let is_element = size == self.width && self.many.is_none();
+        is_element && self.few[..self.count].iter().all(Plane::is_repeated)
     }
 
     #[inline]

@@ -42,10 +42,20 @@ impl<T: Target + ?Sized> Sink for T {
 /// while the function uses them.
 const PIECE: usize = 64 << 10;
 
-/// A function that gets elements while they are cached. Its arguments are the byte offset in the chunk, and
-/// the elements.
+/// A run of selected elements that is passed to a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Handed<'a> {
+    /// The byte offset in the chunk of the first element.
+    pub at: usize,
+    /// The number of elements.
+    pub count: usize,
+    /// The elements; a single one if all are equal.
+    pub elements: &'a [u8],
+}
+
+/// A function that gets elements while they are cached.
 pub(crate) struct Feed<'a> {
-    f: &'a mut dyn FnMut(usize, &[u8]),
+    f: &'a mut dyn FnMut(Handed<'_>),
     /// The bytes of an element as it is stored, and as it is passed to the function.
     element_size: usize,
     size: usize,
@@ -65,14 +75,19 @@ impl Sink for Feed<'_> {
     fn piece<S: Source>(&mut self, run: Run, from: usize, source: &S) {
         let most = (PIECE / self.element_size.max(self.size)).max(1);
         let elements = run.len / self.element_size;
+        if elements > 1 && source.repeats(self.element_size) {
+            let room = crate::filter::buffer(self.room, self.size);
+            source.copy(from, room);
+            return (self.f)(Handed { at: run.target, count: elements, elements: room });
+        }
         for first in (0..elements).step_by(most) {
             let (at, count) = (first * self.element_size, most.min(elements - first));
             if let Some(rows) = source.rows(from + at, count * self.element_size) {
-                (self.f)(run.target + at, rows);
+                (self.f)(Handed { at: run.target + at, count, elements: rows });
             } else {
                 let room = crate::filter::buffer(self.room, count * self.size);
                 source.copy(from + at, room);
-                (self.f)(run.target + at, room);
+                (self.f)(Handed { at: run.target + at, count, elements: room });
             }
         }
     }
@@ -88,7 +103,7 @@ impl Feed<'_> {
     pub(crate) fn with<R>(
         gather: &Gather<'_>,
         scratch: &mut Scratch,
-        f: &mut dyn FnMut(usize, &[u8]),
+        f: &mut dyn FnMut(Handed<'_>),
         hand_on: impl FnOnce(&Gather<'_>, Option<Converting<'_>>, &mut Feed<'_>, &mut Scratch) -> R,
     ) -> R {
         let mut axes = [Axis { start: 0, step: 1, count: 0, stride: 0 }; MAX_RANK];

@@ -7,8 +7,8 @@ mod conversions;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use hyperslab_filters::blosc::{Blosc, Spans};
-use hyperslab_filters::{Axis, Convert, Encoded, Filter, FilterId, Gather, Scratch, Stores};
+use hyperslab_filters::blosc::{Blosc, MAX_NOTE, Spans, note};
+use hyperslab_filters::{Axis, ByteMap, Convert, Encoded, Filter, FilterId, Gather, Handed, Scratch, Stores};
 
 use crate::conversions::{conversions, converted};
 
@@ -128,11 +128,12 @@ fn check_conversions(sample: &Sample, decoded: &[u8], random: &mut Random, scrat
         assert!([&out[..3], &out[len + 3..]].concat() == [0xEE; 5], "{what}");
         assert!(out[3..len + 3] == converted(convert, size, &selected(decoded, sample, &axes)), "{what}");
         let mut seen = Vec::new();
-        let feed = &mut |at: usize, elements: &[u8]| {
-            let count = elements.len() / convert.map_or(size, Convert::size);
+        let feed = &mut |Handed { at, count, elements }: Handed<'_>| {
+            let given = elements.len() / convert.map_or(size, Convert::size);
             assert!(at.is_multiple_of(size) && count > 0 && elements.len() <= 64 << 10, "{what}");
+            assert!(given == count || given == 1, "{what} at {at}");
             let stored = &decoded[at..at + count * size];
-            assert!(elements == converted(convert, size, stored), "{what} at {at}");
+            assert!(elements.repeat(count / given) == converted(convert, size, stored), "{what} at {at}");
             seen.extend(at / size..at / size + count);
         };
         assert_eq!(sample.blosc.blocks(&sample.stored, &gather, scratch, feed), Ok(()), "{what}");
@@ -316,7 +317,10 @@ fn decoding_returns_the_encoded_bytes() {
     let mut random = Random(4);
     let (mut chunks, mut lines) = (Vec::new(), String::new());
     for number in 0..600u32 {
-        let size = [1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 32, 255, 300][random.below(13)];
+        let size = match random.below(2) {
+            0 => 1 + random.below(255),
+            _ => [1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 32, 255, 300][random.below(13)],
+        };
         let shapes: [&[u32]; 11] = [
             &[1],
             &[700],
@@ -352,12 +356,23 @@ fn decoding_returns_the_encoded_bytes() {
         // Truncation loses precision, unless the chunk is stored uncompressed.
         let expected = if change == 4 { without_mantissa(&raw, size) } else { raw.clone() };
         let mut stored = vec![7; blosc.encode_bound(raw.len())];
+        let given = (random.below(2) == 0).then(|| vec![0xa5; random.below(MAX_NOTE + 2)]);
+        scratch.note.clone_from(&given);
         let Encoded::Stored(len) = blosc.encode_into(&raw, &mut stored, &mut scratch).unwrap() else {
             assert_eq!(id, FilterId::BLOSC, "{client:?}");
             continue;
         };
         stored.truncate(len);
-        assert!(stored.len() < 2 * raw.len() + 600, "{client:?}");
+        assert!(stored.len() < 2 * raw.len() + 600 + given.as_ref().map_or(0, Vec::len), "{client:?}");
+        let kept = given.filter(|note| {
+            id == FilterId::BLOSC2
+                && change != 4
+                && note.len() <= MAX_NOTE
+                && !stored.windows(4).take(200).any(|w| w == b"b2nd")
+        });
+        let found = note(&stored);
+        assert_eq!(found.map(|note| note.bytes), kept.as_deref(), "{client:?}");
+        assert!(found.is_none_or(|note| note.is_intact()), "{client:?}");
         let mut back = vec![0xEE; raw.len()];
         let decoded = blosc.decode_into(&stored, &mut back, &mut scratch);
         assert_eq!(decoded, Ok(raw.len()), "{client:?}");
@@ -380,6 +395,117 @@ fn decoding_returns_the_encoded_bytes() {
     if let Some(folder) = std::env::var_os("BLOSC_ENCODED").map(PathBuf::from) {
         std::fs::write(folder.join("samples.bin"), chunks).unwrap();
         std::fs::write(folder.join("samples.txt"), lines).unwrap();
+    }
+}
+
+/// Returns the positions of the streams of the only chunk of a frame: for each block, the range of each
+/// stream without its length.
+fn streams(stored: &[u8]) -> Vec<Vec<std::ops::Range<usize>>> {
+    let word = |at: usize| i32::from_le_bytes(stored[at..at + 4].try_into().unwrap());
+    let size = |at: usize| usize::try_from(word(at)).unwrap();
+    let at = usize::try_from(u32::from_be_bytes(stored[11..15].try_into().unwrap())).unwrap();
+    let (flags, type_size, decoded, block_size) =
+        (stored[at + 2], stored[at + 3], size(at + 4), size(at + 8));
+    let block = |index: usize| {
+        let is_split = flags & 0x10 == 0 && (index + 1) * block_size <= decoded;
+        let mut from = at + size(at + 32 + 4 * index);
+        let stream = |_| {
+            // A negative length stands for a repeated byte, with one byte that says so.
+            let len = usize::try_from(word(from)).unwrap_or(1);
+            let range = from + 4..from + 4 + len;
+            from = range.end;
+            range
+        };
+        (0..if is_split { type_size } else { 1 }).map(stream).collect()
+    };
+    (0..decoded.div_ceil(block_size)).map(block).collect()
+}
+
+#[test]
+fn a_column_of_a_row_needs_only_its_own_streams() {
+    let (size, rows) = (32, 60_000);
+    let raw: Vec<u8> =
+        (0..rows * size).map(|at: usize| ((at / size) >> (at % 3) ^ (at % size)).to_le_bytes()[0]).collect();
+    let mut scratch = Scratch::default();
+    for codec in [0, 1] {
+        let blosc = Blosc::new(FilterId::BLOSC2, &[1, 0, 32, 0, 5, 1, codec], size, raw.len()).unwrap();
+        let mut stored = vec![0; blosc.encode_bound(raw.len())];
+        let Encoded::Stored(len) = blosc.encode_into(&raw, &mut stored, &mut scratch).unwrap() else {
+            panic!()
+        };
+        stored.truncate(len);
+        let blocks = streams(&stored);
+        let whole: Vec<_> = blocks.iter().filter(|block| block.len() == size).collect();
+        assert_eq!(whole.len(), rows * size / (24 << 10) / size, "planes have 24 KiB");
+        for stream in whole.iter().flat_map(|block| block[..8].iter().chain(&block[12..])) {
+            stored[stream.clone()].fill(0xff);
+        }
+        // Rows of the blocks that are split. The rest is one stream.
+        let selected = rows / (24 << 10) * (24 << 10);
+        let map = ByteMap::columns(size, &[8..12]).unwrap();
+        let axes = [Axis { start: 0, step: 1, count: selected, stride: 4 }];
+        let shape = [rows];
+        let gather = Gather { convert: Some(&map), ..Gather::new(size, &shape, &axes, 0) };
+        let mut column = vec![0; 4 * selected];
+        blosc.scatter_into(&stored, &gather, &mut column[..], &mut scratch).unwrap();
+        let expected: Vec<u8> =
+            raw.chunks_exact(size).take(selected).flat_map(|row| row[8..12].to_vec()).collect();
+        assert!(column == expected, "codec {codec}");
+    }
+}
+
+#[test]
+fn a_note_is_not_intact_after_any_change_of_the_frame() {
+    let (size, mut scratch) = (8, Scratch::default());
+    let raw = elements(&mut Random(7), size, 300);
+    let blosc = Blosc::new(FilterId::BLOSC2, &[1, 0, 8, 0, 5, 1, 1], size, raw.len()).unwrap();
+    let mut stored = vec![0; blosc.encode_bound(raw.len())];
+    scratch.note = Some(b"a note".to_vec());
+    let Encoded::Stored(len) = blosc.encode_into(&raw, &mut stored, &mut scratch).unwrap() else { panic!() };
+    stored.truncate(len);
+    assert!(scratch.note.is_none(), "a note is stored once");
+    assert!(note(&stored).is_some_and(|note| note.bytes == b"a note" && note.is_intact()));
+    for at in 0..len {
+        for change in [1, 0x80, 0xff] {
+            stored[at] ^= change;
+            assert!(!note(&stored).is_some_and(|note| note.is_intact()), "byte {at} changed by {change}");
+            stored[at] ^= change;
+        }
+        assert!(!note(&stored[..at]).is_some_and(|note| note.is_intact()), "cut to {at}");
+    }
+}
+
+#[test]
+fn a_chunk_of_equal_elements_is_handed_on_as_one_element() {
+    let (rows, mut scratch) = (100_000, Scratch::default());
+    let row: Vec<u8> = (0..24).collect();
+    // Rows that are all equal, and rows whose first column is constant.
+    let equal = row.repeat(rows);
+    let mut column = equal.clone();
+    column.chunks_exact_mut(24).enumerate().for_each(|(k, row)| row[8] = k.to_le_bytes()[0]);
+    for (raw, columns, blocks) in [(&equal, 0..24, 1), (&vec![0; 24 * rows], 3..7, 1), (&column, 0..8, 5)] {
+        let blosc = Blosc::new(FilterId::BLOSC2, &[1, 0, 24, 0, 5, 1, 1], 24, raw.len()).unwrap();
+        let mut stored = vec![0; blosc.encode_bound(raw.len())];
+        let Encoded::Stored(len) = blosc.encode_into(raw, &mut stored, &mut scratch).unwrap() else {
+            panic!()
+        };
+        let map = ByteMap::columns(24, std::slice::from_ref(&columns)).unwrap();
+        let axes = [Axis { start: 0, step: 1, count: rows, stride: 0 }];
+        let shape = [rows];
+        let gather = Gather { convert: Some(&map), ..Gather::new(24, &shape, &axes, 0) };
+        let (mut next, mut calls) = (0, 0);
+        let feed = &mut |Handed { at, count, elements }: Handed<'_>| {
+            assert!(at == next && elements[..columns.len()] == raw[columns.clone()], "{columns:?} at {at}");
+            // The rows after the last split block are not constant streams.
+            calls += usize::from(elements.len() == columns.len());
+            next += 24 * count;
+        };
+        blosc.blocks(&stored[..len], &gather, &mut scratch, feed).unwrap();
+        assert_eq!(
+            (next, calls >= blocks - 1, calls <= blocks),
+            (raw.len(), true, true),
+            "{columns:?} {calls}"
+        );
     }
 }
 

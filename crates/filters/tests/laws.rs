@@ -10,8 +10,8 @@ use std::sync::Arc;
 use hyperslab_filters::error::Result;
 use hyperslab_filters::gather::scatter;
 use hyperslab_filters::{
-    Axis, Convert, Encoded, Filter, FilterError, FilterId, FilterMask, Gather, Pipeline, Registry, Scratch,
-    StageSpec,
+    Axis, Convert, Encoded, Filter, FilterError, FilterId, FilterMask, Gather, Handed, Pipeline, Registry,
+    Scratch, StageSpec,
 };
 use proptest::prelude::*;
 
@@ -133,11 +133,13 @@ proptest! {
             pipeline.scatter_into(mask, &stored, &mut room, &gather, &mut found[..], scratch).unwrap();
             prop_assert_eq!(found, expected);
             let (mut next, mut seen) = (0, 0);
-            let feed = &mut |at: usize, run: &[u8]| {
-                let from = at / size * (after.len() / elements);
-                assert!(at >= next && run == &after[from..from + run.len()]);
-                next = at + run.len() * elements / after.len() * size;
-                seen += run.len() * elements / after.len();
+            let feed = &mut |Handed { at, count, elements: run }: Handed<'_>| {
+                let one = after.len() / elements;
+                let from = at / size * one;
+                assert!(run.len() == one || run.len() == count * one);
+                assert!(at >= next && run.repeat(count * one / run.len()) == &after[from..from + count * one]);
+                next = at + count * size;
+                seen += count;
             };
             pipeline.blocks(mask, &stored, &mut room, &gather, scratch, feed).unwrap();
             prop_assert_eq!(seen, axes.iter().map(|axis| axis.count).product::<usize>());

@@ -46,7 +46,9 @@ pub mod check;
 pub mod driver;
 pub mod filter;
 
-pub use engine::{Block, Destination, ReadOptions, ReadPlan, WriteOptions, set_threads, threads};
+pub use engine::{
+    Block, Bound, Bounds, Destination, ReadOptions, ReadPlan, WriteOptions, set_threads, threads,
+};
 pub use error::{Error, RequestError, Result};
 #[doc(inline)]
 /// The 16-bit floats [`f16`](half::f16) and [`bf16`](half::bf16), which are elements.

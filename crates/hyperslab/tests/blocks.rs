@@ -20,7 +20,9 @@ fn by_blocks(dataset: &Dataset, what: &Selection, columns: &[Range<usize>]) -> H
     let found: Mutex<HashMap<Vec<u64>, Vec<u8>>> = Mutex::default();
     let sink = |block: Block<'_>| {
         let mut found = found.lock().unwrap();
-        for (number, element) in block.elements.chunks_exact(size).enumerate() {
+        assert_eq!(block.iter().len(), block.count);
+        assert_eq!(block.elements.len(), if block.is_repeated() { size } else { block.count * size });
+        for (number, element) in block.iter().enumerate() {
             let mut rest = block.first + number;
             let mut coord = block.piece.to_vec();
             for (at, len) in coord.iter_mut().zip(block.piece_shape).rev() {
@@ -29,7 +31,6 @@ fn by_blocks(dataset: &Dataset, what: &Selection, columns: &[Range<usize>]) -> H
             }
             assert!(found.insert(coord, element.to_vec()).is_none(), "an element came twice");
         }
-        assert!(block.elements.len().is_multiple_of(size));
         Ok(())
     };
     dataset.blocks(what, columns, NonZeroUsize::new(2), &sink).unwrap();

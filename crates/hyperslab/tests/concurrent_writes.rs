@@ -288,6 +288,67 @@ fn an_in_place_write_to_a_deleted_dataset_does_not_overwrite_a_new_one() {
 }
 
 #[test]
+fn threads_write_rows_of_contiguous_data_at_the_same_time() {
+    let (began, has_begun) = std::sync::mpsc::channel();
+    let (go_on, may_end) = std::sync::mpsc::channel();
+    let channels = std::sync::Mutex::new((began, may_end));
+    // The write of the first rows takes until another writer has finished, or very long.
+    let elements = move |_, bytes: &[u8]| {
+        if bytes.len() == 2400 && bytes[0] == 1 {
+            let (began, may_end) = &*channels.lock().unwrap();
+            began.send(()).unwrap();
+            _ = may_end.recv_timeout(Duration::from_secs(30));
+        }
+        false
+    };
+    let driver = Arc::new(Late::new(vec![Box::new(elements)]));
+    let file = File::options().create(true).truncate(true).open_on(driver).unwrap();
+    let space = Dataspace::Simple { shape: vec![100, 20], max_shape: None };
+    let dataset = file.root().create_dataset("d", &DatasetOptions::new(space, i32::datatype())).unwrap();
+    dataset.write(.., &[0; 2000]).unwrap();
+    file.flush().unwrap();
+    let is_first_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            dataset.write([0..30, 0..20], &[1; 600]).unwrap();
+            is_first_done.store(true, Ordering::SeqCst);
+        });
+        has_begun.recv().unwrap();
+        dataset.write([30..60, 0..20], &[2; 600]).unwrap();
+        dataset.write([60..100, 3..5], &[3; 80]).unwrap();
+        assert!(!is_first_done.load(Ordering::SeqCst), "the second writer waited for the first");
+        go_on.send(()).unwrap();
+    });
+    let found = dataset.read::<i32>(..).unwrap();
+    for (row, values) in found.chunks(20).enumerate() {
+        let expected = |column: usize| match row {
+            0..30 => 1,
+            30..60 => 2,
+            _ if (3..5).contains(&column) => 3,
+            _ => 0,
+        };
+        assert!(values.iter().enumerate().all(|(column, value)| *value == expected(column)), "row {row}");
+    }
+    // Many writers and many rows, converted and not.
+    std::thread::scope(|scope| {
+        for thread in 0..4_u64 {
+            let dataset = &dataset;
+            scope.spawn(move || {
+                for row in (thread..100).step_by(4) {
+                    let value = i32::try_from(row).unwrap();
+                    dataset.write([row..row + 1, 0..10], &[value; 10]).unwrap();
+                    dataset.write([row..row + 1, 10..20], &[f64::from(value); 10]).unwrap();
+                }
+            });
+        }
+    });
+    let found = dataset.read::<i32>(..).unwrap();
+    assert!(found.chunks(20).zip(0..).all(|(values, row)| *values == [row; 20]));
+    file.flush().unwrap();
+    assert_accounted(&file, 0);
+}
+
+#[test]
 fn threads_that_create_and_delete_objects_do_not_disturb_each_other() {
     let (driver, file) = create(LibVersion::V110);
     std::thread::scope(|scope| {

@@ -305,7 +305,8 @@ impl<'a> Decoder<'a> {
         let width = self.chunk.type_size;
         let pitch = elements + SLACK;
         let Buffers { streams, contexts, stores, .. } = buffers;
-        if width > MAX_FEW {
+        let count = order.map_or(width, <[u16]>::len);
+        if count > MAX_FEW {
             self.wanted_streams(index, (elements, width), order, |k, stream| {
                 self.stream(stream, &mut streams[k * pitch..][..pitch], elements, need, contexts)
             })?;
@@ -314,7 +315,7 @@ impl<'a> Decoder<'a> {
         let mut planes = [Plane::of(&[]); MAX_FEW];
         let mut outs = streams.chunks_exact_mut(pitch);
         self.wanted_streams(index, (elements, width), order, |k, stream| {
-            planes[k] = match stream {
+            let plane = match stream {
                 Stream::Run(byte) => Plane::repeated(byte),
                 Stream::Stored(bytes) => Plane::of(bytes),
                 Stream::Coded(_) => {
@@ -323,9 +324,17 @@ impl<'a> Decoder<'a> {
                     Plane::of(out)
                 }
             };
+            match order {
+                None => planes[k] = plane,
+                Some(order) => {
+                    let wanted =
+                        planes.iter_mut().zip(order).filter(|(_, wanted)| usize::from(**wanted) == k);
+                    wanted.for_each(|(place, _)| *place = plane);
+                }
+            }
             Ok(())
         })?;
-        Ok(Planes::few(&planes, width, order, *stores))
+        Ok(Planes::few(planes, count, width, *stores))
     }
 
     /// Calls `f` with each stream of a split block that `order` names, or with all streams.

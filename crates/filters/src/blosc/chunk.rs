@@ -65,6 +65,16 @@ pub(super) enum Pattern<'a> {
     Bytes(&'a [u8]),
 }
 
+impl<'a> Pattern<'a> {
+    /// Returns the bytes that are repeated.
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        match *self {
+            Self::Zero => &[0],
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
 /// The quiet NaN of each width, little-endian.
 pub(super) const NAN32: [u8; 4] = f32::NAN.to_bits().to_le_bytes();
 pub(super) const NAN64: [u8; 8] = f64::NAN.to_bits().to_le_bytes();

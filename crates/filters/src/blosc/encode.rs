@@ -13,6 +13,8 @@ use crate::codec::Contexts;
 const REPEATED: u8 = 3;
 /// The size of a usual first-level cache in bytes, which is the unit of block sizes.
 const CACHE: usize = 32 << 10;
+/// The largest block of elements of more than 16 bytes that are split, in bytes.
+const MAX_WIDE_BLOCK: usize = 1 << 20;
 
 /// The buffers for encoding that are kept from chunk to chunk.
 #[derive(Debug, Default)]
@@ -53,11 +55,15 @@ impl Encoder {
         };
         // Blosc 1 sets the shuffle flag for one-byte elements, but does not shuffle them.
         let shuffled = self.forward == BloscFilter::Shuffle && (self.extended || self.type_size > 1);
-        fast && shuffled && self.type_size <= MAX_SPLITS && block_size / self.type_size >= MIN_BUFFER
+        // Decoders of Blosc 2 take the number of streams from the element size; older ones count up to 16.
+        let counted = self.extended || self.type_size <= MAX_SPLITS;
+        fast && shuffled && counted && block_size / self.type_size >= MIN_BUFFER
     }
 
     /// Returns the block size for chunks of `len` bytes. The choice is that of c-blosc2, so that both
-    /// encoders make the same trade-off between size and speed.
+    /// encoders make the same trade-off between size and speed. c-blosc2 does not split elements of more than
+    /// 16 bytes; for these a block is a compromise between its size and the time to read one row (decision
+    /// 0014).
     pub(super) fn block_size(&self, len: usize) -> usize {
         if len < self.type_size {
             return 1;
@@ -84,7 +90,11 @@ impl Encoder {
                 8 => 8 * CACHE,
                 _ => 16 * CACHE,
             };
-            size = (plane * self.type_size).clamp(CACHE, 4 << 20);
+            size = if self.type_size <= MAX_SPLITS {
+                (plane * self.type_size).clamp(CACHE, 4 << 20)
+            } else {
+                (plane * 3 / 8 * self.type_size).min(MAX_WIDE_BLOCK)
+            };
         }
         self.whole_elements(size.min(len))
     }

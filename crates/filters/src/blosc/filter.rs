@@ -5,6 +5,7 @@ use super::chunk::{NAN32, NAN64, Special};
 use super::encode::{Encoder, Encoding};
 use super::frame::{FRAME_EXTRA, Stored, Summary};
 use super::nd::Grid;
+use super::note::MAX_NOTE;
 use super::{Blosc, Parameters};
 use crate::choice::{BloscCodec, BloscFilter};
 use crate::error::{FilterError, Result};
@@ -28,13 +29,18 @@ impl Filter for Blosc {
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        // A note is for one chunk, whatever becomes of the chunk.
+        let note = scratch.note.take();
         if src.is_empty() || src.len() > MAX_CHUNK {
             return Ok(Encoded::Skipped);
         }
         let encoder = self.encoder()?;
         let buffers = &mut scratch.blosc.encoding;
         if self.id == FilterId::BLOSC2 {
-            return Ok(self.frame(&encoder, src, dst, buffers).into());
+            // With less precision, the chunk no longer is what the note describes.
+            let is_exact = encoder.forward != BloscFilter::Truncate;
+            let note = note.as_deref().filter(|note| is_exact && note.len() <= MAX_NOTE);
+            return Ok(self.frame(&encoder, src, note, dst, buffers).into());
         }
         let blocks = Blocks { bytes: src, block_size: encoder.block_size(src.len()), grid: None };
         let shorter = (src.len() - 1).min(dst.len());
@@ -106,7 +112,14 @@ impl Blosc {
     }
 
     /// Writes a frame with one chunk.
-    fn frame(&self, encoder: &Encoder, src: &[u8], dst: &mut [u8], buffers: &mut Encoding) -> Option<usize> {
+    fn frame(
+        &self,
+        encoder: &Encoder,
+        src: &[u8],
+        note: Option<&[u8]>,
+        dst: &mut [u8],
+        buffers: &mut Encoding,
+    ) -> Option<usize> {
         let grid = self.grid(encoder, src.len());
         let item_size = self.parameters.type_size;
         let blocks = match &grid {
@@ -117,7 +130,7 @@ impl Blosc {
             }
         };
         let (decoded, block_size) = (blocks.len(), blocks.block_size);
-        let summary = Summary { encoder, decoded, block_size, array: blocks.grid };
+        let summary = Summary { encoder, decoded, block_size, array: blocks.grid, note };
         summary.write(dst, |out| match repeated(src, encoder.type_size.min(MAX_REPEATED)) {
             Some(value) if value.iter().all(|&byte| byte == 0) => Some(Stored::Special(Special::Zero)),
             Some(value) if *value == NAN32 || *value == NAN64 => Some(Stored::Special(Special::NaN)),

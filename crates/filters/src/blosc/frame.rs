@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::chunk::Special;
 use super::encode::Encoder;
 use super::nd::Grid;
+use super::note::{self, MAX_NOTE};
 use crate::error::{FilterError, Result};
 
 /// The length of the header before the metalayers, in bytes.
@@ -95,8 +96,8 @@ impl Frame {
         if frame.len > stored_len || frame.header > frame.len || frame.stored > frame.len - frame.header {
             return Err(damaged("the frame is cut short"));
         }
-        if let Some(content) = array_metalayer(bytes, filter)? {
-            frame.grid = Some(Grid::parse(content, filter)?);
+        if let Some(content) = metalayer(bytes, &[b"b2nd", b"caterva"], filter)? {
+            frame.grid = Some(Grid::parse(&bytes[content], filter)?);
         }
         Ok(frame)
     }
@@ -134,6 +135,8 @@ pub(super) struct Summary<'a> {
     pub(super) block_size: usize,
     /// The grid of an n-dimensional array, and the bytes of its elements.
     pub(super) array: Option<(&'a Grid, usize)>,
+    /// The note of the chunk, at most [`MAX_NOTE`] bytes. A frame of an n-dimensional array has none.
+    pub(super) note: Option<&'a [u8]>,
 }
 
 /// How the chunk of a new frame is stored.
@@ -145,7 +148,7 @@ pub(super) enum Stored {
 }
 
 /// The most bytes that a frame has in addition to its chunk.
-pub(super) const FRAME_EXTRA: usize = 512;
+pub(super) const FRAME_EXTRA: usize = 512 + MAX_NOTE;
 
 impl Summary<'_> {
     /// Writes a frame into the front of `out`, around the chunk that `chunk` writes. Returns the length of
@@ -155,8 +158,8 @@ impl Summary<'_> {
         out: &mut [u8],
         chunk: impl FnOnce(&mut [u8]) -> Option<Stored>,
     ) -> Option<usize> {
-        let mut head = Vec::with_capacity(FRAME_EXTRA);
-        self.header(&mut head);
+        let mut head = Vec::with_capacity(512);
+        let checksum = self.header(&mut head);
         let header = head.len();
         let (stored, first) = match chunk(out.get_mut(header..)?)? {
             Stored::Chunk(stored) => (stored, 0),
@@ -175,11 +178,16 @@ impl Summary<'_> {
         let (trailer, fingerprint) = after.split_at_mut(TRAILER.len());
         trailer.copy_from_slice(&TRAILER);
         fingerprint.fill(0);
+        if let Some(at) = checksum {
+            let sum = note::checksum(&out[..len], at);
+            out[at..at + sum.len()].copy_from_slice(&sum);
+        }
         Some(len)
     }
 
-    /// Appends the header. Its lengths are filled in later.
-    fn header(&self, out: &mut Vec<u8>) {
+    /// Appends the header. Its lengths are filled in later, and so is the checksum of a note, whose position
+    /// is returned.
+    fn header(&self, out: &mut Vec<u8>) -> Option<usize> {
         let start = out.len();
         let encoder = self.encoder;
         out.extend_from_slice(b"\x9e\xa8b2frame\0\xd2\0\0\0\0\xcf\0\0\0\0\0\0\0\0\xa4");
@@ -201,18 +209,38 @@ impl Summary<'_> {
         frame[62..71].copy_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
         frame[76] = encoder.forward as u8;
         frame[77] = encoder.compressor as u8;
-        match self.array {
-            None => out.extend_from_slice(&[0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]),
-            Some((grid, item_size)) => {
-                out.extend_from_slice(&[0x93, 0xcd, 0, 17, 0xde, 0, 1]);
-                out.extend_from_slice(b"\xa4b2nd\xd2\0\0\0\x6b\xdc\0\x01\xc6\0\0\0\0");
-                let content = out.len();
-                grid.write(item_size, out);
-                let len = out.len() - content;
-                put(&mut out[content - 4..], 0, 4, len);
+        match (self.array, self.note) {
+            (None, None) => {
+                out.extend_from_slice(&[0x93, 0xcd, 0, 7, 0xde, 0, 0, 0xdc, 0, 0]);
+                None
             }
+            (Some((grid, item_size)), _) => {
+                only_metalayer(b"b2nd", out, |out| grid.write(item_size, out));
+                None
+            }
+            (None, Some(bytes)) => Some(only_metalayer(note::NAME, out, |out| {
+                out.extend_from_slice(&[0; note::CHECKSUM]);
+                out.extend_from_slice(bytes);
+            })),
         }
     }
+}
+
+/// Appends the index of metalayers and the only metalayer, whose content `write` appends. Returns the
+/// position of the content.
+fn only_metalayer(name: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+    // The index has its own length, and for each metalayer its name and position.
+    let index = 13 + name.len();
+    let position = out.len() + index + 3;
+    out.extend_from_slice(&[0x93, 0xcd, 0, index.to_le_bytes()[0], 0xde, 0, 1]);
+    out.push(0xa0 | name.len().to_le_bytes()[0]);
+    out.extend_from_slice(name);
+    out.extend_from_slice(&[0xd2, 0, 0, 0, position.to_le_bytes()[0], 0xdc, 0, 1, 0xc6, 0, 0, 0, 0]);
+    let content = out.len();
+    write(out);
+    let len = out.len() - content;
+    put(&mut out[content - 4..], 0, 4, len);
+    content
 }
 
 /// Stores a big-endian number in `width` bytes at `at`.
@@ -226,8 +254,12 @@ const OFFSETS: [u8; 32] =
 /// No variable-length metalayers, the trailer's length, and an empty fingerprint.
 const TRAILER: [u8; 19] = [0x94, 1, 0x93, 0xcd, 0, 6, 0xde, 0, 0, 0xdc, 0, 0, 0xce, 0, 0, 0, 35, 0xd8, 0];
 
-/// Returns the content of the metalayer that describes an n-dimensional array.
-fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<&'a [u8]>> {
+/// Returns the position in the header of the content of the first metalayer with one of these names.
+pub(super) fn metalayer(
+    header: &[u8],
+    names: &[&[u8]],
+    filter: &'static str,
+) -> Result<Option<Range<usize>>> {
     let damaged = FilterError::damaged(filter, "the frame's metalayers are cut short");
     let mut reader = Msgpack::new(header.get(FIXED_HEADER..).unwrap_or(&[]), filter);
     if reader.rest.is_empty() {
@@ -238,10 +270,13 @@ fn array_metalayer<'a>(header: &'a [u8], filter: &'static str) -> Result<Option<
     for _ in 0..reader.map()? {
         let name = reader.string()?;
         let offset = reader.integer()?;
-        if name == b"b2nd" || name == b"caterva" {
+        if names.contains(&name) {
             let content =
                 usize::try_from(offset).ok().and_then(|offset| header.get(offset..)).ok_or(damaged)?;
-            return Ok(Some(Msgpack::new(content, filter).binary()?));
+            let mut reader = Msgpack::new(content, filter);
+            let len = reader.binary()?.len();
+            let end = header.len() - reader.rest.len();
+            return Ok(Some(end - len..end));
         }
     }
     Ok(None)

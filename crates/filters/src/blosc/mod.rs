@@ -6,11 +6,11 @@ mod blosclz;
 mod chunk;
 mod codec;
 mod encode;
-mod fill;
 mod filter;
 mod forward;
 mod frame;
 mod nd;
+mod note;
 mod span;
 
 pub(crate) use self::block::Buffers;
@@ -18,12 +18,14 @@ use self::block::Decoder;
 use self::chunk::{Chunk, Pattern, Special};
 use self::frame::{First, Frame};
 use self::nd::Grid;
+pub use self::note::{MAX_NOTE, Note, note};
 pub use self::span::Spans;
 use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
 use crate::gather::{Gather, Rows, Runs, Source, Target, Walk};
-use crate::sink::{All, Feed, Sink};
+use crate::repeated::hand_repeated;
+use crate::sink::{All, Feed, Handed, Sink};
 
 /// The Blosc 1 or Blosc 2 filter of one dataset.
 #[derive(Debug, Clone)]
@@ -141,7 +143,7 @@ impl Blosc {
         stored: &[u8],
         gather: &Gather<'_>,
         scratch: &mut Scratch,
-        f: &mut dyn FnMut(usize, &[u8]),
+        f: &mut dyn FnMut(Handed<'_>),
     ) -> Result<()> {
         Feed::with(gather, scratch, f, |gather, converting, feed, scratch| {
             self.hand_on(stored, gather, converting, feed, scratch)
@@ -289,7 +291,7 @@ impl<'a> Content<'a> {
         }
         let chunk = match &self.body {
             Body::Pattern(pattern) => {
-                fill::copy(pattern, converting, room, &mut All { walk, sink });
+                hand_repeated(pattern.bytes(), converting, room, &mut All { walk, sink });
                 return Ok(());
             }
             Body::Blocks(chunk) => *chunk,
@@ -329,7 +331,7 @@ impl<'a> Content<'a> {
         match &self.body {
             Body::Pattern(pattern) => {
                 if let Some(walk) = Walk::of(gather) {
-                    fill::copy(pattern, converting, room, &mut All { walk: &walk, sink });
+                    hand_repeated(pattern.bytes(), converting, room, &mut All { walk: &walk, sink });
                 }
                 Ok(())
             }

@@ -37,6 +37,12 @@ impl<'a> Plane<'a> {
         Self { bytes: &REPEATED[usize::from(byte)], mask: 0 }
     }
 
+    /// Returns whether the plane has the same byte for all elements by construction.
+    #[inline]
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.mask == 0
+    }
+
     /// Returns the byte of element `index`.
     #[inline]
     pub(crate) fn byte(&self, index: usize) -> u8 {

@@ -10,6 +10,14 @@ pub enum Fill {
 }
 
 impl Fill {
+    /// Returns bytes that elements of the fill value repeat.
+    pub(super) fn element(&self) -> &[u8] {
+        match self {
+            Self::Zeros => &[0],
+            Self::Value(value) => value,
+        }
+    }
+
     /// Sets all elements of `piece` to the fill value.
     pub(super) fn write(&self, piece: &mut [u8]) {
         match self {

@@ -1,6 +1,7 @@
 //! Plans reads and writes, and runs the plans: threads, buffers, routes.
 
 mod array;
+mod bounds;
 mod chunks;
 mod dst;
 mod fetch;
@@ -15,6 +16,7 @@ mod transfer;
 mod write;
 
 pub use array::{ChunkedStorage, Storage, StoredArray};
+pub use bounds::{Bound, Bounds, Columns};
 pub use chunks::cache::ChunkCache;
 pub use chunks::dirty::DirtyChunks;
 pub use dst::Destination;
@@ -23,7 +25,7 @@ pub use plan::explain::{PlannedTask, ReadPlan};
 pub use plan::pieces::{ReadTask, Source};
 pub use plan::route::{JOINED_BYTES, Route, is_small};
 pub use pool::{run as run_on_threads, set_threads, threads, threads_warning};
-pub use read::blocks::{Block, Sink};
+pub use read::blocks::{Block, Keep, Sink};
 pub use read::{ReadOptions, Reading};
 pub use share::{CLAIM_BYTES, each_number};
 pub use transfer::extents::{Move, copy_extents};

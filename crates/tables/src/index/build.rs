@@ -262,15 +262,14 @@ impl<'a, const N: usize> Filling<'a, N> {
     /// Reads the records of some rows.
     fn load(&self, rows: Range<u64>, records: &mut Vec<[u64; N]>) -> Result<()> {
         let found = Mutex::new(std::mem::take(records));
-        let (values, size, words) =
-            (self.column.values, self.column.values.size(), self.column.values.words());
+        let (values, words) = (self.column.values, self.column.values.words());
         let columns = std::slice::from_ref(&self.column.bytes);
         let sum = AtomicU64::new(0);
         self.table.blocks(rows, columns, Some(std::num::NonZeroUsize::MIN), &|block| {
             let first = block.piece.first().copied().unwrap_or(0) + block.first as u64;
             let mut found = found.lock();
             let mut part = 0_u64;
-            for (row, value) in (first..).zip(block.elements.chunks_exact(size)) {
+            for (row, value) in (first..).zip(block.iter()) {
                 let mut record = [0; N];
                 values.key(value, &mut record[..words]);
                 part = part.wrapping_add(hash::placed(row, &record[..words]));

@@ -48,18 +48,18 @@ pub(super) fn compare(table: &Dataset, column: &Column, content: &Content) -> Re
 /// Returns the sum of the hashes of the values of a column, each at its row divided by `bucket`.
 pub(super) fn column_sum(table: &Dataset, column: &Column, rows: Range<u64>, bucket: u64) -> Result<u64> {
     let sum = AtomicU64::new(0);
-    let (values, size, words) = (column.values, column.values.size(), column.values.words());
+    let (values, words) = (column.values, column.values.words());
     table.blocks(rows, std::slice::from_ref(&column.bytes), None, &|block| {
         let first = block.piece.first().copied().unwrap_or(0) + block.first as u64;
         let mut part = 0_u64;
         if words == 1 {
-            for (row, value) in (first..).zip(block.elements.chunks_exact(size)) {
+            for (row, value) in (first..).zip(block.iter()) {
                 let place = if bucket == 1 { row } else { row / bucket };
                 part = part.wrapping_add(hash::placed(place, &[values.word(value)]));
             }
         } else {
             let mut key = vec![0; words];
-            for (row, value) in (first..).zip(block.elements.chunks_exact(size)) {
+            for (row, value) in (first..).zip(block.iter()) {
                 values.key(value, &mut key);
                 part = part.wrapping_add(hash::placed(row / bucket, &key));
             }

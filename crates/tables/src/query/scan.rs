@@ -31,7 +31,14 @@ impl Query {
             let mut buffers = lock().pop().unwrap_or_default();
             let first = block.piece.first().copied().unwrap_or(0) + block.first as u64;
             match self.mask(block.elements, &mut buffers) {
-                Ok(()) => found(first, &buffers.mask),
+                Ok(()) => {
+                    if block.is_repeated() {
+                        // The condition was computed for the element that stands for all.
+                        let is_found = buffers.mask.first().copied().unwrap_or(0);
+                        buffers.mask.resize(block.count, is_found);
+                    }
+                    found(first, &buffers.mask);
+                }
                 Err(error) => *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
             }
             lock().push(buffers);

@@ -3,7 +3,10 @@
 //!
 //! An input consists of a header (see `Case`) and the stored chunk.
 
-use hyperslab_filters::blosc::{Blosc, Spans};
+use hyperslab::Element;
+use hyperslab::internals::compound;
+use hyperslab::internals::engine::{Bounds, Columns};
+use hyperslab_filters::blosc::{Blosc, MAX_NOTE, Spans, note};
 use hyperslab_filters::{
     Axis, Encoded, FilterId, FilterMask, Gather, Pipeline, Registry, Scratch, StageSpec,
 };
@@ -36,6 +39,13 @@ pub fn filters(input: &[u8]) {
         if let Some(blosc) = filter.as_blosc() {
             parts(blosc, content, &case, &mut scratch);
         }
+    }
+    bounds(content);
+    if let Some(note) = note(content) {
+        assert!(note.bytes.len() < content.len());
+        bounds(note.bytes);
+        // A note is looked for before the chunk is decoded, and means nothing if it is not intact.
+        let _ = note.is_intact();
     }
     there_and_back(&pipeline, content, &case, &mut scratch);
 }
@@ -124,14 +134,22 @@ fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mu
         return;
     }
     let raw: Vec<u8> = content.iter().copied().cycle().take(case.bytes()).collect();
+    let given = &content[..content.len().min(MAX_NOTE)];
     for stage in pipeline.filters() {
         let Ok(filter) = stage.filter() else { continue };
         let mut encoded = vec![0xEE; filter.encode_bound(raw.len())];
+        scratch.note = Some(given.to_vec());
         if let Ok(Encoded::Stored(stored)) = filter.encode_into(&raw, &mut encoded, scratch) {
             let mut decoded = vec![0; raw.len()];
             let len = filter.decode_into(&encoded[..stored], &mut decoded, scratch);
             assert_eq!(len, Ok(raw.len()), "{}", filter.id());
             assert!(decoded == raw, "{} decodes to other bytes than it encoded", filter.id());
+            if let Some(note) = note(&encoded[..stored]).filter(|_| filter.id() == FilterId::BLOSC2) {
+                assert!(
+                    note.bytes == given && note.is_intact(),
+                    "a note differs from the one that was stored"
+                );
+            }
             assert!(stored <= filter.decode_bound(raw.len()), "{} exceeds its bound", filter.id());
         }
     }
@@ -141,6 +159,21 @@ fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mu
     let result = pipeline.decode_into(mask, &stored, &mut decoded, scratch);
     assert_eq!(result, Ok(()));
     assert!(decoded == raw, "a pipeline decodes to other bytes than it encoded");
+}
+
+/// Reads bytes as the bounds of the columns of a record.
+fn bounds(content: &[u8]) {
+    let datatype =
+        compound([("a", f32::datatype(), 4), ("b", i16::datatype(), 2), ("c", u64::datatype(), 8)]);
+    let columns = Columns::of(&datatype, 14);
+    let bounds = columns.as_ref().and_then(|columns| Bounds::decode(content, columns));
+    for column in [0..4, 4..6, 6..14] {
+        let Some(bounds) = bounds else { return };
+        let bound = bounds.column(column.clone());
+        let extremes = bound.and_then(|bound| bound.extremes);
+        assert!(bound.is_some() && bounds.column(column.start..column.end + 1).is_none());
+        assert!(extremes.is_none_or(|(low, high)| low.len() == column.len() && high.len() == column.len()));
+    }
 }
 
 /// Checks that random parts of a chunk equal those of the whole chunk, even if only the requested bytes are

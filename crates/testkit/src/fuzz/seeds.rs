@@ -232,7 +232,9 @@ pub fn filters() -> Vec<Vec<u8>> {
     let mut scratch = Scratch::default();
     let content: Vec<u8> = (0..4000_u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
     for (number, &id) in FILTERS.iter().enumerate() {
-        for (element_size, shape) in [(4, vec![1000]), (2, vec![40, 60]), (3, vec![7, 11, 13])] {
+        for (element_size, shape) in
+            [(4, vec![1000]), (2, vec![40, 60]), (3, vec![7, 11, 13]), (32, vec![400])]
+        {
             let alone = vec![Stage { id, client_data: client_data(id, element_size) }];
             let shuffle = Stage { id: FilterId::SHUFFLE, client_data: vec![] };
             let sealed = Stage { id: FilterId::FLETCHER32, client_data: vec![] };
@@ -245,12 +247,28 @@ pub fn filters() -> Vec<Vec<u8>> {
                 let Ok(pipeline) = Pipeline::new(&specs, element_size, raw.len(), &registry) else {
                     continue;
                 };
+                scratch.note = Some(bounds());
                 let Ok((stored, _)) = pipeline.encode(&raw, &mut scratch) else { continue };
                 seeds.extend(case.encode().map(|header| [&header, stored].concat()));
             }
         }
     }
     seeds
+}
+
+/// Returns the bounds of the columns of the target's record: an f32, an i16 and a u64.
+fn bounds() -> Vec<u8> {
+    let (head, zeros) = ([1, 14, 0, 0, 0, 3, 0, 0, 0], [0; 24]);
+    [
+        &head[..],
+        &[0, 0, 0, 0, 9, 1],
+        &zeros[..8],
+        &[4, 0, 0, 0, 6, 0],
+        &zeros[..4],
+        &[6, 0, 0, 0, 4, 0],
+        &zeros[..16],
+    ]
+    .concat()
 }
 
 /// Returns filter parameters as writers set them.

@@ -3,15 +3,17 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use hyperslab_filters::{ByteMap, Convert};
+use hyperslab_filters::{ByteMap, Convert, FilterMask, Handed};
 
 use super::Reading;
 use super::task::Run;
+use crate::engine::array::ChunkedStorage;
+use crate::engine::bounds::{Bounds, Columns, NotedBounds};
 use crate::engine::dst::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
 use crate::error::{RequestError, Result};
-use crate::select::{Selection, first_element};
+use crate::select::{Coord, Selection, first_element};
 
 /// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
 #[derive(Debug, Clone, Copy)]
@@ -24,22 +26,60 @@ pub struct Block<'a> {
     pub piece_shape: &'a [usize],
     /// The row-major number in the piece of the block's first element.
     pub first: usize,
-    /// The elements as stored, or their selected columns.
+    /// The number of elements.
+    pub count: usize,
+    /// The elements as stored, or their selected columns. A single one if all elements of the block are
+    /// equal, so that a constant chunk of any length costs nothing.
     pub elements: &'a [u8],
+    /// The bytes of an element.
+    size: usize,
+}
+
+impl<'a> Block<'a> {
+    /// Returns whether `elements` holds a single element that stands for several.
+    pub fn is_repeated(&self) -> bool {
+        self.count > 1 && self.elements.len() == self.size
+    }
+
+    /// Returns the elements one by one.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+        let (elements, size) = (self.elements, self.size);
+        let step = if self.is_repeated() { 0 } else { size };
+        (0..self.count).map(move |number| &elements[number * step..][..size])
+    }
 }
 
 /// A callback that takes blocks, on the thread that decoded them. An error ends the read.
 pub type Sink<'a> = dyn Fn(Block<'_>) -> Result<()> + Sync + 'a;
 
+/// A callback that returns whether elements with these bounds are wanted.
+pub type Keep<'a> = dyn Fn(&Bounds<'_>) -> bool + Sync + 'a;
+
+/// Leaves out chunks whose bounds show that they are not wanted.
+pub(in crate::engine) struct ChunkFilter<'a> {
+    columns: Columns,
+    keep: &'a Keep<'a>,
+}
+
+impl ChunkFilter<'_> {
+    /// Returns whether a chunk is not wanted, given all its stored bytes. The bytes are compared with the
+    /// note only if the note says so.
+    pub(super) fn leaves_out(&self, stored: &[u8], mask: FilterMask, chunked: &ChunkedStorage) -> bool {
+        let noted = NotedBounds::stored(stored, mask, &self.columns, chunked);
+        noted.is_some_and(|noted| !(self.keep)(&noted.bounds) && noted.are_of_chunk())
+    }
+}
+
 impl Reading<'_> {
     /// Calls `sink` with the elements of `what`, block by block while they are in the cache. The blocks of
     /// one chunk come in order; those of different chunks come in any order and concurrently. `columns` are
     /// byte ranges of an element, whose bytes are joined in this order; if empty, the whole element is
-    /// passed.
+    /// passed. Chunks whose bounds `keep` refuses are left out; chunks without bounds are not.
     pub fn blocks(
         &self,
         what: &Selection,
         columns: &[Range<usize>],
+        keep: Option<&Keep<'_>>,
         threads: Option<NonZeroUsize>,
         sink: &Sink<'_>,
     ) -> Result<()> {
@@ -54,6 +94,8 @@ impl Reading<'_> {
         let pieces = Pieces::converted(self.array);
         let mut run = self.run(&pieces, convert, map.as_ref().map_or(size, Convert::size))?;
         run.emit.sink = Some(sink);
+        run.filter =
+            keep.and_then(|keep| Some(ChunkFilter { columns: Columns::of_array(self.array)?, keep }));
         let mut nowhere = Destination::contiguous(&mut []);
         let (dst, _) = nowhere.share(&[0], size)?;
         let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
@@ -68,15 +110,16 @@ impl Run<'_> {
         &self,
         sink: &Sink<'_>,
         coord: &[u64],
-        decode: impl FnOnce(&mut dyn FnMut(usize, &[u8])),
+        decode: impl FnOnce(&mut dyn FnMut(Handed<'_>)),
     ) -> Result<()> {
-        let shape: Vec<u64> = self.emit.piece.iter().map(|&len| len as u64).collect();
+        let shape: Coord = self.emit.piece.iter().map(|&len| len as u64).collect();
         let piece = first_element(coord, &shape);
         let mut taken = Ok(());
-        decode(&mut |at, elements| {
+        decode(&mut |Handed { at, count, elements }| {
             if taken.is_ok() {
-                let first = at / self.emit.stored_size.max(1);
-                taken = sink(Block { piece: &piece, piece_shape: &self.emit.piece, first, elements });
+                let (first, size) = (at / self.emit.stored_size.max(1), self.emit.memory_size);
+                let piece_shape = &self.emit.piece;
+                taken = sink(Block { piece: &piece, piece_shape, first, count, elements, size });
             }
         });
         taken

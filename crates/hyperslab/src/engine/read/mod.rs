@@ -182,7 +182,16 @@ impl<'a> Reading<'a> {
             _ => None,
         };
         let hints = self.raw().hints();
-        Ok(Run { reading: *self, emit, fill: OnceLock::new(), piece_bytes, chunked, hints, is_alone: false })
+        Ok(Run {
+            reading: *self,
+            emit,
+            filter: None,
+            fill: OnceLock::new(),
+            piece_bytes,
+            chunked,
+            hints,
+            is_alone: false,
+        })
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::Scratch;
 use hyperslab_filters::blosc::Spans as Needed;
-use hyperslab_filters::gather::{Gather, Target, blocks, scatter};
+use hyperslab_filters::gather::{Gather, Target, blocks, repeated_blocks, scatter};
 use hyperslab_format::{Addr, Extent};
 
 use super::Reading;
+use super::blocks::ChunkFilter;
 use super::emit::Emit;
 use crate::driver::Hints;
 use crate::engine::array::{ChunkedStorage, Storage};
@@ -31,6 +32,8 @@ pub(in crate::engine) struct Run<'a> {
     /// The bytes of a decoded piece.
     pub(in crate::engine) piece_bytes: usize,
     pub(in crate::engine) chunked: Option<&'a ChunkedStorage>,
+    /// Leaves out chunks of which all stored bytes are read.
+    pub(in crate::engine) filter: Option<ChunkFilter<'a>>,
     pub(in crate::engine) hints: Hints,
     /// Whether the read has only one piece.
     pub(in crate::engine) is_alone: bool,
@@ -219,11 +222,14 @@ impl Run<'_> {
                 self.scatter(data, users, &task.coord, &mut scratch.filters)
             }
             (None, None, _) => {
-                if self.emit.sink.is_some() {
-                    let WorkerScratch { chunk, filters, .. } = scratch;
-                    let chunk = sized(chunk, self.piece_bytes)?;
-                    self.reading.array.fill.write(chunk);
-                    return self.scatter(chunk, users, &task.coord, filters);
+                if let Some(sink) = self.emit.sink {
+                    return each_place(users, &task.coord, |axes, offset, _| {
+                        let gather = self.emit.gather(axes, offset);
+                        let value = self.reading.array.fill.element();
+                        self.hand_on(sink, &task.coord, |f| {
+                            repeated_blocks(&gather, value, &mut scratch.filters, f);
+                        })
+                    });
                 }
                 let fill = self.fill();
                 each_place(users, &task.coord, |axes, offset, region| {
@@ -247,6 +253,15 @@ impl Run<'_> {
         let Some(chunk) = self.chunk(task) else {
             return self.scatter(stored, users, &task.coord, &mut scratch.filters);
         };
+        let is_part = way.as_ref().is_some_and(|(route, wanted)| {
+            *route == Route::Blocks && self.front(chunk.record.extent, wanted).is_some()
+        });
+        if !is_part
+            && let Some(filter) = &self.filter
+            && filter.leaves_out(stored, chunk.record.mask, chunk.chunked)
+        {
+            return Ok(());
+        }
         let way = way.unwrap_or_else(|| {
             let wanted = self.wanted(task, users);
             let touch = || self.reading.cache.touch(self.key(chunk.record));

@@ -8,6 +8,7 @@ use hyperslab_format::Extent;
 
 use super::Write;
 use crate::engine::array::ChunkedStorage;
+use crate::engine::bounds;
 use crate::engine::fill::Fill;
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
@@ -70,6 +71,7 @@ impl Write<'_> {
                 None => Form::New { bytes, mask: FilterMask::NONE_SKIPPED },
             }));
         }
+        filters.note = bounds::note(self.array, chunked, chunk);
         let (bytes, mask) = chunked.pipeline.encode(chunk, filters).map_err(|cause| Error::Encode {
             cause,
             coord: first_element(coord, &chunked.chunk_shape).into_vec(),
@@ -103,9 +105,6 @@ impl Encoded<'_> {
 
 /// Returns whether all elements of a piece equal the fill value, bit by bit.
 fn holds(piece: &[u8], fill: &Fill) -> bool {
-    let value: &[u8] = match fill {
-        Fill::Zeros => &[0],
-        Fill::Value(value) => value,
-    };
+    let value = fill.element();
     piece.starts_with(value) && repeated(piece, value.len()).is_some()
 }

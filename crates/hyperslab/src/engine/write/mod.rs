@@ -138,10 +138,14 @@ impl Write<'_> {
     }
 
     /// Returns whether other writers may write at the same time. They may if every chunk is written whole,
-    /// and no chunk is written in place that another writer may remove.
+    /// and no chunk is written in place that another writer may remove. Contiguous data that have a place are
+    /// written element by element, so writers of other elements do not disturb each other.
     pub fn is_side_by_side(&self, plan: &WritePlan<'_>) -> bool {
-        let is_chunked = matches!(self.array.storage, Storage::Chunked(_));
-        is_chunked && plan.is_whole() && (self.gives_new_space() || !self.skips_fill)
+        match self.array.storage {
+            Storage::Chunked(_) => plan.is_whole() && (self.gives_new_space() || !self.skips_fill),
+            Storage::Contiguous(Some(_)) => true,
+            Storage::Contiguous(None) | Storage::Compact(_) | Storage::Elsewhere(_) => false,
+        }
     }
 
     /// Returns whether chunks that are written whole always get new space.

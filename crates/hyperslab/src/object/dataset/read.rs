@@ -11,7 +11,7 @@ use hyperslab_format::{ErrorKind, Extent};
 
 use super::State;
 use crate::engine::{
-    ChunkedStorage, Destination, Fill, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
+    ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
 use crate::error::{Error, RequestError, Result};
 use crate::heap::stages;
@@ -139,7 +139,7 @@ impl Dataset {
     /// let dataset = file.root().new_dataset::<u8>("d").shape([1000]).chunks([100]).create_with(&[2; 1000])?;
     /// let sum = AtomicU64::new(0);
     /// dataset.blocks(.., &[], None, &|block| {
-    ///     sum.fetch_add(block.elements.iter().map(|&value| u64::from(value)).sum(), Ordering::Relaxed);
+    ///     sum.fetch_add(block.iter().map(|value| u64::from(value[0])).sum(), Ordering::Relaxed);
     ///     Ok(())
     /// })?;
     /// assert_eq!(sum.into_inner(), 2000);
@@ -153,7 +153,43 @@ impl Dataset {
         sink: &Sink<'_>,
     ) -> Result<()> {
         let what = what.into();
-        self.with_reading(None, |reading| reading.blocks(&what, columns, threads, sink))
+        self.with_reading(None, |reading| reading.blocks(&what, columns, None, threads, sink))
+    }
+
+    /// Calls `sink` as [`blocks`](Self::blocks) does, but leaves out chunks that `keep` does not want.
+    ///
+    /// hyperslab notes the smallest and the largest value of each column with every chunk of records that it
+    /// compresses with Blosc 2, if the dataset has one dimension and the filter is the only one. `keep` is
+    /// called with these [`Bounds`]. All other chunks are passed on: chunks of other datasets, and of other
+    /// writers, and with a note that does not belong to the chunk. So is a chunk of which only a small part
+    /// is selected.
+    ///
+    /// ```
+    /// # use hyperslab::Bound;
+    /// # fn search(table: &hyperslab::Dataset) -> hyperslab::Result<()> {
+    /// // The first column is a little-endian i32. Elements above 310 are wanted.
+    /// let keep = |bounds: &hyperslab::Bounds<'_>| match bounds.column(0..4) {
+    ///     Some(Bound { extremes: Some((_, largest)), .. }) => {
+    ///         largest.first_chunk().is_none_or(|bytes| i32::from_le_bytes(*bytes) > 310)
+    ///     }
+    ///     _ => true,
+    /// };
+    /// table.blocks_where(.., &[0..4], &keep, None, &|block| {
+    ///     // Values of a chunk that has a value above 310, or bounds that are not known.
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    pub fn blocks_where(
+        &self,
+        what: impl Into<Selection>,
+        columns: &[Range<usize>],
+        keep: &Keep<'_>,
+        threads: Option<NonZeroUsize>,
+        sink: &Sink<'_>,
+    ) -> Result<()> {
+        let what = what.into();
+        self.with_reading(None, |reading| reading.blocks(&what, columns, Some(keep), threads, sink))
     }
 
     /// Returns the plan of reading `what`: the chunks, their bytes and their routes. Reads no elements.
