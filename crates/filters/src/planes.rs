@@ -22,8 +22,8 @@ impl<'a> Planes<'a> {
     /// Takes the first `count` planes, which may be at any addresses, of elements that were shuffled as
     /// `width` bytes.
     #[inline]
-    pub(crate) fn few(few: [Plane<'a>; MAX_FEW], count: usize, width: usize, stores: Stores) -> Self {
-        Self { few, count, many: None, width, stores }
+    pub(crate) fn few(few: &[Plane<'a>; MAX_FEW], count: usize, width: usize, stores: Stores) -> Self {
+        Self { few: *few, count, many: None, width, stores }
     }
 
     /// Selects the planes that `order` names, or all planes, of `elements` shuffled elements of `width`

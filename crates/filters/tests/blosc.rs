@@ -442,7 +442,7 @@ fn a_column_of_a_row_needs_only_its_own_streams() {
         }
         // Rows of the blocks that are split. The rest is one stream.
         let selected = rows / (24 << 10) * (24 << 10);
-        let map = ByteMap::columns(size, &[8..12]).unwrap();
+        let map = ByteMap::columns(size, std::slice::from_ref(&(8..12))).unwrap();
         let axes = [Axis { start: 0, step: 1, count: selected, stride: 4 }];
         let shape = [rows];
         let gather = Gather { convert: Some(&map), ..Gather::new(size, &shape, &axes, 0) };

@@ -137,7 +137,7 @@ proptest! {
                 let one = after.len() / elements;
                 let from = at / size * one;
                 assert!(run.len() == one || run.len() == count * one);
-                assert!(at >= next && run.repeat(count * one / run.len()) == &after[from..from + count * one]);
+                assert!(at >= next && run.repeat(count * one / run.len()) == after[from..from + count * one]);
                 next = at + count * size;
                 seen += count;
             };

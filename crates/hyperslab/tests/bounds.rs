@@ -96,13 +96,16 @@ fn records(random: &mut Random, count: usize) -> Vec<u8> {
     };
     let mut rows: Vec<u8> = (0..count * RECORD).map(|_| random.below(256).to_le_bytes()[0]).collect();
     for (place, name) in &COLUMNS {
-        let kind = random.below(5);
-        for row in rows.chunks_exact_mut(RECORD) {
+        let kind = random.below(7);
+        for (number, row) in (0_u32..).zip(rows.chunks_exact_mut(RECORD)) {
             let value = match kind {
                 0 => continue,
                 1 => f64::from(u32::try_from(random.below(50)).unwrap()),
                 2 => special(random),
                 3 => f64::NAN,
+                // The last record of a chunk has the smallest value, or the largest.
+                4 => -f64::from(number),
+                5 => f64::from(number),
                 _ => 7.0,
             };
             #[allow(clippy::cast_possible_truncation, reason = "any value will do")]

@@ -334,7 +334,7 @@ impl<'a> Decoder<'a> {
             }
             Ok(())
         })?;
-        Ok(Planes::few(planes, count, width, *stores))
+        Ok(Planes::few(&planes, count, width, *stores))
     }
 
     /// Calls `f` with each stream of a split block that `order` names, or with all streams.

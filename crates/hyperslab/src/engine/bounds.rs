@@ -124,8 +124,8 @@ impl Columns {
     /// Returns the note of a chunk of records.
     fn note(&self, chunk: &[u8]) -> Vec<u8> {
         let mut found: Vec<Extremes> = self.list.iter().map(|column| Extremes::none(column.kind)).collect();
-        // All columns of a few records are visited while these are in the first-level cache.
-        for records in chunk.chunks((TILE / self.record).max(1) * self.record) {
+        // All columns of a few records are visited while these are in the cache.
+        for records in chunk.chunks(GATHERED.saturating_mul(self.record)) {
             for (column, found) in self.list.iter().zip(&mut found) {
                 found.visit(*column, records, self.record);
             }
@@ -256,8 +256,6 @@ const HAS_NAN: u8 = 1;
 const IS_EMPTY: u8 = 2;
 /// A note has at most this part of the bytes of its chunk.
 const LEAST: usize = 64;
-/// The bytes of records whose columns are visited one after another.
-const TILE: usize = 16 << 10;
 
 /// Returns a size as a note stores it. Records of 4 GiB and more have no notes, as their chunks have none.
 fn low_word(size: usize) -> [u8; 4] {
@@ -356,42 +354,40 @@ struct Visited<T> {
     has_nan: bool,
 }
 
+/// The records whose values are gathered before they are compared.
+const GATHERED: usize = 256;
 /// The independent comparisons of a loop, which the compiler turns into vectors.
 const LANES: usize = 16;
 
 impl<T: Number> Visited<T> {
-    /// Visits the values at byte `at` of each record.
+    /// Visits the values at byte `at` of at most [`GATHERED`] records.
     fn visit<const BIG: bool>(&mut self, at: usize, records: &[u8], record: usize) {
-        let mut lanes = [*self; LANES];
-        let load =
-            |row: &[u8]| if BIG { T::big(&row[at..at + T::SIZE]) } else { T::little(&row[at..at + T::SIZE]) };
-        let mut values = [T::NONE.0; LANES];
-        let mut rows = records.chunks_exact(LANES * record);
-        for rows in rows.by_ref() {
-            for (value, row) in values.iter_mut().zip(rows.chunks_exact(record)) {
-                *value = load(row);
-            }
-            for (lane, value) in lanes.iter_mut().zip(values) {
-                lane.take(value);
-            }
+        let mut values = [T::NONE.0; GATHERED];
+        let mut count = 0;
+        for (value, row) in values.iter_mut().zip(records.chunks_exact(record)) {
+            let bytes = &row[at..at + T::SIZE];
+            *value = if BIG { T::big(bytes) } else { T::little(bytes) };
+            count += 1;
         }
-        for row in rows.remainder().chunks_exact(record) {
-            lanes[0].take(load(row));
-        }
-        for lane in lanes {
-            self.low = if lane.low < self.low { lane.low } else { self.low };
-            self.high = if lane.high > self.high { lane.high } else { self.high };
-            self.has_nan |= lane.has_nan;
-        }
+        self.take(&values[..count]);
     }
 
     /// Comparisons with NaN are false, so NaN changes neither bound.
-    #[inline]
     #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
-    fn take(&mut self, value: T) {
-        self.low = if value < self.low { value } else { self.low };
-        self.high = if value > self.high { value } else { self.high };
-        self.has_nan |= value != value;
+    fn take(&mut self, values: &[T]) {
+        let (mut low, mut high) = ([self.low; LANES], [self.high; LANES]);
+        let least = |a: T, b: T| if a < b { a } else { b };
+        let most = |a: T, b: T| if a > b { a } else { b };
+        let (vectors, rest) = values.as_chunks::<LANES>();
+        for vector in vectors {
+            for lane in 0..LANES {
+                low[lane] = least(vector[lane], low[lane]);
+                high[lane] = most(vector[lane], high[lane]);
+            }
+        }
+        self.low = rest.iter().chain(&low).fold(self.low, |low, &value| least(value, low));
+        self.high = rest.iter().chain(&high).fold(self.high, |high, &value| most(value, high));
+        self.has_nan |= values.iter().filter(|&&value| value != value).count() > 0;
     }
 
     fn write(&self, is_big: bool, out: &mut Vec<u8>) {
