@@ -127,8 +127,8 @@ pub fn blocks(gather: &Gather<'_>, src: &[u8], scratch: &mut Scratch, f: &mut dy
     });
 }
 
-/// Passes the selected elements of a chunk to `f`, as [`blocks`] does, if the chunk consists of `bytes`, again
-/// and again.
+/// Passes the selected elements of a chunk to `f`, as [`blocks`] does, if the chunk consists of `bytes`,
+/// again and again.
 pub fn repeated_blocks(
     gather: &Gather<'_>,
     bytes: &[u8],

@@ -222,9 +222,10 @@ impl Pipeline {
     /// Decodes a chunk and passes its selected elements to `f` while they are cached, converted as the
     /// selection says.
     ///
-    /// Each call of `f` gets a run of whole elements that are contiguous in the chunk. Runs have at most 64 KiB
-    /// unless one element is longer, or all elements of a run are equal. Runs ascend, except that chunks of n-dimensional blocks are passed block by block. Destination offsets are ignored.
-    /// `room` must be as long as the chunk, and is clobbered.
+    /// Each call of `f` gets a run of whole elements that are contiguous in the chunk. Runs have at most 64
+    /// KiB unless one element is longer, or all elements of a run are equal. Runs ascend, except that chunks
+    /// of n-dimensional blocks are passed block by block. Destination offsets are ignored. `room` must be as
+    /// long as the chunk, and is clobbered.
     pub fn blocks(
         &self,
         mask: FilterMask,
