@@ -63,7 +63,7 @@ impl PyCalculation {
 
     /// Returns the shape of the result and the name of its dtype.
     fn outline<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, String)> {
-        let (shape, kind) = self.with(py, |calculation| calculation.outline())?;
+        let (shape, kind) = self.with(py, hyperslab_tables::Calculation::outline)?;
         Ok((PyTuple::new(py, shape)?, name_of(kind)))
     }
 

@@ -15,6 +15,9 @@ use crate::error::OrRaise;
 use crate::filters;
 use crate::state::Waiting;
 
+/// An array of numbers of rows.
+type Numbers<'py> = Bound<'py, PyArray1<u64>>;
+
 /// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
 fn look<T: Send>(
     dataset: &Bound<'_, Dataset>,
@@ -172,7 +175,7 @@ pub(crate) fn index_search<'py>(
     column: &str,
     lower: Option<&[u8]>,
     upper: Option<&[u8]>,
-) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>)> {
+) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
     let bound = |bytes| match bytes {
         Some(bytes) => ops::Bound::Included(bytes),
         None => ops::Bound::Unbounded,

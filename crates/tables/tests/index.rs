@@ -36,6 +36,7 @@ fn row() -> impl Strategy<Value = Row> {
         b,
         c,
         d,
+        #[expect(clippy::cast_possible_truncation, reason = "any float will do")]
         e: e as f32,
     })
 }
