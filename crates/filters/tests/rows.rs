@@ -1,6 +1,7 @@
 //! Blosc with elements as long as the rows of tables: each byte of a row is a stream of its own.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
+#![allow(clippy::single_range_in_vec_init, reason = "one column is one range")]
 
 use std::ops::Range;
 

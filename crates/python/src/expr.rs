@@ -63,7 +63,11 @@ impl PyCalculation {
 
     /// Returns the shape of the result and the name of its dtype.
     fn outline<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, String)> {
-        let (shape, kind) = self.with(py, hyperslab_tables::Calculation::outline)?;
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the path of the method is not general enough"
+        )]
+        let (shape, kind) = self.with(py, |calculation| calculation.outline())?;
         Ok((PyTuple::new(py, shape)?, name_of(kind)))
     }
 
