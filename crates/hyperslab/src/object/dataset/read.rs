@@ -160,7 +160,7 @@ impl Dataset {
     ///
     /// hyperslab notes the smallest and the largest value of each column with every chunk of records that it
     /// compresses with Blosc 2, if the dataset has one dimension and the filter is the only one. `keep` is
-    /// called with these [`Bounds`]. All other chunks are passed on: chunks of other datasets, and of other
+    /// called with these [`Bounds`](crate::Bounds). All other chunks are passed on: chunks of other datasets, and of other
     /// writers, and with a note that does not belong to the chunk. So is a chunk of which only a small part
     /// is selected.
     ///
