@@ -12,6 +12,7 @@ use hyperslab::filter::{Blosc, Blosc2, BloscCodec, BloscFilter, Filter};
 use hyperslab::internals::compound;
 use hyperslab::{Bound, Bounds, Dataset, Element, File, WriteOptions};
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::sound::assert_accounted;
 use proptest::prelude::*;
 
 const CHUNK: u64 = 1500;
@@ -238,6 +239,7 @@ fn a_search_finds_the_rows_of_a_scan() {
         let unwanted = found.values().filter(|row| !is_wanted(row)).count() as u64;
         assert!(unwanted < CHUNK, "{unwanted} rows of other chunks for {least}");
     }
+    assert_accounted(&file, 0);
 }
 
 #[test]

@@ -137,13 +137,16 @@ impl Column {
 /// }
 ///
 /// # fn main() -> hyperslab_tables::Result<()> {
-/// let file = File::in_memory()?; let rows: Vec<Reading> = (0_i16..100).map(|n| Reading { time: n.into(),
-/// temperature: f32::from(n % 10) }).collect(); let table =
-/// file.root().new_dataset::<Reading>("t").shape([100]).chunks([10]).create_with(&rows)?; build_index(&table,
-/// "temperature", &IndexOptions::sorted())?; let index = ColumnIndex::open(&table,
-/// "temperature")?.expect("the index was built"); let above =
-/// index.find(Bound::Excluded(&8.5_f32.to_le_bytes()), Bound::Unbounded)?; let rows = (0..10).map(|tens| tens
-/// * 10 + 9).collect(); assert_eq!(above, Candidates::Rows { rows, unknown: 100..100 }); # Ok(()) }
+/// let file = File::in_memory()?;
+/// let row = |n: i16| Reading { time: n.into(), temperature: f32::from(n % 10) };
+/// let rows: Vec<Reading> = (0..100).map(row).collect();
+/// let table = file.root().new_dataset::<Reading>("t").shape([100]).chunks([10]).create_with(&rows)?;
+/// build_index(&table, "temperature", &IndexOptions::sorted())?;
+/// let index = ColumnIndex::open(&table, "temperature")?.expect("the index was built");
+/// let above = index.find(Bound::Excluded(&8.5_f32.to_le_bytes()), Bound::Unbounded)?;
+/// let rows = (0..10).map(|tens| tens * 10 + 9).collect();
+/// assert_eq!(above, Candidates::Rows { rows, unknown: 100..100 });
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
 pub struct ColumnIndex {
