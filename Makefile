@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make test     everything that proves it works"
-	@echo "make soak     more crashes, failing media and kills than \`make test\` has time for: minutes"
+	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
@@ -47,7 +47,8 @@ test: $(VENV)/test.stamp develop
 soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \
 		--test crash_objects --test model --test kill --test concurrent_writes -- --nocapture
-	HYPERSLAB_SOAK=1 $(BIN)/python -m pytest -q crates/python/tests/test_kill.py
+	HYPERSLAB_SOAK=1 $(BIN)/python -m pytest -q crates/python/tests/test_kill.py \
+		crates/python/tests/test_query_soak.py crates/python/tests/test_damaged_tables.py
 
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check
@@ -83,7 +84,7 @@ libfuzzer: export CFLAGS += -fno-sanitize-address-use-after-scope
 libfuzzer: export ASAN_OPTIONS = detect_odr_violation=0
 libfuzzer:
 	cargo run --locked --quiet -p hyperslab-testkit --example seeds -- fuzz/corpus
-	cd fuzz && for target in decode open filters select segy index; do \
+	cd fuzz && for target in decode open filters select segy index tables; do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 			-rss_limit_mb=4096 -malloc_limit_mb=1024 || exit; \
 	done

@@ -17,6 +17,8 @@ import numpy as np
 import psutil
 
 SCALE = float(os.environ.get("BENCH_SCALE", "1"))
+LARGE = os.environ.get("BENCH_LARGE", "") not in ("", "0")
+"""Whether rows whose full size takes many minutes run at that size, and not at a tenth of it."""
 HERE = Path(__file__).resolve().parent
 OURS, PEER, LIMIT = "ours", "peer", "limit"
 OUR_NAME = "hyperslab"
@@ -36,7 +38,7 @@ class Contestant:
     """The number of threads that it uses, in words; empty if that is the number of the group."""
     environment: dict[str, str] = field(default_factory=dict)
     size: Callable[[], int] | None = None
-    """Returns the size in bytes of the file that it writes, for contestants that write."""
+    """Returns the size in bytes of its file, where sizes are shown."""
 
 
 @dataclass
@@ -63,6 +65,8 @@ class Target:
     against: str
     ratio: float
     ours: str = OUR_NAME
+    of: str = "time"
+    """What is compared: "time", or the "size" of the files."""
 
 
 @dataclass
@@ -98,6 +102,11 @@ def scaled(count: int, least: int = 1) -> int:
     return max(least, round(count * SCALE))
 
 
+def sized(count: int, least: int = 1) -> int:
+    """Returns `scaled(count)` with `BENCH_LARGE`, and a tenth of it otherwise."""
+    return scaled(count if LARGE else count // 10, least)
+
+
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -113,15 +122,17 @@ def measure(group: Group, repetitions: int | None = None) -> dict:
         repetitions or int(os.environ.get("BENCH_REPS", 0)) or (5 if slowest > 2 else 7 if slowest > 0.1 else 15)
     )
     times: dict[str, list[float]] = {c.name: [] for c in contestants}
+    busy_times: dict[str, list[float]] = {c.name: [] for c in contestants}
     others: dict[str, list[tuple[float, float]]] = {c.name: [] for c in contestants}
     for turn in range(repetitions):
         start = turn % len(contestants) if contestants else 0
         order = contestants[start:] + contestants[:start]
         for contestant in order if turn % 2 == 0 else reversed(order):
-            seconds, busy, wall = time_once(contestant, turn)
+            seconds, own, busy, wall = time_once(contestant, turn)
             times[contestant.name].append(seconds)
+            busy_times[contestant.name].append(own)
             others[contestant.name].append((busy, wall))
-    return result(group, contestants, failures, times, others)
+    return result(group, contestants, failures, times, busy_times, others)
 
 
 def check_answers(group: Group, failures: dict[str, str]) -> float:
@@ -168,8 +179,8 @@ def opened(contestant: Contestant):
                 os.environ[name] = value
 
 
-def time_once(contestant: Contestant, turn: int) -> tuple[float, float, float]:
-    """Returns the seconds of one call, the CPU seconds of other processes meanwhile, and the wall time."""
+def time_once(contestant: Contestant, turn: int) -> tuple[float, float, float, float]:
+    """Returns the seconds of a call, its CPU seconds, those of other processes, and the wall time."""
     with opened(contestant) as state:
         gc.collect()
         gc.disable()
@@ -185,7 +196,7 @@ def time_once(contestant: Contestant, turn: int) -> tuple[float, float, float]:
         if isinstance(answer, Timed):
             seconds, own = answer.seconds, own + answer.elsewhere
         del answer
-    return seconds, machine - own, wall
+    return seconds, own, machine - own, wall
 
 
 def machine_seconds() -> float:
@@ -218,7 +229,9 @@ def read_into_page_cache(path: Path) -> None:
                     pass
 
 
-def result(group: Group, contestants: list[Contestant], failures: dict, times: dict, others: dict) -> dict:
+def result(
+    group: Group, contestants: list[Contestant], failures: dict, times: dict, busy_times: dict, others: dict
+) -> dict:
     """Returns the results of a group in a form that JSON can store."""
     rows = []
     for c in contestants:
@@ -230,6 +243,7 @@ def result(group: Group, contestants: list[Contestant], failures: dict, times: d
                 "threads": c.threads,
                 "seconds": [round(t, 9) for t in times[c.name]],
                 "median": statistics.median(times[c.name]),
+                "cpu": statistics.median(busy_times[c.name]),
                 "others_cpu": round(max(0.0, busy) / wall, 3),
                 **({"file_bytes": c.size()} if c.size else {}),
             }
@@ -237,20 +251,25 @@ def result(group: Group, contestants: list[Contestant], failures: dict, times: d
     rows += [{"name": name, "error": text} for name, text in failures.items()]
     everything = [pair for pairs in others.values() for pair in pairs]
     wall = sum(seconds for _, seconds in everything)
+    sizes = {c.name: [c.size()] for c in contestants if c.size}
     return {
         "group": group.name,
         "work_bytes": group.work_bytes,
         "operations": group.operations,
         "contestants": rows,
         "others_cpu": round(max(0.0, sum(busy for busy, _ in everything)) / wall, 3) if wall else None,
-        "targets": [judged(target, times) for target in group.targets],
+        "targets": [judged(target, sizes if target.of == "size" else times) for target in group.targets],
         "memory_limit_mib": group.memory_limit_mib,
     }
 
 
 def judged(target: Target, times: dict[str, list[float]]) -> dict:
-    """Returns the measured ratio of a target, its range over the rounds, and whether the target is met."""
+    """Returns the measured ratio of a target, its range over the rounds, and whether the target is met.
+
+    `times` has what is compared of each contestant; a size is a list of one.
+    """
     verdict: dict[str, Any] = {
+        "of": target.of,
         "against": target.against,
         "ours": target.ours,
         "target": target.ratio,
@@ -283,7 +302,9 @@ def drop_from_page_cache(paths: Sequence[Path]) -> None:
     """Makes the next reads of these files come from the disk.
 
     Drops everything that the kernel caches if that is permitted, and otherwise the pages of these files.
+    Pages that are not on the disk yet would stay.
     """
+    os.sync()
     try:
         Path("/proc/sys/vm/drop_caches").write_text("3")
     except OSError:

@@ -34,6 +34,9 @@ PACKAGES = (
     "tensorstore",
     "hidefix",
     "deflate",
+    "numexpr",
+    "duckdb",
+    "pyarrow",
     "numpy",
 )
 

@@ -33,6 +33,19 @@ def verdict(target: dict) -> str:
     return "met" if target["met"] else "MISSED"
 
 
+def is_of_size(target: dict) -> bool:
+    return target.get("of", "time") == "size"
+
+
+def amount(contestant: dict | None, target: dict, count: int) -> str:
+    """Returns the size or the time of a contestant, whichever a target compares."""
+    if contestant is None:
+        return "failed"
+    if is_of_size(target):
+        return f"{contestant['file_bytes'] / 1e6:.1f} MB"
+    return f"{duration(contestant['median'] / count)}"
+
+
 def memory_verdict(group: dict) -> str:
     growth, limit = group.get("growth_mib"), group["memory_limit_mib"]
     if limit is None or growth is None:
@@ -56,6 +69,8 @@ def block(row: dict, group: dict) -> str:
             lines.append(f"   {name:28s} FAILED  {c['error']}")
             continue
         line = f"   {name:28s} {duration(c['median'] / count):>9s}  [{spread(c, count)}]"
+        if "cpu" in c:
+            line += f"  CPU {duration(c['cpu'] / count)}"
         if group["work_bytes"]:
             line += f"  {group['work_bytes'] / c['median'] / 1e9:.2f} GB/s"
         if ours and c["kind"] == PEER:
@@ -72,6 +87,7 @@ def block(row: dict, group: dict) -> str:
     for t in group["targets"]:
         reached = f"{t['ratio']:.2f} ({t['low']:.2f} to {t['high']:.2f})" if t["ratio"] else "-"
         named = f"{t['ours']} " if several_of_ours(group) else ""
+        named += "size " if is_of_size(t) else ""
         lines.append(f"   -> {named}against {t['against']}: {reached}, wanted {t['target']:.3g}: {verdict(t)}")
     return "\n".join(lines)
 
@@ -116,9 +132,9 @@ def markdown_lines(row: dict, group: dict) -> list[str]:
     lines = []
     for t in group["targets"]:
         us, them = by_name.get(t.get("ours", OUR_NAME)), by_name.get(t["against"])
-        time = f"{duration(us['median'] / count)} [{spread(us, count)}]" if us else "failed"
+        time = amount(us, t, count) + (f" [{spread(us, count)}]" if us and not is_of_size(t) else "")
         name = f" ({us['name']})" if us and several_of_ours(group) else ""
-        theirs = duration(them["median"] / count) if them else "failed"
+        theirs = amount(them, t, count)
         ratio = f"{t['ratio']:.2f} ({t['low']:.2f} to {t['high']:.2f})" if t["ratio"] else ""
         cells = [
             f"{row['name']}: {group['group']}",

@@ -21,5 +21,11 @@ ORDER = (
     "commit",
     "repack",
     "ingest",
+    "expressions",
+    "expressions_memory",
+    "memory",
+    "tables",
+    "scan",
+    "index",
     "scaling",
 )

@@ -19,6 +19,7 @@ use std::io::{BufWriter, Write};
 use clap::Parser;
 
 use cmd::Command;
+pub use cmd::Sql;
 
 /// The exit code of a successful command.
 const OK: u8 = 0;
@@ -47,6 +48,8 @@ Examples:
   hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents
   hyperslab diff climate.h5 small.h5 --rtol 1e-6
+  hyperslab query climate.h5 /readings 'temp > 310' --columns time,temp
+  hyperslab sql climate.h5 'select id, avg(temp) from readings group by id'
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
 
@@ -56,6 +59,16 @@ Examples:
 ///
 /// Writes results to `out` and errors to `err`. If the reader of `out` closes it, the command ends silently.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    run_with(args, out, err, None)
+}
+
+/// Does the same as [`run`] where a library runs the statements of the command `sql`.
+pub fn run_with(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    sql: Option<&dyn Sql>,
+) -> u8 {
     let mut out = BufWriter::new(out);
     let mut failed = FAILED;
     if let Some(warning) = hyperslab::internals::engine::threads_warning() {
@@ -64,7 +77,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &
     let done = match Cli::try_parse_from(args) {
         Ok(cli) => {
             failed = cli.command.failed();
-            cli.command.run(&mut out, err).and_then(|code| Ok(out.flush().map(|()| code)?))
+            cli.command.run(&mut out, err, sql).and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {
             // If standard error is closed, the error cannot be reported.

@@ -5,10 +5,11 @@ use crate::lower::{fold, mirrored};
 use crate::tree::{Binary, Kind, Node, Unary};
 use crate::value::Value;
 
-/// A condition that holds wherever the expression is true. It may hold elsewhere, too.
+/// A condition that holds wherever the expression is true. It holds elsewhere, too, if a part of it is
+/// unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Demand {
-    /// Nothing is known.
+    /// Nothing is known: it holds everywhere.
     Unknown,
     /// All of these hold.
     All(Vec<Demand>),
@@ -47,8 +48,9 @@ pub(crate) fn demand(tree: &Node, names: &[String], constants: &dyn Fn(&str) -> 
     match &tree.kind {
         Kind::Binary(Binary::And, both) => {
             let both = both.iter().map(|one| demand(one, names, constants));
-            let known: Vec<Demand> = both.filter(|one| *one != Demand::Unknown).flat_map(all).collect();
-            if known.is_empty() { Demand::Unknown } else { Demand::All(known) }
+            let both: Vec<Demand> = both.flat_map(all).collect();
+            let is_known = both.iter().any(|one| *one != Demand::Unknown);
+            if is_known { Demand::All(both) } else { Demand::Unknown }
         }
         Kind::Binary(Binary::Or, both) => {
             let both: Vec<Demand> =

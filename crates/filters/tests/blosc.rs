@@ -398,62 +398,6 @@ fn decoding_returns_the_encoded_bytes() {
     }
 }
 
-/// Returns the positions of the streams of the only chunk of a frame: for each block, the range of each
-/// stream without its length.
-fn streams(stored: &[u8]) -> Vec<Vec<std::ops::Range<usize>>> {
-    let word = |at: usize| i32::from_le_bytes(stored[at..at + 4].try_into().unwrap());
-    let size = |at: usize| usize::try_from(word(at)).unwrap();
-    let at = usize::try_from(u32::from_be_bytes(stored[11..15].try_into().unwrap())).unwrap();
-    let (flags, type_size, decoded, block_size) =
-        (stored[at + 2], stored[at + 3], size(at + 4), size(at + 8));
-    let block = |index: usize| {
-        let is_split = flags & 0x10 == 0 && (index + 1) * block_size <= decoded;
-        let mut from = at + size(at + 32 + 4 * index);
-        let stream = |_| {
-            // A negative length stands for a repeated byte, with one byte that says so.
-            let len = usize::try_from(word(from)).unwrap_or(1);
-            let range = from + 4..from + 4 + len;
-            from = range.end;
-            range
-        };
-        (0..if is_split { type_size } else { 1 }).map(stream).collect()
-    };
-    (0..decoded.div_ceil(block_size)).map(block).collect()
-}
-
-#[test]
-fn a_column_of_a_row_needs_only_its_own_streams() {
-    let (size, rows) = (32, 60_000);
-    let raw: Vec<u8> =
-        (0..rows * size).map(|at: usize| ((at / size) >> (at % 3) ^ (at % size)).to_le_bytes()[0]).collect();
-    let mut scratch = Scratch::default();
-    for codec in [0, 1] {
-        let blosc = Blosc::new(FilterId::BLOSC2, &[1, 0, 32, 0, 5, 1, codec], size, raw.len()).unwrap();
-        let mut stored = vec![0; blosc.encode_bound(raw.len())];
-        let Encoded::Stored(len) = blosc.encode_into(&raw, &mut stored, &mut scratch).unwrap() else {
-            panic!()
-        };
-        stored.truncate(len);
-        let blocks = streams(&stored);
-        let whole: Vec<_> = blocks.iter().filter(|block| block.len() == size).collect();
-        assert_eq!(whole.len(), rows * size / (24 << 10) / size, "planes have 24 KiB");
-        for stream in whole.iter().flat_map(|block| block[..8].iter().chain(&block[12..])) {
-            stored[stream.clone()].fill(0xff);
-        }
-        // Rows of the blocks that are split. The rest is one stream.
-        let selected = rows / (24 << 10) * (24 << 10);
-        let map = ByteMap::columns(size, std::slice::from_ref(&(8..12))).unwrap();
-        let axes = [Axis { start: 0, step: 1, count: selected, stride: 4 }];
-        let shape = [rows];
-        let gather = Gather { convert: Some(&map), ..Gather::new(size, &shape, &axes, 0) };
-        let mut column = vec![0; 4 * selected];
-        blosc.scatter_into(&stored, &gather, &mut column[..], &mut scratch).unwrap();
-        let expected: Vec<u8> =
-            raw.chunks_exact(size).take(selected).flat_map(|row| row[8..12].to_vec()).collect();
-        assert!(column == expected, "codec {codec}");
-    }
-}
-
 #[test]
 fn a_note_is_not_intact_after_any_change_of_the_frame() {
     let (size, mut scratch) = (8, Scratch::default());

@@ -36,7 +36,7 @@ fn count_forks() {
 }
 
 /// A value of the process that made it. A child process makes its own value at its first use.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PerProcess<T> {
     forks: u32,
     value: T,

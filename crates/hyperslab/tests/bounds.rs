@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use hyperslab::datatype::{ByteOrder, Datatype, Enumeration};
+use hyperslab::driver::{Memory, Operation, Trace};
 use hyperslab::filter::{Blosc, Blosc2, BloscCodec, BloscFilter, Filter};
 use hyperslab::internals::compound;
 use hyperslab::{Bound, Bounds, Dataset, Element, File, WriteOptions};
@@ -240,6 +241,68 @@ fn a_search_finds_the_rows_of_a_scan() {
         assert!(unwanted < CHUNK, "{unwanted} rows of other chunks for {least}");
     }
     assert_accounted(&file, 0);
+}
+
+#[test]
+fn a_chunk_that_is_known_not_to_be_wanted_is_not_read_again_before_it_changes() {
+    let memory = Arc::new(Memory::new(Vec::new()));
+    let made = File::options().create(true).truncate(true).open_on(memory.clone()).unwrap();
+    let rows = records(&mut Random::new(9), 20 * usize::try_from(CHUNK).unwrap());
+    table(&made, "t", &rows, blosc2());
+    made.close().unwrap();
+    let driver = Arc::new(Trace::new(Memory::new(memory.bytes())));
+    let file = File::options().write(true).open_on(driver.clone()).unwrap();
+    let table = file.dataset("t").unwrap();
+    let read = |keep: bool| {
+        driver.take();
+        let found = passed(&table, &|_| keep);
+        let reads = driver.take().into_iter().map(|operation| match operation {
+            Operation::Read { len, .. } => len,
+            _ => 0,
+        });
+        (found.len(), reads.sum::<u64>())
+    };
+    let stored = table.storage_bytes().unwrap();
+    assert!(read(false).1 >= stored, "all bytes are compared with the notes");
+    assert_eq!(read(false), (0, 0));
+    let (found, bytes) = read(true);
+    assert!(found == 20 * usize::try_from(CHUNK).unwrap() && bytes >= stored, "wanted chunks are read");
+    // Other rows, in chunks of the same sizes: each chunk is compared again.
+    for at in 0..20 {
+        let chunk = table.chunk_at(&[at]).unwrap().unwrap();
+        let bytes = table.read_stored_chunk(chunk).unwrap();
+        table.write_stored_chunk(&[at * CHUNK], 0, &bytes).unwrap();
+    }
+    assert!(read(false).1 >= stored);
+}
+
+#[test]
+fn a_note_is_forgotten_when_its_place_is_given_to_another_chunk() {
+    let file = File::in_memory().unwrap();
+    let count = usize::try_from(CHUNK).unwrap();
+    let rows = |step: i32| {
+        let mut random = Random::new(10);
+        let mut rows: Vec<u8> = (0..count * RECORD).map(|_| random.below(256).to_le_bytes()[0]).collect();
+        for row in rows.chunks_exact_mut(RECORD) {
+            row[45..49].copy_from_slice(&(step << 16).to_le_bytes());
+        }
+        rows
+    };
+    let table = table(&file, "t", &rows(0), blosc2());
+    let mut places = BTreeMap::new();
+    for step in 1..12 {
+        let keep = |bounds: &Bounds<'_>| {
+            let (_, most) = bounds.column(45..49).unwrap().extremes.unwrap();
+            i32::from_le_bytes(most.try_into().unwrap()) >= step << 16
+        };
+        assert!(passed(&table, &keep).is_empty(), "the rows before step {step} are smaller");
+        table.write_with(0..CHUNK, &rows(step), &WriteOptions::default()).unwrap();
+        file.flush().unwrap();
+        assert_eq!(passed(&table, &keep).len(), count, "all rows of step {step} are wanted");
+        let record = table.chunk_at(&[0]).unwrap().unwrap();
+        *places.entry((record.extent.addr, record.extent.len)).or_insert(0) += 1;
+    }
+    assert!(places.values().any(|&times| times > 1), "no place was used again: {places:?}");
 }
 
 #[test]

@@ -74,6 +74,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/filters/src/ffi/",
     "crates/hyperslab/src/engine/dst.rs",
     "crates/hyperslab/src/process.rs",
+    "crates/python/src/arrow/capsule.rs",
     "crates/python/src/buffer.rs",
     "crates/testkit/src/allocator.rs",
 ];

@@ -1,4 +1,4 @@
-//! Access to NumPy's memory and C API. This is the only file of the package with unsafe code.
+//! Access to NumPy's memory and C API. This file and `arrow/capsule.rs` have the unsafe code of the package.
 
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;

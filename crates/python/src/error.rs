@@ -64,6 +64,17 @@ impl<T> OrRaise<T> for hyperslab_tables::Result<T> {
     }
 }
 
+impl<T> OrRaise<T> for hyperslab_arrow::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        use hyperslab_arrow::Error;
+        self.map_err(|error| match error {
+            Error::Table(error) => table(error),
+            Error::Removed { .. } => PyRuntimeError::new_err(error.to_string()),
+            error => PyValueError::new_err(error.to_string()),
+        })
+    }
+}
+
 /// Returns the exception for an error of a table or of a computation.
 fn table(error: hyperslab_tables::Error) -> PyErr {
     use hyperslab_tables::Error;

@@ -7,6 +7,7 @@
 // The doc comments of Python classes and methods become docstrings, which do not use Rust's markup.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
 
+mod arrow;
 mod attrs;
 mod buffer;
 mod calls;
@@ -27,6 +28,7 @@ mod group;
 mod ids;
 mod links;
 mod memory;
+mod new_row;
 mod object;
 mod objects;
 mod objects_write;
@@ -61,6 +63,7 @@ mod _native {
 
     #[pymodule_export]
     use super::{
+        arrow::{ArrowRows, PyScan},
         attrs::{AttrID, AttributeManager},
         check::check,
         chunks::ChunkIterator,
@@ -75,6 +78,7 @@ mod _native {
         group::Group,
         ids::{DatasetID, FileID, GroupID, ObjectID, TypeID},
         links::{ExternalLink, HardLink, SoftLink},
+        new_row::{PlainRows, PyNewRow},
         object::HLObject,
         plan::ReadPlan,
         query::PyQuery,
@@ -82,7 +86,10 @@ mod _native {
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         set_threads,
-        table::{append_rows, make_table, put_row_count, remove_rows, set_waiting_rows, waiting_rows},
+        table::{
+            append_rows, changing_rows, keeping_rows, make_table, mark_file, removals, remove_rows,
+            row_count_changed, set_waiting_rows, waiting_rows,
+        },
         table_index::{
             create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
             indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow, set_waiting_indexes,

@@ -1,5 +1,7 @@
 //! Queries on tables.
 
+use std::sync::Arc;
+
 use hyperslab_tables::{Query, Variable};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -15,7 +17,7 @@ use crate::table::table;
 #[pyclass(frozen, module = "hyperslab", name = "_Query")]
 pub(crate) struct PyQuery {
     dataset: Py<Dataset>,
-    query: Query,
+    pub(crate) query: Arc<Query>,
 }
 
 #[pymethods]
@@ -33,7 +35,7 @@ impl PyQuery {
             };
             given.push((name, variable));
         }
-        let query = Query::new(&table, condition, &given).or_raise()?;
+        let query = Query::new(&table, condition, &given).or_raise()?.into();
         Ok(Self { dataset: dataset.clone().unbind(), query })
     }
 

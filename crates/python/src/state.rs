@@ -11,7 +11,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::dataset::Dataset;
 use crate::error::{ClosedError, OrRaise};
+use crate::table::put_row_count;
 
 /// One opening of a file from Python.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub(crate) enum Waiting {
     Rows,
     /// Indexes that do not hold all rows.
     Indexes,
+    /// The attribute with the number of rows. What waits is the table itself.
+    Count,
 }
 
 impl FileState {
@@ -122,13 +126,37 @@ impl FileState {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what waits: rows of single appends, and the indexes of tables.
-    fn write_waiting(&self, py: Python<'_>) -> PyResult<()> {
+    /// Forgets what waits to be written to tables that were deleted.
+    pub(crate) fn forget_deleted(&self, py: Python<'_>) {
+        // Tables are looked at without the lock, which they may need.
+        let all: Vec<_> = {
+            let waiting = self.all_waiting();
+            waiting.iter().map(|(key, object)| (*key, object.clone_ref(py))).collect()
+        };
+        for ((table, what), object) in all {
+            let object = object.into_bound(py);
+            let found = if what == Waiting::Count { Ok(object) } else { object.getattr("_table") };
+            let is_deleted = found.is_ok_and(|found| {
+                found.cast::<Dataset>().is_ok_and(|found| found.get().core.hard_links().is_err())
+            });
+            if is_deleted {
+                self.set_waiting(table, what, None);
+            }
+        }
+    }
+
+    /// Writes what waits: rows of single appends, the indexes of tables, and their numbers of rows.
+    pub(crate) fn write_waiting(&self, py: Python<'_>) -> PyResult<()> {
         loop {
             // Writing removes the rows here, for which the lock must be free.
-            let next = self.all_waiting().values().next().map(|object| object.clone_ref(py));
-            let Some(object) = next else { return Ok(()) };
-            object.call_method0(py, "_write")?;
+            let next = self.all_waiting().iter().next().map(|(key, object)| (*key, object.clone_ref(py)));
+            let Some(((table, what), object)) = next else { return Ok(()) };
+            if what == Waiting::Count {
+                self.set_waiting(table, what, None);
+                put_row_count(object.bind(py).cast::<Dataset>()?.get())?;
+            } else {
+                object.call_method0(py, "_write")?;
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use hyperslab::WriteOptions;
 use hyperslab_tables::Table;
 use numpy::PyUntypedArray;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::buffer;
@@ -13,6 +13,7 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::dtype::holds;
 use crate::error::OrRaise;
+use crate::object::HLObject;
 use crate::state::Waiting;
 
 /// Returns the table that a dataset is.
@@ -21,7 +22,8 @@ pub(crate) fn table(dataset: &Dataset) -> PyResult<Table> {
     Table::new(dataset.core.clone()).or_raise()
 }
 
-fn changed(dataset: &Dataset, what: &str) -> PyResult<Table> {
+/// Returns the table that a dataset is, if its file is open for writing.
+pub(crate) fn changed(dataset: &Dataset, what: &str) -> PyResult<Table> {
     writable::<pyo3::exceptions::PyOSError>(&dataset.state, what)?;
     table(dataset)
 }
@@ -51,7 +53,9 @@ pub(crate) fn append_rows(dataset: &Bound<'_, Dataset>, rows: &Bound<'_, PyUntyp
     }
     let datatype = (!this.is_stored_as(py, translation)).then(|| translation.memory.clone());
     let (bytes, options) = (buffer::bytes(rows)?, WriteOptions::default().datatype(datatype));
-    py.detach(|| table.append(bytes, &options)).or_raise().map(|new| new.start)
+    let new = py.detach(|| table.append(bytes, &options)).or_raise()?;
+    row_count_changed(dataset);
+    Ok(new.start)
 }
 
 /// Removes every `step`-th row from `start` to `stop`. Returns the number of removed rows.
@@ -64,15 +68,55 @@ pub(crate) fn remove_rows(
     step: NonZeroU64,
 ) -> PyResult<u64> {
     let table = changed(dataset.get(), "remove rows")?;
-    dataset.py().detach(|| table.remove(start..stop, step)).or_raise()
+    let removed = dataset.py().detach(|| table.remove(start..stop, step)).or_raise()?;
+    row_count_changed(dataset);
+    Ok(removed)
 }
 
-/// Writes the number of rows to the attribute that PyTables keeps.
+/// Calls a function while no other thread changes the rows of the table. The function must not change them.
 #[pyfunction]
-#[pyo3(name = "_put_row_count")]
-pub(crate) fn put_row_count(dataset: &Bound<'_, Dataset>) -> PyResult<()> {
-    let table = changed(dataset.get(), "write the number of rows")?;
-    dataset.py().detach(|| table.put_row_count()).or_raise()
+#[pyo3(name = "_keeping_rows")]
+pub(crate) fn keeping_rows(dataset: &Bound<'_, Dataset>, call: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let (core, call) = (&dataset.get().core, call.as_unbound());
+    dataset.py().detach(|| core.keeping_rows(|| Python::attach(|py| call.call0(py))))
+}
+
+/// Calls a function while no other thread reads or changes the rows of the table by its methods.
+#[pyfunction]
+#[pyo3(name = "_changing_rows")]
+pub(crate) fn changing_rows(dataset: &Bound<'_, Dataset>, call: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let (core, call) = (&dataset.get().core, call.as_unbound());
+    dataset.py().detach(|| core.changing_rows(|| Python::attach(|py| call.call0(py))))
+}
+
+/// Returns how often rows were removed from the table.
+#[pyfunction]
+#[pyo3(name = "_removals")]
+pub(crate) fn removals(dataset: &Bound<'_, Dataset>) -> u64 {
+    dataset.get().core.removals()
+}
+
+/// Writes the attributes of the root group by which PyTables knows its files, if they are missing.
+#[pyfunction]
+#[pyo3(name = "_mark_file")]
+pub(crate) fn mark_file(object: &Bound<'_, HLObject>) -> PyResult<()> {
+    let this = object.get();
+    writable::<PyValueError>(&this.state, "write an attribute")?;
+    object.py().detach(|| hyperslab_tables::mark_file(this.node.file())).or_raise()
+}
+
+/// Writes the number of rows to the attribute that PyTables keeps, if the table has it.
+pub(crate) fn put_row_count(dataset: &Dataset) -> PyResult<()> {
+    table(dataset)?.put_row_count().or_raise()
+}
+
+/// Has the attribute with the number of rows written when the file is flushed or closed.
+#[pyfunction]
+#[pyo3(name = "_row_count_changed")]
+pub(crate) fn row_count_changed(dataset: &Bound<'_, Dataset>) {
+    let this = dataset.get();
+    let waiting = dataset.clone().into_any().unbind();
+    this.state.set_waiting(this.core.address().get(), Waiting::Count, Some(waiting));
 }
 
 /// Returns the rows of single appends that are not written yet, or `None`.

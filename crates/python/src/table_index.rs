@@ -25,7 +25,7 @@ fn look<T: Send>(
 ) -> PyResult<T> {
     let (py, dataset) = (dataset.py(), dataset.get());
     dataset.state.check()?;
-    py.detach(|| f(&dataset.core)).or_raise()
+    py.detach(|| dataset.core.keeping_rows(|| f(&dataset.core))).or_raise()
 }
 
 /// Calls `f`, which changes the indexes of the dataset. The file must be writable.
@@ -33,8 +33,9 @@ fn change<T: Send>(
     dataset: &Bound<'_, Dataset>,
     f: impl Send + FnOnce(&hyperslab::Dataset) -> hyperslab_tables::Result<T>,
 ) -> PyResult<T> {
-    writable::<PyOSError>(&dataset.get().state, "change an index")?;
-    look(dataset, f)
+    let (py, dataset) = (dataset.py(), dataset.get());
+    writable::<PyOSError>(&dataset.state, "change an index")?;
+    py.detach(|| dataset.core.changing_rows(|| f(&dataset.core))).or_raise()
 }
 
 /// Calls `f` with the index of a column. Raises `ValueError` if the column has none.

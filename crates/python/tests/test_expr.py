@@ -62,6 +62,9 @@ def same(got, wanted, what, tolerance=None):
     if tolerance is None and got.dtype.kind in "fc":
         tolerance = 4 * float(np.finfo(got.dtype).eps)
     if tolerance is None or got.dtype.kind not in "fc":
+        if got.dtype.kind in "mM":
+            # NaT equals nothing.
+            got, wanted = got.view("i8"), wanted.view("i8")
         assert np.array_equal(got, wanted), (what, got, wanted)
     else:
         assert np.allclose(got, wanted, rtol=tolerance, atol=0, equal_nan=True), (what, got, wanted)
@@ -304,3 +307,13 @@ def test_errors_say_what_to_do(text, error):
     given = {"a": np.arange(6).reshape(2, 3), "b": 1, "wrong": np.arange(4)}
     with pytest.raises(ValueError, match=error):
         hs.Expr(text, given).eval()
+
+
+@pytest.mark.parametrize("operator", ["*", "/", "//"])
+@pytest.mark.parametrize("kind", KINDS[:9])
+def test_durations_are_divided_by_integers_exactly(operator, kind):
+    wide = np.array([2**60 + 1, -(2**60 + 1), 7, -7, np.iinfo("i8").min, np.iinfo("i8").max], "m8[ns]")
+    by = np.array([3, 2, 2, 0, 1, 1] if np.dtype(kind).kind in "ub" else [3, -2, 2, -2, 0, -1], kind)
+    for text, names in ((f"a {operator} b", {"b": by}), (f"a {operator} b", {"b": by[0]}), (f"a {operator} 3", {})):
+        wanted = outcome(lambda text=text, names=names: eval(text, {"a": wide, **names}))
+        same(outcome(lambda text=text, names=names: hs.Expr(text, a=wide, **names).eval()), wanted, (text, kind))

@@ -56,7 +56,7 @@ def bounds_of(values, seed):
     rng = random.Random(seed)
     plain = [value for value in np.unique(values).tolist() if value == value]
     pairs = [(None, None)]
-    for _ in range(6):
+    for _ in range(2):
         low, high = sorted((rng.choice(plain), rng.choice(plain))) if plain else (0, 0)
         pairs += [(low, high), (low, low), (None, high), (low, None), (high, low)]
     return pairs
@@ -72,21 +72,24 @@ def expected(values, low, high):
 
 
 def rows_of(ranges):
-    return np.concatenate([np.arange(*map(int, one)) for one in ranges]) if len(ranges) else np.zeros(0, int)
+    """The rows of ranges, without a loop over them: there may be as many as rows."""
+    starts, stops = ranges.astype(np.int64).T
+    ends = np.cumsum(stops - starts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(stops - ends, stops - starts)
 
 
 def check_searches(table, path, values, seed):
     """Compares searches of an index with NumPy. Returns the number of searches."""
     index = table.colindexes[path]
     pairs = bounds_of(values, seed)
+    # Rows that the index does not know yet may match.
+    kind, known = index.kind, index.nelements
     for low, high in pairs:
         found = rows_of(index.search(low, high))
         true = expected(values, low, high)
-        if index.kind == "full":
-            # Rows that the index does not know yet may match.
-            known = index.nelements
+        if kind == "full":
             assert np.array_equal(found[found < known], true[true < known]), (path, low, high)
-        assert np.isin(true, found).all(), (path, index.kind, index.optlevel, low, high)
+        assert np.isin(true, found).all(), (path, kind, index.optlevel, low, high)
     return len(pairs)
 
 
@@ -120,11 +123,14 @@ def test_indexes_of_pytables_are_searched(tmp_path, kind, optlevel):
     print(f"{searches} searches of PyTables' indexes, {kind} {optlevel}")
 
 
-@pytest.mark.parametrize(("kind", "optlevel"), KINDS)
-@pytest.mark.parametrize("sizes", [None, SIZES])
+# With the usual sizes, small tables fill the last row of an index only, whatever its level.
+@pytest.mark.parametrize(
+    ("kind", "optlevel", "sizes"),
+    [(*kind, SIZES) for kind in KINDS] + [(kind, 6, None) for kind in ("ultralight", "light", "medium", "full")],
+)
 def test_pytables_uses_our_indexes(tmp_path, kind, optlevel, sizes):
     searches = 0
-    for seed, count in enumerate((0, 130, 1000)):
+    for seed, count in enumerate((0, 1000) if sizes else (0, 130, 1000)):
         rows = some_rows(count, seed, special=False)
         with hs.File(tmp_path / "t.h5", "w") as file:
             # Buckets of rows divide blocks: PyTables adds rows to others in a way that it does not find

@@ -3,6 +3,7 @@ removed.
 """
 
 import threading
+import warnings
 
 import h5py
 import numpy as np
@@ -403,3 +404,28 @@ def test_a_table_of_many_columns(tmp_path):
         assert table.col("c999").tolist() == [999]
     with tables.open_file(tmp_path / "t.h5") as file:
         assert file.root.t.cols.c999[0] == 999
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_a_table_has_thousands_of_columns(tmp_path, libver):
+    dtype = np.dtype([(f"c{number}", "f8" if number % 3 else "i2") for number in range(2200)])
+    rows = np.zeros(50, dtype)
+    for number, name in enumerate(dtype.names):
+        rows[name] = np.arange(50) * number % 1000
+    path = tmp_path / "wide.h5"
+    with hs.File(path, "w", libver=libver) as file:
+        table = file.create_table("t", dtype, compression=hs.Blosc2("lz4"))
+        table.append(rows[:30])
+        table.append(rows[30:])
+        table.create_index("c1500")
+    with hs.File(path) as file:
+        assert np.array_equal(file["t"].read(), rows)
+        found = file["t"].get_where_list("(c1500 > 500) & (c3 < 100)")
+        assert np.array_equal(found, np.flatnonzero((rows["c1500"] > 500) & (rows["c3"] < 100)))
+    with h5py.File(path) as file:
+        assert np.array_equal(file["t"][()], rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tables.PerformanceWarning)
+        with tables.open_file(path) as file:
+            assert np.array_equal(file.root.t.read(), rows)
+            assert file.root.t.cols.c1500.index.kind == "medium"

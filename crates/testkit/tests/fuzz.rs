@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyperslab_testkit::allocator::Watched;
+use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::fuzz::mutate::{Seal, mutate, seals};
 use hyperslab_testkit::fuzz::{self, Random, Target};
 
@@ -43,6 +44,11 @@ fn damaged_surveys_are_refused_or_round_trip() {
 #[test]
 fn damaged_indexes_never_hide_a_row() {
     fuzz(fuzz::INDEX, 1_500);
+}
+
+#[test]
+fn damaged_tables_give_the_rows_of_a_scan_or_an_error() {
+    fuzz(fuzz::TABLES, 1_500);
 }
 
 /// Held while a target runs. Memory is counted for the whole process, so only one target runs at a time.
@@ -80,7 +86,8 @@ fn fuzz(target: Target, iterations: u64) {
         done += 1;
     }
     let name = target.name;
-    println!("{name}: {} seeds and {done} damaged ones in {:.1?}", seeds.len(), started.elapsed());
+    let (count, time) = (seeds.len(), started.elapsed());
+    say_counts(format_args!("fuzz target {name}: {count} seeds and {done} damaged ones in {time:.1?}"));
 }
 
 /// Runs a target on one input, with limits on memory and time.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use hyperslab::{CopyOptions, File, Node};
+use hyperslab_tables::index;
 
 use crate::error::{self, Usage};
 use crate::place;
@@ -19,7 +20,8 @@ Examples:
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents --expand-refs
 
 Creates the file of TO if it does not exist. If TO is only a file, or ends in `:/`, the copy keeps the
-name of FROM. Chunks are copied as they are stored. A copy that fails leaves nothing behind.")]
+name of FROM. Chunks are copied as they are stored, and a table with its indexes. A copy that fails
+leaves nothing behind.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The object to copy
@@ -88,7 +90,7 @@ fn insert(args: &Args, source: &Node, to: &File, target: &str, options: CopyOpti
     {
         to.group(group).context("a group on the path of the copy (--parents creates it)")?;
     }
-    to.root().copy(source, target, &options)?;
+    index::copy(&to.root(), source, target, &options)?;
     Ok(to.flush()?)
 }
 

@@ -6,6 +6,7 @@ mod diff;
 mod dump;
 mod explain;
 mod ls;
+mod query;
 mod recover;
 mod repack;
 mod segy;
@@ -17,6 +18,7 @@ use std::num::NonZeroUsize;
 
 use hyperslab::internals::select::{self, Parsed};
 
+pub use self::query::sql::Sql;
 use crate::error::Usage;
 use crate::place::Place;
 use crate::{FAILED, OK, USAGE};
@@ -33,13 +35,20 @@ pub(crate) enum Command {
     Repack(repack::Args),
     Copy(copy::Args),
     Diff(diff::Args),
+    Query(query::Args),
+    Sql(query::sql::Args),
     Segy(segy::Args),
     Tune(tune::Args),
 }
 
 impl Command {
-    /// Runs the command and returns the exit code.
-    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<u8> {
+    /// Runs the command and returns the exit code. `sql` runs statements of SQL.
+    pub(crate) fn run(
+        &self,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+        sql: Option<&dyn Sql>,
+    ) -> anyhow::Result<u8> {
         let done = match self {
             Self::Ls(args) => ls::run(args, out),
             Self::Dump(args) => dump::run(args, out),
@@ -49,6 +58,8 @@ impl Command {
             Self::Recover(args) => recover::run(args, out),
             Self::Repack(args) => repack::run(args, out, err),
             Self::Copy(args) => copy::run(args, out),
+            Self::Query(args) => query::run(args, out),
+            Self::Sql(args) => query::sql::run(args, out, sql),
             Self::Segy(args) => segy::run(args, out),
             Self::Tune(args) => tune::run(args, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),

@@ -1,13 +1,14 @@
 //! `hyperslab repack`: rewrites a file.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
 use hyperslab_filters::FilterChoice;
+use hyperslab_tables::{Table, index};
 use serde_json::json;
 
 use super::Threads;
@@ -17,6 +18,7 @@ use crate::{filters, place, progress};
 /// Rewrite a file, with other filters, chunk shapes or versions of structures
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "IN")]
@@ -33,6 +35,10 @@ pub(crate) struct Args {
     /// `keep` the chunk shapes, choose them (`auto`), or set them (`AxBxC`)
     #[arg(long, value_name = "auto|keep|AxBxC", value_parser = chunks)]
     chunks: Option<RepackChunks>,
+    /// Encode every filtered chunk again, also if its filters stay: tables whose Blosc 2 chunks other
+    /// programs wrote become faster to search
+    #[arg(long)]
+    encode: bool,
     /// Take over only this object and everything below it; may be repeated
     #[arg(long, value_name = "PATH")]
     select: Vec<String>,
@@ -53,11 +59,18 @@ const EXAMPLE: &str = "\
 Examples:
   hyperslab repack climate.h5 small.h5 --filter zstd:5 --shuffle
   hyperslab repack climate.h5 surface.h5 --select /surface --chunks auto --filter blosc2:lz4
+  hyperslab repack pytables.h5 fast.h5 --filter blosc2:lz4 --encode
 
 Takes over everything: links, attributes, references, committed datatypes, fill values, the user block.
 Unused space is dropped. Chunks that keep their shape and filters are copied as they are stored. With a
 filter, contiguous data of at least 4 KiB become chunked unless --chunks is `keep`. Compact data stay
-compact.";
+compact. A selected table takes its indexes along. Indexes that depend on the chunk shape of their table
+are built again if the shape changes.
+
+Blosc 2 chunks of table rows that hyperslab encodes have a stream for each byte of a row, so a search decodes
+only the columns that it needs, and bounds of the columns, which skip chunks. Other programs read both
+layouts. --encode stores the chunks of other programs in this way. --filter blosc:lz4 or gzip stores rows as
+other programs do.";
 
 impl Args {
     fn options(&self) -> anyhow::Result<RepackOptions> {
@@ -66,6 +79,7 @@ impl Args {
         let named: Vec<_> = shuffle.into_iter().chain(self.filter.iter().copied()).collect();
         options.filters = filters::chosen(&named)?;
         options.chunks = self.chunks.clone().unwrap_or_default();
+        options.encode = self.encode;
         options.version = self.libver;
         options.select.clone_from(&self.select);
         options.overwrite = self.overwrite;
@@ -101,10 +115,14 @@ pub(super) fn chunks(text: &str) -> Result<RepackChunks, String> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
-    let options = args.options()?;
+    let mut options = args.options()?;
     args.threads.set();
     let from = place::open(&args.from)?;
     let begun = Instant::now();
+    let indexes: Vec<String> = options.select.iter().filter_map(|path| indexes_of(&from, path)).collect();
+    options.select.extend(indexes);
+    let outdated = outdated(&from, args);
+    options.leave_out.extend(outdated.iter().filter_map(|path| indexes_of(&from, path)));
     let misfits = Misfits::of(&from, args);
     // The total of the progress bar is the bytes of all datasets.
     let lengths = datasets(&from, args).map(|(_, dataset)| dataset.len_bytes());
@@ -112,6 +130,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
     done.with_context(|| args.from.display().to_string())?;
+    let rebuilt = rebuilt(&from, &args.to, &outdated).with_context(|| args.to.display().to_string())?;
     let size = |path: &PathBuf| {
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
     };
@@ -123,8 +142,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     if args.json {
         let kept: Vec<&str> = misfits.others.iter().map(|(path, _)| path.as_str()).collect();
         let said = json!({
-            "from": source, "to": target, "bytes_before": before, "bytes_after": after,
-            "element_bytes": progress.position(), "seconds": begun.elapsed().as_secs_f64(), "other_rank": kept,
+            "from": source, "to": target, "bytes_before": before, "bytes_after": after, "element_bytes":
+            progress.position(), "seconds": begun.elapsed().as_secs_f64(), "other_rank": kept,
+            "indexes_rebuilt": rebuilt,
         });
         writeln!(out, "{said}")?;
         return Ok(());
@@ -137,7 +157,48 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     if misfits.fitting > 0 && !misfits.others.is_empty() {
         writeln!(out, "{misfits}")?;
     }
+    for index in rebuilt {
+        writeln!(out, "index {}: built again for the new chunks of its table", plain(&index))?;
+    }
     Ok(())
+}
+
+/// Returns the path of the indexes of a selected table, if it has any.
+fn indexes_of(from: &File, path: &str) -> Option<String> {
+    let table = from.dataset(path).ok().filter(|table| Table::is_table(table).unwrap_or(false))?;
+    index::container_of(&table).ok().flatten()
+}
+
+/// Returns the paths of the tables whose indexes count rows in chunks that get another shape.
+fn outdated(from: &File, args: &Args) -> Vec<String> {
+    let Some(chunks) = args.chunks.as_ref().filter(|chunks| **chunks != RepackChunks::Keep) else {
+        return Vec::new();
+    };
+    let is_outdated = |table: &Dataset| {
+        Table::is_table(table).unwrap_or(false)
+            && !matches!(chunks, RepackChunks::Shape(shape) if table.chunk_shape().as_ref() == Some(shape))
+            && index::container_of(table).is_ok_and(|indexes| indexes.is_some())
+    };
+    let tables = datasets(from, args).filter(|(_, table)| is_outdated(table));
+    tables.map(|(path, _)| format!("/{path}")).collect()
+}
+
+/// Builds the indexes of these tables in the new file. Returns the tables and columns.
+fn rebuilt(from: &File, to: &Path, tables: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut rebuilt = Vec::new();
+    if tables.is_empty() {
+        return Ok(rebuilt);
+    }
+    let new = File::options().write(true).open(to)?;
+    for path in tables {
+        let (old, table) = (from.dataset(path)?, new.dataset(path)?);
+        for column in index::indexed_columns(&old)? {
+            index::build_like(&old, &table, &column)?;
+            rebuilt.push(format!("{path} {column}"));
+        }
+    }
+    new.close()?;
+    Ok(rebuilt)
 }
 
 /// The datasets that could be chunked, but whose rank differs from that of `--chunks`.

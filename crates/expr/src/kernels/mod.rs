@@ -43,6 +43,8 @@ pub(crate) enum Op {
     ScaleTime(i64),
     /// An operator on times or durations of one unit.
     Time(Binary),
+    /// A duration times or divided by an integer.
+    TimeByInteger(Binary),
     /// A duration times or divided by a float.
     TimeByFloat(Binary),
     /// The negative or absolute value of a duration, or whether a time is `NaT`.
@@ -118,6 +120,7 @@ pub(crate) fn run(op: Op, inputs: &[In<'_>], out: &mut [u8]) -> Result<()> {
         Op::Complex(kind) => complex::of_parts(kind, a, b, out),
         Op::ScaleTime(factor) => time::scale(factor, a, out),
         Op::Time(operator) => time::binary(operator, a, b, out),
+        Op::TimeByInteger(operator) => time::by_integer(operator, a, b, out),
         Op::TimeByFloat(operator) => time::by_float(operator, a, b, out),
         Op::TimeMath(math) => time::math(math, a, out),
     }
@@ -129,7 +132,7 @@ fn map1<T: Copy, U: Pod>(a: &[T], is_one: bool, out: &mut [u8], f: impl Fn(T) ->
     let out: &mut [U] = bytemuck::cast_slice_mut(out);
     match (is_one, a.first()) {
         (true, Some(&a)) => out.fill(f(a)),
-        _ => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a)),
+        _ => vectorised(|| out.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a))),
     }
 }
 
@@ -142,12 +145,18 @@ fn map2<A: Copy, B: Copy, U: Pod>(
     f: impl Fn(A, B) -> U,
 ) {
     let out: &mut [U] = bytemuck::cast_slice_mut(out);
-    match (is_one, a.first(), b.first()) {
+    vectorised(|| match (is_one, a.first(), b.first()) {
         ((true, true), Some(&a), Some(&b)) => out.fill(f(a, b)),
         ((true, false), Some(&a), _) => out.iter_mut().zip(b).for_each(|(out, &b)| *out = f(a, b)),
         ((false, true), _, Some(&b)) => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a, b)),
         _ => out.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| *out = f(a, b)),
-    }
+    });
+}
+
+/// Runs loops that were compiled for the vectors of this processor. Results do not depend on the processor.
+#[inline]
+fn vectorised(loops: impl FnOnce()) {
+    pulp::Arch::new().dispatch(loops);
 }
 
 /// Returns whether a comparison holds.

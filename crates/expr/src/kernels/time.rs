@@ -45,6 +45,15 @@ fn float(a: i64) -> f64 {
     a as f64
 }
 
+/// Multiplies durations by integers, or divides them. As in NumPy, both divisions round towards zero.
+pub(super) fn by_integer(operator: Binary, a: In<'_>, b: In<'_>, out: &mut [u8]) {
+    map2(&a.typed::<i64>(), &b.typed::<i64>(), (a.is_one, b.is_one), out, |a: i64, b: i64| match operator {
+        _ if a == NAT => NAT,
+        Binary::Multiply => a.wrapping_mul(b),
+        _ => a.checked_div(b).unwrap_or(NAT),
+    });
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "NumPy truncates a product to whole units")]
 pub(super) fn by_float(operator: Binary, a: In<'_>, b: In<'_>, out: &mut [u8]) {
     map2(&a.typed::<i64>(), &b.typed::<f64>(), (a.is_one, b.is_one), out, |a: i64, b: f64| {

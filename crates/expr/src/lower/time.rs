@@ -20,7 +20,11 @@ impl Lowering<'_> {
         let strings = "compare it with a NumPy scalar such as np.datetime64('2024-01-01')";
         match (one.class(), other.class()) {
             (Class::Bytes | Class::Text, _) | (_, Class::Bytes | Class::Text) => refused(strings),
-            (Timedelta, class) if class <= Class::Float && matches!(operator, B::Multiply | B::Divide) => {
+            (Timedelta, class)
+                if class <= Class::Float
+                    && (operator == B::Multiply
+                        || class != Class::Bool && matches!(operator, B::Divide | B::FloorDivide)) =>
+            {
                 self.durations_by(operator, (source_a, one), (source_b, other))
             }
             (class, Timedelta) if class <= Class::Float && operator == B::Multiply => {
@@ -64,12 +68,11 @@ impl Lowering<'_> {
         (duration, kind): (Source, Type),
         (number, by): (Source, Type),
     ) -> Result<Lowered> {
-        let op = if by.class() == Class::Float || operator == Binary::Divide {
-            (Op::TimeByFloat(operator), Type::F64)
-        } else {
-            (Op::Time(operator), Type::I64)
+        let (op, with) = match by.class() {
+            Class::Float => (Op::TimeByFloat(operator), Type::F64),
+            _ => (Op::TimeByInteger(operator), Type::I64),
         };
-        let number = self.cast((number, by), op.1)?;
-        Ok(Lowered::Strong(self.push(op.0, &[duration, number], kind)?, kind))
+        let number = self.cast((number, by), with)?;
+        Ok(Lowered::Strong(self.push(op, &[duration, number], kind)?, kind))
     }
 }

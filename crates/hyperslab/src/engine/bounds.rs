@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use hyperslab_filters::blosc::{self, MAX_NOTE, Note};
 use hyperslab_filters::{FilterId, FilterMask, repeated};
-use hyperslab_format::datatype::{ByteOrder, Datatype};
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype};
 
 use super::array::{ChunkedStorage, StoredArray};
 
@@ -103,7 +103,9 @@ impl Columns {
             Datatype::Integer(number) if number.is_whole() => {
                 (Kind::integer(number.size, number.signed), number.order)
             }
-            Datatype::Bits(bits) => (Kind::integer(bits.size, false), bits.order),
+            Datatype::Bits(bits) if bits.bits == BitRange::whole(bits.size) => {
+                (Kind::integer(bits.size, false), bits.order)
+            }
             Datatype::Float(float) if float.is_ieee() => match float.size {
                 4 => (Some(Kind::F32), float.order),
                 8 => (Some(Kind::F64), float.order),
@@ -199,6 +201,11 @@ impl<'a> Bounds<'a> {
             at += COLUMN + 2 * size;
         }
         Some(bounds)
+    }
+
+    /// Returns the bounds as they are noted.
+    pub(in crate::engine) fn note(&self) -> &'a [u8] {
+        self.note
     }
 
     /// Returns the bounds of the column in these bytes of a record. `None` if it has none: if it is not a

@@ -12,6 +12,8 @@ use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGu
 /// below it here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
+    /// The rows of one table, and its indexes.
+    Rows,
     /// Space allocated for data that no index refers to yet.
     Data,
     /// The data of one dataset.
@@ -262,7 +264,7 @@ impl Drop for ChangeGuard<'_> {
 
 /// Returns a nonzero number of this thread. Only the thread itself ever stores its number, so a comparison
 /// with it is always right.
-fn this_thread() -> usize {
+pub(crate) fn this_thread() -> usize {
     thread_local!(static MARK: u8 = const { 0 });
     MARK.with(|mark| std::ptr::from_ref(mark).addr())
 }

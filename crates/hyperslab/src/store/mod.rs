@@ -39,6 +39,7 @@ use writing::Writing;
 
 pub use cache::BlockCache;
 pub use dirty::Block;
+pub(crate) use lock::this_thread;
 pub use lock::{Rank, Ranked, ReadGuard};
 pub use space::SpaceKind;
 pub use txn::Txn;

@@ -13,3 +13,4 @@ mod time;
 pub use convert::Conversion;
 pub use scalar::Scalar;
 pub use text::text_of;
+pub use time::seconds;

@@ -33,7 +33,7 @@ impl Clock {
         let sources = src.as_chunks::<SIZE>().0;
         for (&from, to) in sources.iter().zip(dst.as_chunks_mut::<SIZE>().0) {
             *to = if self.is_time_source {
-                in_order(seconds(in_order(from, self.time)), self.seconds)
+                in_order(seconds(in_order(from, self.time)).to_le_bytes(), self.seconds)
             } else {
                 in_order(time(in_order(from, self.seconds)), self.time)
             };
@@ -53,10 +53,11 @@ fn in_order(mut bytes: [u8; SIZE], order: ByteOrder) -> [u8; SIZE] {
     bytes
 }
 
-fn seconds(time: [u8; SIZE]) -> [u8; SIZE] {
+/// Returns the seconds of a time of 8 bytes in little-endian order.
+pub fn seconds(time: [u8; SIZE]) -> f64 {
     let [m0, m1, m2, m3, s0, s1, s2, s3] = time;
     let (whole, micro) = (i32::from_le_bytes([s0, s1, s2, s3]), i32::from_le_bytes([m0, m1, m2, m3]));
-    (f64::from(whole) + f64::from(micro) / MICROSECONDS).to_le_bytes()
+    f64::from(whole) + f64::from(micro) / MICROSECONDS
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "seconds are clamped to 32 bits, as numbers elsewhere")]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import segy
+from ._arrow import Query
 from ._check import Finding, check
 from ._chunks import StoreInfo
 from ._columns import Cols, Column
@@ -137,6 +138,7 @@ __all__ = [
     "HardLink",
     "MultiBlockSlice",
     "NewRow",
+    "Query",
     "ReadPlan",
     "Reference",
     "RegionReference",

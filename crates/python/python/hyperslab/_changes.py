@@ -1,11 +1,12 @@
 """Appending, changing and removing the rows of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._native import _append_rows, _remove_rows
+from ._arrow_rows import is_stream
+from ._native import _append_rows, _ArrowRows, _changing_rows, _remove_rows, _row_count_changed
 from ._records import at_path, field, fitted, records
 from ._rows import Rows
 
@@ -24,6 +25,15 @@ class Changes(Rows):
     def _grown(self, first: int) -> None:
         """Is called after rows from `first` on were appended."""
 
+    def _change(self, change: "Callable[[], object]") -> None:
+        """Calls `change`, which changes any rows, while no other thread uses them."""
+
+        def alone() -> None:
+            change()
+            self._changed()
+
+        _changing_rows(self, alone)
+
     def append(self, rows: Any) -> None:
         """Appends rows.
 
@@ -31,7 +41,8 @@ class Changes(Rows):
 
         Args:
             rows: An array of records, a dict of columns, a DataFrame, a list of columns (arrays) or a list of
-                tuples. Columns that are left out get their defaults.
+                tuples. Anything with a stream of Arrow: tables of pyarrow, polars and DuckDB. Columns that
+                are left out get their defaults.
 
         Raises:
             ValueError: A column is unknown, or cannot hold a value.
@@ -43,9 +54,17 @@ class Changes(Rows):
             >>> readings[-2:]["temp"]
             array([293.5, 294.5])
         """
+        if is_stream(rows):
+            self._append_stream(_ArrowRows(rows))
+            return
         made = self._made(rows)
         self._settle()
         self._append(made)
+
+    def _append_stream(self, rows: _ArrowRows) -> None:
+        """Appends the rows of a stream, or none of them."""
+        self._settle()
+        self._grown(rows.append_to(self, np.array([self._defaults()], self.dtype)))
 
     def _append(self, made: "NDArray[Any]") -> None:
         """Appends records of the dtype of the table."""
@@ -57,7 +76,7 @@ class Changes(Rows):
         dtype = self.dtype
         if isinstance(rows, np.ndarray) and rows.dtype == dtype and rows.flags.c_contiguous:
             return rows.ravel()
-        return records(rows, dtype, self._defaults())
+        return records(rows, dtype, self._defaults)
 
     def modify_rows(
         self, start: int | None = None, stop: int | None = None, step: int | None = None, rows: Any = None
@@ -85,10 +104,13 @@ class Changes(Rows):
             return 0
         self._settle()
         made = self._made(rows)
-        place = self._place(start, stop, step, len(made))
-        self._put(place, made)
-        self._changed()
-        return len(made)
+
+        def change() -> int:
+            self._put(self._place(start, stop, step, len(made)), made)
+            self._changed()
+            return len(made)
+
+        return _changing_rows(self, change)
 
     def _place(self, start: int | None, stop: int | None, step: int | None, count: int) -> slice:
         start, step = start or 0, step or 1
@@ -108,8 +130,8 @@ class Changes(Rows):
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Writes rows or columns, as for every dataset."""
         self._settle()
-        super().__setitem__(key, value)
-        self._changed()
+        put = super().__setitem__
+        self._change(lambda: put(key, value))
 
     def write_direct(self, source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
         """Writes an array, or a part of an array, to a selection of rows; see `Dataset.write_direct`.
@@ -122,8 +144,8 @@ class Changes(Rows):
             np.float64(270.0)
         """
         self._settle()
-        super().write_direct(source, source_sel, dest_sel)
-        self._changed()
+        write = super().write_direct
+        self._change(lambda: write(source, source_sel, dest_sel))
 
     def resize(self, size: Any, axis: int | None = None) -> None:
         """Changes the number of rows. New rows are zero, or hold the fill value; see `Dataset.resize`.
@@ -134,8 +156,9 @@ class Changes(Rows):
             6
         """
         self._settle()
-        super().resize(size, axis)
-        self._changed()
+        resize = super().resize
+        self._change(lambda: resize(size, axis))
+        _row_count_changed(self)
 
     def modify_column(
         self,
@@ -215,24 +238,32 @@ class Changes(Rows):
             np.atleast_1d(fitted(name, one, at_path(self.dtype, name))) for name, one in zip(names, given, strict=True)
         ]
         count = len(values[0]) if values else 0
-        place = self._place(start, stop, step, count)
         if any(len(one) != count for one in values):
             raise ValueError("the columns have different lengths")
-        found = self[place]
-        for name, one in zip(names, values, strict=True):
-            field(found, name)[...] = one
-        self._put(place, found)
-        self._changed(names)
-        return count
+
+        def change() -> int:
+            place = self._place(start, stop, step, count)
+            found = self[place]
+            for name, one in zip(names, values, strict=True):
+                field(found, name)[...] = one
+            self._put(place, found)
+            self._changed(names)
+            return count
+
+        return _changing_rows(self, change)
 
     def _set_column(self, rows: Any, values: Any, path: str) -> None:
         """Does `table.cols.path[rows] = values`."""
         self._settle()
-        found = np.array(self[rows])
-        place = field(found, path)
-        place[...] = fitted(path, values, at_path(self.dtype, path))
-        self._put(rows, found)
-        self._changed([path])
+        given = fitted(path, values, at_path(self.dtype, path))
+
+        def change() -> None:
+            found = np.array(self[rows])
+            field(found, path)[...] = given
+            self._put(rows, found)
+            self._changed([path])
+
+        _changing_rows(self, change)
 
     def modify_coordinates(self, coords: Any, rows: Any) -> int:
         """Replaces the rows with these numbers.
@@ -255,16 +286,21 @@ class Changes(Rows):
             2
         """
         self._settle()
-        at, made = self._numbers(coords), self._made(rows)
-        if len(at) != len(made):
-            raise ValueError(f"{len(made)} rows are given for {len(at)} numbers of rows")
-        # Of a number that occurs twice, the last row stays, as in a loop.
-        last = len(at) - 1 - np.unique(at[::-1], return_index=True)[1]
-        order = last[np.argsort(at[last])]
-        if len(order):
-            self._put(at[order], made[order])
-        self._changed()
-        return len(made)
+        made = self._made(rows)
+
+        def change() -> int:
+            at = self._numbers(coords)
+            if len(at) != len(made):
+                raise ValueError(f"{len(made)} rows are given for {len(at)} numbers of rows")
+            # Of a number that occurs twice, the last row stays, as in a loop.
+            last = len(at) - 1 - np.unique(at[::-1], return_index=True)[1]
+            order = last[np.argsort(at[last])]
+            if len(order):
+                self._put(at[order], made[order])
+            self._changed()
+            return len(made)
+
+        return _changing_rows(self, change)
 
     def remove_rows(self, start: int | None = None, stop: int | None = None, step: int | None = None) -> int:
         """Removes rows: the rows after them move up.
@@ -284,10 +320,14 @@ class Changes(Rows):
             array([288., 291.])
         """
         self._settle()
-        rows = self._range(start, stop, step)
-        removed = _remove_rows(self, rows.start, max(rows.stop, rows.start), rows.step)
-        self._changed()
-        return removed
+
+        def remove() -> int:
+            rows = self._range(start, stop, step)
+            removed = _remove_rows(self, rows.start, max(rows.stop, rows.start), rows.step)
+            self._changed()
+            return removed
+
+        return _changing_rows(self, remove)
 
     def remove_row(self, n: int) -> None:
         """Removes one row.

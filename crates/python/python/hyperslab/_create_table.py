@@ -5,12 +5,19 @@ from typing import Any
 
 import numpy as np
 
+from ._arrow_rows import is_stream
 from ._filters import Blosc, Blosc2
-from ._native import Group, _make_table
-from ._records import records
+from ._native import Group, _ArrowRows, _make_table
+from ._records import columns_dtype, records
 
 #: The length of a chunk in bytes, for tables that are expected to have fewer bytes than the key.
-_CHUNK_BYTES = ((1 << 20, 16 << 10), (16 << 20, 64 << 10), (256 << 20, 256 << 10), (1 << 40, 1 << 20))
+_CHUNK_BYTES = (
+    (1 << 20, 16 << 10),
+    (16 << 20, 64 << 10),
+    (256 << 20, 256 << 10),
+    (1 << 30, 1 << 20),
+    (1 << 40, 2 << 20),
+)
 _LONGEST_CHUNK = 4 << 20
 
 
@@ -26,18 +33,25 @@ def create_table(
     **kwds: Any,
 ) -> Any:
     """Creates a table; see `Group.create_table`."""
+    stream = _ArrowRows(obj) if is_stream(obj) and dtype is not None else None
     if dtype is None:
         if obj is None:
             raise TypeError("create_table() needs the columns: give dtype, or rows as obj")
-        dtype = getattr(obj, "dtype", None)
+        if is_stream(obj):
+            stream = _ArrowRows(obj)
+            dtype = np.dtype(stream.described())
+        elif isinstance(obj, Mapping):
+            dtype = columns_dtype(obj)
+        else:
+            dtype = getattr(obj, "dtype", None)
         if dtype is None:
-            raise TypeError("create_table() without dtype needs obj to be an array of records")
+            raise TypeError("create_table() without dtype needs obj to be an array of records, or columns")
     kind, defaults = described(dtype)
     if kind.names is None:
         raise TypeError(f"a table needs a dtype with named columns, not {kind}")
     if not kind.names or kind.hasobject:
         raise TypeError(f"the columns of a table have a fixed size, and there is at least one: not {kind}")
-    first = None if obj is None else records(obj, kind, defaults)
+    first = None if obj is None or stream is not None else records(obj, kind, lambda: defaults)
     if filters is not None:
         if kwds.get("compression") is not None:
             raise ValueError("give filters= or compression=, not both")
@@ -50,7 +64,9 @@ def create_table(
     try:
         _make_table(made, title, defaults)
         table = group[name]
-        if first is not None:
+        if stream is not None:
+            table._append_stream(stream)
+        elif first is not None:
             table.append(first)
     except BaseException:
         del group[name]

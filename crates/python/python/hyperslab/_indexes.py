@@ -1,25 +1,36 @@
 """Indexes of the columns of a table, as PyTables has them."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._changes import Changes
+from ._columns import Column
 from ._index import Index
 from ._native import (
     _create_index,
     _indexed_columns,
     _indexes_follow,
+    _keeping_rows,
     _mark_stale,
     _rebuild_index,
+    _removals,
     _remove_index,
     _set_indexes_follow,
     _set_waiting_indexes,
     _update_indexes,
 )
 from ._records import at_path
+from ._row import Row, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+#: The positions of an index that a loop over sorted rows reads at a time.
+_PLACES = 1 << 20
 _DEFLATE, _SHUFFLE, _FLETCHER32 = 1, 2, 3
 
 
@@ -213,6 +224,108 @@ class Indexed(Changes):
         """
         return {path: Index(self, path) for path in self.indexedcolpathnames}
 
+    def read_sorted(
+        self,
+        sortby: "str | Column",
+        checkCSI: bool = False,
+        field: str | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+    ) -> "NDArray[Any]":
+        """Reads rows in the order of the values of a column, which has an index of kind "full".
+
+        Rows with equal values are in the order of the table, if hyperslab has built the index. NaN comes
+        last.
+
+        Args:
+            sortby: The column, or its path.
+            checkCSI: Whether an index that is not completely sorted is an error. Without it, the column is
+                sorted in memory if its index is not completely sorted or out of date.
+            field: The path of the column to read. None reads whole rows.
+            start: The first position in this order.
+            stop: The position after the last one.
+            step: The distance of positions. A negative step reads backwards.
+
+        Returns:
+            An array of records, or the values of the column.
+
+        Raises:
+            ValueError: The column has no index of kind "full", or `checkCSI` is True and the index is not
+                completely sorted.
+            KeyError: There is no such column.
+
+        Example:
+            >>> readings.create_csindex("temp")
+            4
+            >>> readings.read_sorted("temp", field="temp", stop=2)
+            array([288., 289.])
+            >>> readings.read_sorted("temp", field="temp", step=-1)
+            array([291., 290., 289., 288.])
+        """
+        if field is not None:
+            at_path(self.dtype, field)
+        ordered = self._ordered(sortby, checkCSI, slice(start, stop, step))
+
+        def read() -> "NDArray[Any]":
+            found = list(ordered)
+            return self._taken(np.concatenate(found) if found else np.zeros(0, np.int64), field)  # type: ignore[no-any-return]
+
+        return _keeping_rows(self, read)
+
+    def itersorted(
+        self,
+        sortby: "str | Column",
+        checkCSI: bool = False,
+        start: int | None = None,
+        stop: int | None = None,
+        step: int | None = None,
+    ) -> "Iterator[Row]":
+        """Iterates over rows in the order of the values of a column, which has an index of kind "full".
+
+        Args:
+            sortby: The column, or its path.
+            checkCSI: Whether an index that is not completely sorted is an error.
+            start: The first position in this order.
+            stop: The position after the last one.
+            step: The distance of positions. A negative step iterates backwards.
+
+        Raises:
+            ValueError: As for `read_sorted`.
+
+        Example:
+            >>> readings.create_csindex("temp")
+            4
+            >>> [row["time"] for row in readings.itersorted("temp", step=-2)]
+            [np.int64(10800), np.int64(3600)]
+        """
+        removals, parts = _removals(self), self._ordered(sortby, checkCSI, slice(start, stop, step))
+        return rows_of(batch for numbers in parts for batch in self._batches(numbers, removals))
+
+    def _ordered(self, sortby: "str | Column", checkCSI: bool, positions: slice) -> "Iterator[NDArray[np.int64]]":
+        """Returns the numbers of rows at positions of the order of a column, in parts."""
+        if not isinstance(sortby, str | Column):
+            raise TypeError(f"sortby is a column or its path, not {type(sortby).__name__}")
+        path = self._path_of(sortby if isinstance(sortby, str) else sortby.pathname)
+        index = self.colindexes.get(path)
+        if index is None or index.kind != "full":
+            raise ValueError(f"column {path!r} has no index of kind 'full': create one with create_csindex")
+        if checkCSI and not index.is_csi:
+            raise ValueError(f"the index of column {path!r} is not completely sorted: use create_csindex")
+        self._settle()
+        places = range(*positions.indices(self.len()))
+        return self._at(index, path, places)
+
+    def _at(self, index: Index, path: str, places: range) -> "Iterator[NDArray[np.int64]]":
+        if index.is_csi and index.nelements == self.len() and index.unusable is None:
+            for first in range(0, len(places), _PLACES):
+                some = places[first : first + _PLACES]
+                stop = some[-1] + (1 if some.step > 0 else -1)
+                yield index[some[0] : (stop if stop >= 0 else None) : some.step].astype(np.int64)
+            return
+        order = np.argsort(self._field(path, slice(None)), kind="stable")
+        yield order[places.start : (places.stop if places.stop >= 0 else None) : places.step]
+
     def _path_of(self, column: str) -> str:
         path = column.replace(".", "/") if column not in (self.dtype.names or ()) else column
         at_path(self.dtype, path)
@@ -249,9 +362,7 @@ class Waiting:
 
     def _write(self) -> None:
         _set_waiting_indexes(self._table, None)
-        # A table that was deleted meanwhile has no indexes.
-        if self._table.name is not None and self._table.name in self._table.file:
-            _update_indexes(self._table)
+        _update_indexes(self._table)
 
 
 def _listed(filters: Any) -> "list[tuple[int, list[int]]] | None":

@@ -24,7 +24,9 @@ def clear(self: Any) -> None:
     """Removes all members."""
     # Not one after the other until there is none: a file open for reading raises KeyError, too.
     for name in list(self):
-        del self[name]
+        # The indexes of a table go with it.
+        if name in self:
+            del self[name]
 
 
 def pop(self: Any, key: str, default: Any = ...) -> Any:

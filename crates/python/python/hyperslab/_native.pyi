@@ -56,12 +56,15 @@ __all__ = [
     "TypeID",
     "__version__",
     "_Calculation",
+    "_NewRow",
+    "_PlainRows",
     "_Query",
     "_append_rows",
     "_attach_scale",
     "_auto_chunks",
     "_axis_label",
     "_check",
+    "_changing_rows",
     "_check_operand",
     "_create_index",
     "_filter",
@@ -71,13 +74,16 @@ __all__ = [
     "_index_unusable",
     "_indexed_columns",
     "_indexes_follow",
+    "_keeping_rows",
     "_make_table",
     "_names_of",
+    "_mark_file",
     "_mark_stale",
-    "_put_row_count",
     "_rebuild_index",
+    "_removals",
     "_remove_index",
     "_remove_rows",
+    "_row_count_changed",
     "_scale_name",
     "_scales",
     "_segy_describe",
@@ -193,8 +199,12 @@ def _segy_describe(file: File) -> dict[str, Any]: ...
 def _segy_scan(path: str | os.PathLike[str], taking: dict[str, Any]) -> dict[str, Any]: ...
 def _make_table(dataset: Dataset, title: str, defaults: _Array) -> None: ...
 def _append_rows(dataset: Dataset, rows: _Array) -> int: ...
+def _keeping_rows(dataset: Dataset, call: Callable[[], _T]) -> _T: ...
+def _changing_rows(dataset: Dataset, call: Callable[[], _T]) -> _T: ...
+def _removals(dataset: Dataset) -> int: ...
 def _remove_rows(dataset: Dataset, start: int, stop: int, step: int) -> int: ...
-def _put_row_count(dataset: Dataset) -> None: ...
+def _mark_file(object: HLObject) -> None: ...
+def _row_count_changed(dataset: Dataset) -> None: ...
 def _waiting_rows(dataset: Dataset) -> Any: ...
 def _set_waiting_rows(dataset: Dataset, rows: Any) -> None: ...
 
@@ -215,6 +225,31 @@ class _Query:
     def count(self, start: int, stop: int) -> int: ...
     def explain(self, start: int, stop: int) -> str: ...
     def indexes(self, start: int, stop: int) -> list[str]: ...
+
+@disjoint_base
+class _PlainRows:
+    def __new__(cls, columns: list[tuple[str, int, str]], size: int) -> Self: ...
+    def packed(self, rows: list[Any]) -> bytes | None: ...
+
+class _NewRow:
+    _is_waiting: bool
+    def __new__(cls, columns: list[tuple[str, int, str]], default: bytes, capacity: int) -> Self: ...
+    @property
+    def _count(self) -> int: ...
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def append(self) -> None:
+        """Appends the row, and starts the next one.
+
+        Example:
+            >>> readings.row["temp"] = 292
+            >>> readings.row.append()
+            >>> readings.read()["temp"][-1]
+            np.float64(292.0)
+        """
+    def _first(self, count: int) -> bytes: ...
+    def _filled(self) -> bytes: ...
+    def _fill(self, bytes: bytes) -> None: ...
+    def _forget(self, count: int) -> None: ...
 
 def run_cli(args: list[str]) -> int:
     """Runs the command `hyperslab` in this process and returns its exit code.
@@ -922,7 +957,9 @@ class Group(HLObject):
         expand_refs: bool = False,
         without_attrs: bool = False,
     ) -> None:
-        """Copies an object within the file or into another file. A group is copied with all its members.
+        """Copies an object within the file or into another file.
+
+        A group is copied with all its members, and a table with its indexes.
 
         The source may be in a file that is open for reading.
 
@@ -955,6 +992,8 @@ class Group(HLObject):
         """
     def move(self, source: _Name, dest: _Name) -> None:
         """Gives a link another path. The object that the link leads to does not move.
+
+        The indexes of a table get the name that belongs to its new path.
 
         Missing groups on the way of `dest` are created. The same path twice changes nothing.
 

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ._dtypes import check_vlen_dtype, vlen_dtype
-from ._native import AttributeManager, Dataset, Empty, File, Group, _auto_chunks
+from ._native import AttributeManager, Dataset, Empty, Group, _auto_chunks, _mark_file
 from ._shapes import lengths
 
 # The dtype of an element of a pseudo atom, which PyTables decodes row by row.
 _PSEUDO_ATOMS = {"vlstring": np.dtype("u1"), "vlunicode": np.dtype("<u4"), "object": np.dtype("u1")}
-# The version of PyTables' format, and those of its classes.
-_FORMAT = "2.1"
+# The versions of PyTables' classes.
 _VERSIONS = {"GROUP": "1.0", "ARRAY": "2.4", "CARRAY": "1.1", "EARRAY": "1.1", "VLARRAY": "1.4"}
 _ROWS_AT_A_TIME = 1024
 
@@ -355,22 +354,13 @@ def _write_or_remove(group: Group, name: "str | bytes", write: Callable[[], None
 def _described(group: Group, name: "str | bytes", kind: str, title: str, **others: Any) -> Any:
     """Writes the attributes by which PyTables knows an array, and returns the array in its class."""
     made = group[name]
-    mark_file(made.file)
+    _mark_file(made)
     for key, value in {"CLASS": kind, "VERSION": _VERSIONS[kind], "TITLE": title, **others}.items():
         if isinstance(value, str):
             set_text(made.attrs, key, value)
         else:
             made.attrs[key] = value
     return group[name]
-
-
-def mark_file(file: File) -> None:
-    """Writes the attributes of the root group by which PyTables knows its files, if they are missing."""
-    if "PYTABLES_FORMAT_VERSION" not in file.attrs:
-        set_text(file.attrs, "PYTABLES_FORMAT_VERSION", _FORMAT)
-    for name, value in {"CLASS": "GROUP", "TITLE": "", "VERSION": _VERSIONS["GROUP"]}.items():
-        if name not in file.attrs:
-            set_text(file.attrs, name, value)
 
 
 def mark_group(group: Group, title: str = "") -> None:

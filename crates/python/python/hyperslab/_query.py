@@ -9,7 +9,7 @@ import numpy as np
 
 from ._columns import Column
 from ._indexes import Indexed
-from ._native import _Query
+from ._native import _keeping_rows, _Query, _removals
 from ._records import at_path
 from ._row import Row, rows_of
 
@@ -107,8 +107,12 @@ class Queries(Indexed):
         if field is not None:
             at_path(self.dtype, field)
         query = self._query(condition, condvars)
-        found = self._rows(query, self._range(start, stop, step), limit)
-        return self._taken(found, field, columns)
+
+        def read() -> "NDArray[Any]":
+            found = self._rows(query, self._range(start, stop, step), limit)
+            return self._taken(found, field, columns)  # type: ignore[no-any-return]
+
+        return _keeping_rows(self, read)
 
     def get_where_list(
         self,
@@ -154,8 +158,8 @@ class Queries(Indexed):
             >>> readings.count_where("temp >= 290")
             2
         """
-        rows = self._range(start, stop, None)
-        return self._query(condition, condvars).count(rows.start, max(rows.stop, rows.start))
+        query, rows = self._query(condition, condvars), self._range(start, stop, None)
+        return query.count(rows.start, max(rows.stop, rows.start))
 
     def where(
         self,
@@ -178,8 +182,8 @@ class Queries(Indexed):
             >>> [row["id"] for row in readings.where("temp > 289")]
             [np.bytes_(b'c'), np.bytes_(b'd')]
         """
-        query = self._query(condition, condvars)
-        return rows_of(self._batches(self._rows(query, self._range(start, stop, step))))
+        query, removals = self._query(condition, condvars), _removals(self)
+        return rows_of(self._batches(self._rows(query, self._range(start, stop, step)), removals))
 
     def append_where(
         self,
@@ -208,13 +212,12 @@ class Queries(Indexed):
             >>> readings.append_where(hot, "temp > 289")
             2
         """
-        rows = self._range(start, stop, step)
         if condition is None:
             self._settle()
-            found = np.arange(rows.start, rows.stop, rows.step)
-        else:
-            found = self._rows(self._query(condition, condvars), rows)
-        for batch in self._batches(found):
+        query = None if condition is None else self._query(condition, condvars)
+        rows, removals = self._range(start, stop, step), _removals(self)
+        found = np.arange(rows.start, rows.stop, rows.step) if query is None else self._rows(query, rows)
+        for batch in self._batches(found, removals):
             dstTable.append(batch.records)
         return len(found)
 
@@ -239,8 +242,8 @@ class Queries(Indexed):
             scan of 4 rows
             columns of the condition: temp (8 of 21 bytes of a row)
         """
-        rows = self._range(start, stop, None)
-        return self._query(condition, condvars).explain(rows.start, max(rows.stop, rows.start))
+        query, rows = self._query(condition, condvars), self._range(start, stop, None)
+        return query.explain(rows.start, max(rows.stop, rows.start))
 
     def will_query_use_indexing(self, condition: str, condvars: "Mapping[str, Any] | None" = None) -> frozenset[str]:
         """Returns the paths of the columns whose indexes a query uses.

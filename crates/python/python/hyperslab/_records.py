@@ -1,25 +1,47 @@
 """Rows for a table, given in any of the forms that programs have them in, as an array of records."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ._native import _PlainRows
 
-def records(rows: Any, dtype: "np.dtype[Any]", defaults: Any) -> "np.ndarray[Any, Any]":
+
+def plain_columns(dtype: "np.dtype[Any]") -> "list[tuple[str, int, str]]":
+    """Returns the name, the first byte and the type of each column of a row. The type is empty if only NumPy
+    converts values of the column.
+    """
+    fields: Mapping[str, Any] = dtype.fields or {}
+    found = []
+    for name in dtype.names or ():
+        kind, at = fields[name][:2]
+        found.append((name, at, kind.str if kind.names is None and kind.subdtype is None else ""))
+    return found
+
+
+@lru_cache(maxsize=16)
+def _plain_rows(dtype: "np.dtype[Any]") -> _PlainRows:
+    return _PlainRows(plain_columns(dtype), dtype.itemsize)
+
+
+def records(rows: Any, dtype: "np.dtype[Any]", defaults: "Callable[[], Any]") -> "np.ndarray[Any, Any]":
     """Returns the rows as a contiguous array of records with the dtype of a table.
 
     Args:
         rows: An array of records, a mapping of names to columns, an object with named columns such as a
             DataFrame, a list of columns (arrays, one for each column), a list of rows, or one row.
         dtype: The dtype of the table.
-        defaults: One record with the values of columns that the rows leave out.
+        defaults: Returns one record with the values of columns that the rows leave out.
 
     Raises:
         ValueError: The rows have a column that the table has not, columns of different lengths, or a value
             that a column cannot hold.
         TypeError: The rows have another form.
     """
+    if type(rows) is list and rows and (packed := _plain_rows(dtype).packed(rows)) is not None:
+        return np.frombuffer(packed, dtype)
     if isinstance(rows, np.void | np.ndarray) and rows.dtype.names is not None:
         return _of_array(np.atleast_1d(rows), dtype, defaults)
     if isinstance(rows, Mapping):
@@ -87,8 +109,21 @@ def _of_columns(columns: "Mapping[str, Any]", dtype: "np.dtype[Any]", defaults: 
         made[name] = column
     for name in missing:
         if defaults is not None:
-            made[name] = defaults[name]
+            made[name] = defaults()[name]
     return made
+
+
+def columns_dtype(columns: "Mapping[str, Any]") -> "np.dtype[Any]":
+    """Returns the dtype of records that hold these columns. Texts have the length of the longest one."""
+    kinds = []
+    for name, column in columns.items():
+        given = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+        if given.ndim == 0:
+            raise ValueError(f"column {name!r} is a single value: give one for each row")
+        if given.dtype.kind in "OUT":
+            given = _of_objects(name, given, np.dtype("S"))
+        kinds.append((str(name), given.dtype, given.shape[1:]))
+    return np.dtype(kinds)
 
 
 def fitted(name: str, column: Any, dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":

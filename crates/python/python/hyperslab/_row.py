@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._native import _set_waiting_rows
+from ._native import _changing_rows, _NewRow, _set_waiting_rows
+from ._records import plain_columns
 
 if TYPE_CHECKING:
     from ._table import Table
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 class Batch:
     """Rows that were read together, of which a loop may change some."""
 
-    __slots__ = ("changed", "numbers", "records", "table")
+    __slots__ = ("changed", "numbers", "records", "removals", "table")
 
-    def __init__(self, table: "Table", numbers: "np.ndarray[Any, Any]", records: "np.ndarray[Any, Any]") -> None:
+    def __init__(
+        self, table: "Table", numbers: "np.ndarray[Any, Any]", records: "np.ndarray[Any, Any]", removals: int
+    ) -> None:
         self.table = table
         self.numbers = numbers
         self.records = records
+        self.removals = removals
         self.changed: set[int] = set()
 
     def write(self) -> None:
@@ -27,7 +31,12 @@ class Batch:
         if self.changed:
             at = np.array(sorted(self.changed))
             self.changed.clear()
-            self.table.modify_coordinates(self.numbers[at], self.records[at])
+            self.table._settle()
+            _changing_rows(self.table, lambda: self._put(at))
+
+    def _put(self, at: "np.ndarray[Any, Any]") -> None:
+        self.table._check_unmoved(self.removals)
+        self.table.modify_coordinates(self.numbers[at], self.records[at])
 
 
 class Row:
@@ -131,7 +140,7 @@ def rows_of(batches: "Iterable[Batch]") -> "Iterator[Row]":
             batch.write()
 
 
-class NewRow:
+class NewRow(_NewRow):
     """The row that a program fills and appends, again and again: `table.row`.
 
     Appended rows are collected, and written together: when there are enough of them, and at the next use of
@@ -147,19 +156,20 @@ class NewRow:
         7
     """
 
-    __slots__ = ("_buffer", "_count", "_default", "_is_waiting", "_table")
+    __slots__ = ("_dtype", "_table")
 
     #: Rows that are collected before they are written, in bytes.
     BYTES = 1 << 20
 
-    def __init__(self, table: "Table") -> None:
-        self._table = table
+    _table: "Table"
+    _dtype: "np.dtype[Any]"
+
+    def __new__(cls, table: "Table") -> "NewRow":
         dtype = table.dtype
-        self._default = table._defaults()
-        self._buffer = np.zeros(max(self.BYTES // max(dtype.itemsize, 1), 1), dtype)
-        self._buffer[0] = self._default
-        self._count = 0
-        self._is_waiting = False
+        default = table._defaults().tobytes()
+        made = super().__new__(cls, plain_columns(dtype), default, max(cls.BYTES // max(dtype.itemsize, 1), 2))
+        made._table, made._dtype = table, dtype
+        return made
 
     @property
     def nrow(self) -> int:
@@ -171,40 +181,21 @@ class NewRow:
         """
         return len(self._table) + self._count
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._wait()
-        if isinstance(key, str) and "/" in key:
-            *outer, last = key.split("/")
-            record = self._buffer
-            for name in outer:
-                record = record[name]
-            record[last][self._count] = value
-        elif isinstance(key, str):
-            self._buffer[key][self._count] = value
-        else:
-            self._buffer[(self._buffer.dtype.names or ())[key]][self._count] = value
-
     def __getitem__(self, key: str) -> Any:
-        record = self._buffer[self._count]
+        record = np.frombuffer(self._filled(), self._dtype)[0]
         for name in key.split("/"):
             record = record[name]
         return record
 
-    def append(self) -> None:
-        """Appends the row, and starts the next one.
-
-        Example:
-            >>> readings.row["temp"] = 292
-            >>> readings.row.append()
-            >>> readings.read()["temp"][-1]
-            np.float64(292.0)
-        """
-        self._wait()
-        if self._count + 1 == len(self._buffer):
-            self._write(self._count + 1)
-        else:
-            self._count += 1
-        self._buffer[self._count] = self._default
+    def _put(self, key: Any, value: Any) -> None:
+        """Gives a column a value that NumPy converts."""
+        row = np.frombuffer(bytearray(self._filled()), self._dtype)
+        record = row
+        *outer, last = (key if isinstance(key, str) else (self._dtype.names or ())[key]).split("/")
+        for name in outer:
+            record = record[name]
+        record[last][0] = value
+        self._fill(row.tobytes())
 
     def _wait(self) -> None:
         """Tells the file that the row has values, which its flush writes if the row is appended."""
@@ -214,14 +205,15 @@ class NewRow:
 
     def _write(self, count: int | None = None) -> None:
         """Appends the collected rows to the table. If that fails, they stay collected."""
+        _changing_rows(self._table, lambda: self._write_alone(count))
+
+    def _write_alone(self, count: int | None) -> None:
         count = self._count if count is None else count
-        waiting = self._buffer[count : count + 1].copy()
         _set_waiting_rows(self._table, None)
         self._is_waiting = False
         try:
-            self._table._append(self._buffer[:count])
+            self._table._append(np.frombuffer(self._first(count), self._dtype))
         except BaseException:
             self._wait()
             raise
-        self._count = 0
-        self._buffer[: len(waiting)] = waiting
+        self._forget(count)

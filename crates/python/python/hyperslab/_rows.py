@@ -1,12 +1,13 @@
 """The rows of a table, and how to read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ._columns import Cols
-from ._native import Dataset, _waiting_rows
+from ._native import Dataset, _keeping_rows, _removals, _waiting_rows
 from ._records import at_path, field
 from ._row import Batch, NewRow, Row, rows_of
 
@@ -180,9 +181,10 @@ class Rows(Dataset):
         elif sel is None:
             sel = start
         if field is None:
-            return super().read(sel, out, threads)
+            read = super().read
+            return _keeping_rows(self, lambda: read(sel, out, threads))
         at_path(self.dtype, field)
-        found = self._field(field, sel)
+        found = _keeping_rows(self, lambda: self._field(field, sel))
         if out is None:
             return found
         out[...] = found
@@ -235,8 +237,7 @@ class Rows(Dataset):
             array([291., 288.])
         """
         self._settle()
-        at = self._numbers(coords)
-        return self._taken(at, None if field is None else field)
+        return _keeping_rows(self, lambda: self._taken(self._numbers(coords), field))
 
     def _numbers(self, coords: Any) -> "NDArray[np.int64]":
         given = np.asarray(coords)
@@ -257,11 +258,13 @@ class Rows(Dataset):
         wanted = at
         if len(at) > 1 and not (np.diff(at) > 0).all():
             wanted, order = np.unique(at, return_inverse=True)
-        if len(wanted) and wanted[-1] - wanted[0] + 1 == len(wanted):
-            sel: Any = slice(int(wanted[0]), int(wanted[-1]) + 1)
+        read = (lambda sel: self._records(sel, columns)) if path is None else (lambda sel: self._field(path, sel))
+        if not len(wanted):
+            found = read(slice(0, 0))
+        elif (wanted[-1] - wanted[0] + 1) // len(wanted) < _DENSE:
+            found = _picked(wanted, read)
         else:
-            sel = wanted if len(wanted) else slice(0, 0)
-        found = self._records(sel, columns) if path is None else self._field(path, sel)
+            found = read(wanted)
         return found if order is None else found[order]
 
     def iterrows(self, start: int | None = None, stop: int | None = None, step: int | None = None) -> "Iterator[Row]":
@@ -293,11 +296,25 @@ class Rows(Dataset):
         self._settle()
         return rows_of(self._batches(self._numbers(sequence)))
 
-    def _batches(self, numbers: "NDArray[np.int64]") -> "Iterator[Batch]":
+    def _batches(self, numbers: "NDArray[np.int64]", removals: int | None = None) -> "Iterator[Batch]":
+        """Returns the rows that had these numbers when `removals` was counted; by default, now."""
+        return self._read_batches(numbers, _removals(self) if removals is None else removals)
+
+    def _read_batches(self, numbers: "NDArray[np.int64]", removals: int) -> "Iterator[Batch]":
         length = max(_BATCH // max(self.rowsize, 1), 1)
+
+        def read(some: "NDArray[np.int64]") -> "NDArray[Any]":
+            self._check_unmoved(removals)
+            return self._taken(some, None)  # type: ignore[no-any-return]
+
         for first in range(0, len(numbers), length):
             some = numbers[first : first + length]
-            yield Batch(self, some, self._taken(some, None))  # type: ignore[arg-type]
+            yield Batch(cast("Table", self), some, _keeping_rows(self, partial(read, some)), removals)
+
+    def _check_unmoved(self, removals: int) -> None:
+        """Raises an error if rows were removed since `removals` was counted: others have their numbers."""
+        if _removals(self) != removals:
+            raise RuntimeError(f"rows of {self.name!r} were removed during a loop over them: begin the loop again")
 
     def __iter__(self) -> "Iterator[Row]":
         return self.iterrows()
@@ -315,4 +332,24 @@ def _paths(dtype: "np.dtype[Any]") -> list[str]:
                 found.append(prefix + name)
             else:
                 levels.append((f"{prefix}{name}/", level[name]))
+    return found
+
+
+#: Rows are read together with those between them if at least one of this number of rows is wanted.
+_DENSE = 4
+#: The rows of which some are picked at a time.
+_PICKED = 1 << 21
+
+
+def _picked(at: "NDArray[np.int64]", read: "Callable[[slice], NDArray[Any]]") -> "NDArray[Any]":
+    """Returns the rows at `at`, which ascend, by reading all rows from the first to the last one in parts."""
+    first, stop = int(at[0]), int(at[-1]) + 1
+    if stop - first == len(at):
+        return read(slice(first, stop))
+    like = read(slice(first, first))
+    found = np.empty((len(at), *like.shape[1:]), like.dtype)
+    for start in range(first, stop, _PICKED):
+        end = min(start + _PICKED, stop)
+        begin, over = np.searchsorted(at, [start, end])
+        found[begin:over] = read(slice(start, end))[at[begin:over] - start]
     return found

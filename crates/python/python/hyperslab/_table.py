@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from ._arrow import Streams
+from ._columns import Column
 from ._native import DatasetID
-from ._query import Queries
 
 
-class Table(Queries):
+class Table(Streams):
     """A table: a dataset of records with named columns, in the layout of PyTables.
 
     A table is made by `Group.create_table` or by PyTables, and known by its attribute `CLASS`. It is a
@@ -49,6 +50,9 @@ class Table(Queries):
         start: int | None = None,
         stop: int | None = None,
         step: int | None = None,
+        sortby: "str | Column | None" = None,
+        checkCSI: bool = False,
+        propindexes: bool = False,
         **kwds: Any,
     ) -> "Table":
         """Copies rows to a new table, with other filters or chunks if these are given.
@@ -60,6 +64,10 @@ class Table(Queries):
             start: The first row.
             stop: The row after the last one.
             step: The distance of rows.
+            sortby: The column by whose values the rows of the copy are sorted; see `read_sorted`. Then
+                `start`, `stop` and `step` are positions in this order, and a negative step sorts backwards.
+            checkCSI: Whether an index of `sortby` that is not completely sorted is an error.
+            propindexes: Whether the copy gets indexes of the same columns, kinds and levels.
             kwds: Keywords of `Group.create_table`: `title`, `compression`, `chunkshape`, `expectedrows`.
                 Filters and chunks are those of this table unless given.
 
@@ -74,15 +82,23 @@ class Table(Queries):
         self._settle()
         parent = self.parent if newparent is None else newparent
         name = newname if newname is not None else (self.name or "").rsplit("/", 1)[-1]
-        rows = self._range(start, stop, step)
+        rows = self._range(start, stop, step) if sortby is None else slice(start, stop, step)
+        order = None if sortby is None else self._ordered(sortby, checkCSI, rows)
         kwds.setdefault("title", self.title)
         kwds.setdefault("chunkshape", self.chunks)
         if "compression" not in kwds and "filters" not in kwds:
             kwds |= self._filters()
         made: Table = parent.create_table(name, self.dtype, **kwds)
-        length = max((32 << 20) // max(self.rowsize, 1), 1) * rows.step
-        for first in range(rows.start, rows.stop, length):
-            made.append(self[first : min(first + length, rows.stop) : rows.step])
+        if order is not None:
+            for numbers in order:
+                for batch in self._batches(numbers):
+                    made.append(batch.records)
+        else:
+            length = max((32 << 20) // max(self.rowsize, 1), 1) * rows.step
+            for first in range(rows.start, rows.stop, length):
+                made.append(self[first : min(first + length, rows.stop) : rows.step])
+        for path, index in self.colindexes.items() if propindexes else ():
+            made.create_index(path, index.optlevel, index.kind)
         return made
 
     def _filters(self) -> "dict[str, Any]":

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from ._native import Dataset, File
+from ._table import Table
+from .pandas._candidates import candidates
 from .pandas._plain import plain_columns, plain_frame
 from .pandas._where import Condition
 
@@ -99,11 +101,32 @@ class _Task:
             known = plain_columns(table.dtype)
             condition = None if self.where is None else Condition(self.where, ["index", *known], {})
             used = [] if condition is None else [column for column in condition.used if column != "index"]
+            numbers = None
+            if condition is not None and condition.rows is not None:
+                numbers = self._candidates(table, condition, known, used, start, stop)
+            selected: Any = slice(start, stop) if numbers is None else numbers
+            index = index if numbers is None else pd.Index(numbers)
             needed = list(dict.fromkeys(known[column] for column in [*self.columns, *used]))
             # The columns of the file that the partition needs, and no others.
-            records = table.fields(needed)[start:stop] if needed else np.empty(stop - start, table.dtype)
+            records = table.fields(needed)[selected] if needed else np.empty(len(index), table.dtype)
         if condition is None or condition.rows is None:
             return plain_frame(records, self.columns, index)
-        values = plain_frame(records, used, index)
-        mask = condition.mask({"index": index, **{column: values[column] for column in used}})
+        mask = condition.mask(_values(records, used, index))
         return plain_frame(records[mask], self.columns, index[mask])
+
+    def _candidates(
+        self, table: Dataset, condition: Condition, known: "dict[str, str]", used: "list[str]", start: int, stop: int
+    ) -> "np.ndarray[Any, Any] | None":
+        """Returns the rows that may meet the condition; see `candidates`."""
+        made = table if isinstance(table, Table) else Table(table.id)
+        samples = _values(np.empty(0, table.dtype), used, pd.RangeIndex(0))
+        # Also an error in the condition, whether or not a row may meet it.
+        condition.mask(samples)
+        paths = {name: name for name in used if name in made.colpathnames and made.coldtypes[name].kind in "iufS"}
+        return candidates(made, condition, paths, samples, start, stop)
+
+
+def _values(records: "np.ndarray[Any, Any]", used: "list[str]", index: pd.Index) -> "dict[str, Any]":
+    """Returns the columns that a condition uses, and the index."""
+    values = plain_frame(records, used, index)
+    return {"index": index, **{column: values[column] for column in used}}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hyperslab::internals::DatasetOptions;
 use hyperslab::{CopyOptions, Group as CoreGroup, Node, RequestError, WriteOptions};
+use hyperslab_tables::index;
 use numpy::prelude::*;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyValueError};
@@ -83,9 +84,11 @@ impl Group {
     }
 
     fn __delitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (_, group) = changed::<PyKeyError>(slf, "delete a link")?;
+        let (py, (state, group)) = (slf.py(), changed::<PyKeyError>(slf, "delete a link")?);
         let path = name_required(name)?;
-        slf.py().detach(|| group.remove(&path)).map_err(|error| missing_object(&error))
+        py.detach(|| index::remove(group, &path)).map_err(|error| missing_object(&error))?;
+        state.forget_deleted(py);
+        Ok(())
     }
 
     /// Creates a group, and the missing groups on the way.
@@ -294,7 +297,9 @@ impl Group {
         Self::by_python(slf, "require_group", &PyTuple::new(slf.py(), [name])?, None)
     }
 
-    /// Copies an object within the file or into another file. A group is copied with all its members.
+    /// Copies an object within the file or into another file.
+    ///
+    /// A group is copied with all its members, and a table with its indexes.
     ///
     /// The source may be in a file that is open for reading.
     ///
@@ -384,13 +389,17 @@ impl Group {
         dest: &Bound<'_, PyAny>,
         flags: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
+        let py = slf.py();
         source.get().state.check()?;
         let (_, group) = changed::<PyValueError>(slf, "copy an object into the file")?;
+        source.get().state.write_waiting(py)?;
         let (options, node, path) = (copy_options(flags)?, &source.get().node, name_required(dest)?);
-        slf.py().detach(|| group.copy(node, &path, &options)).or_raise().map(drop)
+        py.detach(|| index::copy(group, node, &path, &options)).or_raise().map(drop)
     }
 
     /// Gives a link another path. The object that the link leads to does not move.
+    ///
+    /// The indexes of a table get the name that belongs to its new path.
     ///
     /// Missing groups on the way of `dest` are created. The same path twice changes nothing.
     ///
@@ -409,13 +418,15 @@ impl Group {
     ///     ['t2m']
     #[pyo3(name = "move")]
     fn rename(slf: &Bound<'_, Self>, source: &Bound<'_, PyAny>, dest: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (_, group) = changed::<PyValueError>(slf, "move a link")?;
+        let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "move a link")?);
         let (source, dest) = (name_required(source)?, name_required(dest)?);
         if source == dest {
             return Ok(());
         }
+        // The tables that wait know their old paths.
+        state.write_waiting(py)?;
         // As in h5py, a missing `source` is a ValueError here.
-        slf.py().detach(|| group.rename(&source, &dest)).map_err(|error| match error.root() {
+        py.detach(|| index::rename(group, &source, &dest)).map_err(|error| match error.root() {
             hyperslab::Error::Request(RequestError::NoSuchObject { .. }) => {
                 PyValueError::new_err(format!("Unable to move link ({})", error.root()))
             }

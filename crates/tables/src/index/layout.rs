@@ -4,12 +4,14 @@ use hyperslab::internals::filters::FilterId;
 use hyperslab::internals::{DatasetOptions, refitted_filter};
 use hyperslab::storage::FilterSpec;
 use hyperslab::{Attribute, Dataset, Dataspace, Element, Group, Node, Object};
-use hyperslab_format::datatype::{Bits, Charset, Datatype, Padding, Text};
+use hyperslab_format::datatype::{Bits, Datatype};
+use hyperslab_format::message::link::LinkTarget;
 
 use super::sizes::Sizes;
 use super::value::ValueType;
 use super::{Filters, Kind};
 use crate::error::{Error, Result};
+use crate::node::{describe, is_class, is_marked};
 
 /// The group of the index of one column, and what its attributes say.
 #[derive(Debug, Clone)]
@@ -33,6 +35,10 @@ pub(super) struct Layout {
     pub(super) indices_last: Dataset,
 }
 
+/// The classes of groups: of one index, of the indexes of a table, and of those of nested columns.
+pub(super) const INDEX: &str = "INDEX";
+pub(super) const CONTAINER: &str = "TINDEX";
+pub(super) const NESTED: &str = "DINDEX";
 /// The attributes of a group.
 const VERSION: &str = "2.1";
 /// Marks an index that does not hold what the table holds.
@@ -43,18 +49,55 @@ const FILTERS: &str = "FILTERS";
 const AUTO: &str = "AUTO_INDEX";
 /// An index has fewer attributes and datasets than this.
 const MEMBERS: u16 = 20;
+/// The most bytes of a chunk of an index. Those that PyTables writes have a few megabytes at most.
+const MOST_OF_CHUNK: u64 = 64 << 20;
 /// The filters that PyTables gives to indexes: zlib at level 1 after a shuffle, packed into one number.
 const DEFAULT_FILTERS: i64 = 0x01_01_01;
 
+/// Returns the path of the indexes of the table at a path. `None` for the root group, and for no path.
+pub(super) fn beside(path: &str) -> Option<String> {
+    let path = path.trim_end_matches('/');
+    match path.rsplit_once('/') {
+        None if path.is_empty() => None,
+        None => Some(format!("_i_{path}")),
+        Some((parent, name)) => Some(format!("{parent}/_i_{name}")),
+    }
+}
+
 /// Returns the path of the indexes of a table.
 ///
-/// Errors: `Object` if the table has no path.
+/// Errors: `Object` if no path leads to the table.
 pub(super) fn table_path(table: &Dataset) -> Result<String> {
-    let path = table.path().trim_end_matches('/');
-    match path.rsplit_once('/') {
-        Some((parent, name)) if !name.is_empty() => Ok(format!("{parent}/_i_{name}")),
-        _ => Err(damaged(table, "a table without a path has no indexes: open it by its path")),
-    }
+    let known = if leads_to(table, table.path())? { Some(table.path().to_owned()) } else { searched(table)? };
+    known.as_deref().and_then(beside).ok_or_else(|| {
+        damaged(table, "a table without a path has no indexes: give it a name, and open it by its path")
+    })
+}
+
+/// Returns whether the path leads to the table. The table may have been moved since it was opened.
+fn leads_to(table: &Dataset, path: &str) -> Result<bool> {
+    let Some((parent, name)) = path.rsplit_once('/') else { return Ok(false) };
+    let root = table.file().root();
+    let parent = if parent.is_empty() {
+        root
+    } else {
+        match root.get(parent) {
+            Ok(Node::Group(group)) => group,
+            _ => return Ok(false),
+        }
+    };
+    Ok(match parent.link(name)? {
+        None => false,
+        Some(link) => match link.target {
+            LinkTarget::Hard(address) => address == table.address(),
+            _ => parent.open_link(&link).is_ok_and(|node| node.address() == table.address()),
+        },
+    })
+}
+
+/// Searches the file for a table that was moved, or was opened by a reference.
+fn searched(table: &Dataset) -> Result<Option<String>> {
+    Ok(if table.hard_links()? == 0 { None } else { table.file().path_of(table.address())? })
 }
 
 /// Returns the path of the index of a column of nested names, joined by `/`.
@@ -77,12 +120,8 @@ impl Layout {
             return Ok(None);
         }
         let Node::Group(group) = root.get(&path)? else { return Ok(None) };
-        let class = group.attribute("CLASS")?.data;
-        match class.split(|&byte| byte == 0).next().unwrap_or_default() {
-            b"INDEX" => Self::of(group).map(Some),
-            // Groups of nested columns, and indexes of PyTables 1.x, which PyTables ignores, too.
-            _ => Ok(None),
-        }
+        // Others are groups of nested columns, and indexes of PyTables 1.x, which PyTables ignores, too.
+        if is_class(&group, INDEX)? { Self::of(group).map(Some) } else { Ok(None) }
     }
 
     fn of(group: Group) -> Result<Self> {
@@ -167,6 +206,14 @@ impl Layout {
                 return Err(damaged(dataset, format!("it has no {len} elements: build the index again")));
             }
         }
+        let all = parts.iter().map(|(dataset, _)| *dataset).chain([&self.sorted_last, &self.indices_last]);
+        for dataset in all {
+            let chunk = dataset.chunk_shape().unwrap_or_default();
+            let elements = chunk.iter().fold(1_u64, |product, &side| product.saturating_mul(side));
+            if elements.saturating_mul(dataset.element_size() as u64) > MOST_OF_CHUNK {
+                return Err(damaged(dataset, "its chunks are too large: build the index again"));
+            }
+        }
         for dataset in [&self.ranges, &self.bounds, &self.sorted_last] {
             if ValueType::of(&dataset.datatype()) != Some(self.values) {
                 return Err(damaged(dataset, "its values have another datatype: build the index again"));
@@ -189,7 +236,7 @@ impl Layout {
         let mut at = table_path(table)?;
         if !root.contains(&at)? {
             let title = format!("Indexes container for table {}", table.path());
-            node(&*root.create_group(&at)?, "TINDEX", &title, "1.0")?;
+            describe(&*root.create_group(&at)?, CONTAINER, &title, "1.0")?;
         }
         let (parents, name) = column.rsplit_once('/').unwrap_or(("", column));
         let mut nested = String::new();
@@ -198,19 +245,19 @@ impl Layout {
             at = format!("{at}/{parent}");
             if !root.contains(&at)? {
                 let title = format!("Indexes container for sub-description {nested}");
-                node(&*root.create_group(&at)?, "DINDEX", &title, "1.0")?;
+                describe(&*root.create_group(&at)?, NESTED, &title, "1.0")?;
             }
         }
         let group = root.create_compact_group(&format!("{at}/{name}"), MEMBERS)?;
         group.set_attribute(DIRTY, 1_i32)?;
-        node(&group, "INDEX", &format!("Index for {name} column"), VERSION)?;
+        describe(&group, INDEX, &format!("Index for {name} column"), VERSION)?;
         let packed = match filters {
             Filters::New(_) => (*filters == Filters::default()).then_some(DEFAULT_FILTERS),
             Filters::Kept(_, packed) => *packed,
         };
         // In a file without this version, PyTables takes the number for the filters themselves.
         if let Some(packed) = packed
-            && root.has_attribute("PYTABLES_FORMAT_VERSION")?
+            && is_marked(root.file())?
         {
             group.set_attribute(FILTERS, packed)?;
         }
@@ -334,6 +381,15 @@ fn fitted(filter: &FilterSpec, size: usize, chunk: &[u64]) -> hyperslab::Result<
     Ok(fitted)
 }
 
+/// Marks the index of a column as out of date, whatever else is in its group.
+pub(super) fn mark_dirty(table: &Dataset, column: &str) -> Result<()> {
+    let group = table.file().root().group(&path(table, column)?)?;
+    if !is_set(&group, DIRTY).unwrap_or(false) {
+        group.set_attribute(DIRTY, 1_i32)?;
+    }
+    Ok(())
+}
+
 /// Returns whether the indexes of a table follow its changes: without an attribute they do.
 pub(super) fn is_automatic(table: &Dataset) -> Result<bool> {
     let (root, path) = (table.file().root(), table_path(table)?);
@@ -351,7 +407,7 @@ pub(super) fn set_automatic(table: &Dataset, is_automatic: bool) -> Result<()> {
         root.group(&path)?
     } else {
         let group = root.create_group(&path)?;
-        node(&group, "TINDEX", &format!("Indexes container for table {}", table.path()), "1.0")?;
+        describe(&group, CONTAINER, &format!("Indexes container for table {}", table.path()), "1.0")?;
         group
     };
     Ok(group.set_attribute(AUTO, i32::from(is_automatic))?)
@@ -360,19 +416,6 @@ pub(super) fn set_automatic(table: &Dataset, is_automatic: bool) -> Result<()> {
 /// Returns whether a truth value is an attribute and true.
 fn is_set(group: &Group, name: &str) -> Result<bool> {
     Ok(group.has_attribute(name)? && group.attribute(name)?.data.iter().any(|&byte| byte != 0))
-}
-
-/// Writes the attributes that every object of PyTables has.
-fn node(object: &Object, class: &str, title: &str, version: &str) -> Result<()> {
-    for (name, value) in [("CLASS", class), ("TITLE", title), ("VERSION", version)] {
-        let data = value.as_bytes().to_vec();
-        let size = u32::try_from(data.len().max(1)).unwrap_or(u32::MAX);
-        let datatype =
-            Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Utf8 });
-        let name = name.to_owned();
-        object.put_attribute(&Attribute { name, datatype, dataspace: Dataspace::Scalar, data })?;
-    }
-    Ok(())
 }
 
 /// Creates datasets in the group of an index.
@@ -396,7 +439,7 @@ impl Maker<'_> {
         let max = [None].into_iter().chain(width.iter().map(|&len| Some(len))).collect();
         let space = Dataspace::Simple { shape, max_shape: Some(max) };
         let dataset = self.make(name, space, datatype, chunk)?;
-        node(&dataset, class, title, "1.1")?;
+        describe(&dataset, class, title, "1.1")?;
         Ok(dataset.set_attribute("EXTDIM", 0_i32)?)
     }
 
@@ -404,7 +447,7 @@ impl Maker<'_> {
     fn last_row(&self, name: &str, title: &str, datatype: &Datatype, len: u64, chunk: u64) -> Result<()> {
         let space = Dataspace::Simple { shape: vec![len], max_shape: Some(vec![Some(len)]) };
         let dataset = self.make(name, space, datatype, &[chunk])?;
-        node(&dataset, "LASTROWARRAY", title, "1.1")?;
+        describe(&dataset, "LASTROWARRAY", title, "1.1")?;
         Ok(dataset.set_attribute(LAST_COUNT, 0_i64)?)
     }
 

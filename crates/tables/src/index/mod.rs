@@ -3,10 +3,12 @@
 //! `sizes` explains the parts of an index. `layout` has its groups, datasets and attributes, `content` its
 //! values. A search answers with rows or ranges of rows that hold all matching rows. It answers only when
 //! `proof` has found that the index holds the values of the column, so an index never hides a row (decision
-//! 0015). `sort` sorts columns of any size for `build`; `update` extends, rebuilds and removes indexes.
+//! 0015). `sort` sorts columns of any size for `build`; `update` extends, rebuilds and removes indexes;
+//! `follow` moves them with their table.
 
 mod build;
 mod content;
+mod follow;
 mod hash;
 mod layout;
 mod proof;
@@ -26,9 +28,10 @@ use hyperslab_format::datatype::{Compound, Datatype};
 
 pub use self::build::{IndexOptions, build_index};
 use self::content::Content;
+pub use self::follow::{container_of, copy, remove, remove_leftover, rename};
 use self::layout::{Layout, damaged};
 pub use self::update::{
-    indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
+    build_like, indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
     update_indexes,
 };
 use self::value::ValueType;

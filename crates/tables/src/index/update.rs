@@ -4,9 +4,10 @@ use hyperslab::{Dataset, Group, Node};
 
 use super::build::{IndexOptions, build_index, fill};
 use super::content::Content;
-use super::layout::{self, Layout};
+use super::layout::{self, INDEX, Layout, NESTED};
 use super::{Column, Kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::node::is_class;
 
 /// Nested columns deeper than this have no indexes, as tables have no such columns.
 const DEPTH: usize = 32;
@@ -15,7 +16,8 @@ const DEPTH: usize = 32;
 const SHARE: u64 = 4;
 const MANY: u64 = 1 << 20;
 
-/// Returns the columns of a table that have an index, with nested names joined by `/`.
+/// Returns the columns of a table that have an index, with nested names joined by `/`. Indexes of columns
+/// that the table does not have belong to another table, which had its path.
 pub fn indexed_columns(table: &Dataset) -> Result<Vec<String>> {
     let (root, mut found) = (table.file().root(), Vec::new());
     // A table without a path has no indexes.
@@ -24,6 +26,7 @@ pub fn indexed_columns(table: &Dataset) -> Result<Vec<String>> {
         && let Node::Group(group) = root.get(&path)?
     {
         collect(&group, "", DEPTH, &mut found)?;
+        found.retain(|column| Column::of(table, column).is_ok());
     }
     Ok(found)
 }
@@ -31,12 +34,11 @@ pub fn indexed_columns(table: &Dataset) -> Result<Vec<String>> {
 fn collect(group: &Group, prefix: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
     for name in group.names()? {
         let Ok(Node::Group(inner)) = group.get(&name) else { continue };
-        let class = if inner.has_attribute("CLASS")? { inner.attribute("CLASS")?.data } else { Vec::new() };
         let path = format!("{prefix}{name}");
-        match class.split(|&byte| byte == 0).next().unwrap_or_default() {
-            b"INDEX" => found.push(path),
-            b"DINDEX" if depth > 0 => collect(&inner, &format!("{path}/"), depth - 1, found)?,
-            _ => {}
+        if is_class(&inner, INDEX)? {
+            found.push(path);
+        } else if depth > 0 && is_class(&inner, NESTED)? {
+            collect(&inner, &format!("{path}/"), depth - 1, found)?;
         }
     }
     Ok(())
@@ -78,38 +80,39 @@ pub fn mark_stale(table: &Dataset, columns: Option<&[String]>) -> Result<bool> {
             continue;
         }
         is_any = true;
-        // A damaged index is not used as it is.
-        if let Ok(Some(mut layout)) = Layout::open(table, &column)
-            && !layout.is_dirty
-        {
-            layout.set_dirty(true)?;
-        }
+        layout::mark_dirty(table, &column)?;
     }
     Ok(is_any)
 }
 
 /// Makes the indexes of a table hold its rows: rebuilds those that are marked as out of date, and adds the
-/// rows that were appended to the others.
+/// rows that were appended to the others. A damaged index is marked as out of date, and stays until
+/// [`rebuild_index`] builds it again.
 ///
 /// Errors: those of [`build_index`].
 pub fn update_indexes(table: &Dataset) -> Result<()> {
-    let rows = table.size();
     for path in indexed_columns(table)? {
-        let Some(layout) = Layout::open(table, &path)? else { continue };
-        let known = layout.len();
-        let new = rows.saturating_sub(known);
-        let is_much = layout.kind == Kind::Full && new > MANY.min(known / SHARE) && new > layout.last;
-        if layout.is_dirty || known > rows || is_much {
-            rebuild(table, &path, &layout)?;
-            continue;
+        match update(table, &path) {
+            Err(Error::Object { .. }) => layout::mark_dirty(table, &path)?,
+            updated => updated?,
         }
-        if new == 0 {
-            continue;
-        }
-        let column = Column::of(table, &path)?;
-        fill(table, &column, Content::read(layout)?, &IndexOptions::default())?;
     }
     Ok(())
+}
+
+fn update(table: &Dataset, path: &str) -> Result<()> {
+    let Some(layout) = Layout::open(table, path)? else { return Ok(()) };
+    let (rows, known) = (table.size(), layout.len());
+    let new = rows.saturating_sub(known);
+    let is_much = layout.kind == Kind::Full && new > MANY.min(known / SHARE) && new > layout.last;
+    if layout.is_dirty || known > rows || is_much {
+        return rebuild(table, path, &layout);
+    }
+    if new == 0 {
+        return Ok(());
+    }
+    let column = Column::of(table, path)?;
+    fill(table, &column, Content::read(layout)?, &IndexOptions::default())
 }
 
 /// Builds the index of a column anew, with the options of the old index. With `only_stale`, only if it is
@@ -140,13 +143,28 @@ pub fn rebuild_index(table: &Dataset, column: &str, only_stale: bool) -> Result<
     Ok(true)
 }
 
-fn rebuild(table: &Dataset, path: &str, layout: &Layout) -> Result<()> {
-    let options = IndexOptions {
+/// Builds the index of a column of a table with the options of the index that another table has, or with the
+/// usual ones if that is damaged.
+///
+/// Errors: those of [`build_index`].
+pub fn build_like(other: &Dataset, table: &Dataset, column: &str) -> Result<()> {
+    let options = match Layout::open(other, column) {
+        Ok(Some(layout)) => options_of(&layout),
+        _ => IndexOptions::default(),
+    };
+    build_index(table, column, &options)
+}
+
+fn options_of(layout: &Layout) -> IndexOptions {
+    IndexOptions {
         kind: layout.kind,
         optlevel: layout.optlevel.min(9),
         filters: layout.filters(),
         ..IndexOptions::default()
-    };
+    }
+}
+
+fn rebuild(table: &Dataset, path: &str, layout: &Layout) -> Result<()> {
     remove_index(table, path)?;
-    build_index(table, path, &options)
+    build_index(table, path, &options_of(layout))
 }

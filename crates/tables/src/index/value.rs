@@ -4,6 +4,7 @@
 //! equals 0.0, and texts that differ only in zero bytes at their end are equal. NaN equals NaN and comes
 //! last, where PyTables sorts it; no comparison matches it.
 
+use hyperslab::internals::types::seconds;
 use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Integer, Padding, Text};
 
 /// How the bytes of a value are read.
@@ -126,7 +127,7 @@ impl ValueType {
             Kind::Unsigned => raw,
             Kind::Signed => raw ^ (1 << (bits - 1)),
             Kind::Float => float_key(raw, bits),
-            Kind::Time => float_key(seconds(raw).to_bits(), 64),
+            Kind::Time => float_key(seconds(raw.to_le_bytes()).to_bits(), 64),
             Kind::Text => text_word(value),
         }
     }
@@ -160,12 +161,6 @@ impl ValueType {
             value.copy_from_slice(&raw.to_le_bytes()[..value.len()]);
         }
     }
-}
-
-/// Returns the seconds of a time of PyTables.
-fn seconds(raw: u64) -> f64 {
-    let [a, b, c, d, e, f, g, h] = raw.to_le_bytes();
-    f64::from(i32::from_le_bytes([e, f, g, h])) + f64::from(i32::from_le_bytes([a, b, c, d])) / 1e6
 }
 
 /// Returns a little-endian number of up to 8 bytes.

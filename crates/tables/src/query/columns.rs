@@ -3,21 +3,25 @@
 use std::ops::Range;
 
 use hyperslab::internals::types::Conversion;
-use hyperslab_expr::Type;
+use hyperslab_expr::{Type, Value};
 use hyperslab_format::datatype::{
     Bits, ByteOrder, Complex, Compound, Datatype, Float, Integer, Padding, Text, Time,
 };
 
+use super::bounds::Key;
 use crate::error::{Error, Result};
 use crate::table::{Column, is_bool, is_complex};
 
 /// A column of a condition.
 #[derive(Debug)]
 pub(super) struct Operand {
+    pub(super) path: String,
     /// The bytes of the column in a row.
     pub(super) bytes: Range<usize>,
     /// The type that the expression gets.
     pub(super) kind: Type,
+    /// Whether an index has the values of the column as the expression gets them.
+    pub(super) is_plain: bool,
     /// The conversion from the stored values, if their bytes differ.
     conversion: Option<Conversion>,
 }
@@ -38,7 +42,28 @@ impl Operand {
         let conversion =
             Conversion::between(&column.datatype, &native).map_err(|error| unusable(error.to_string()))?;
         let conversion = (!conversion.is_identity()).then_some(conversion);
-        Ok(Self { bytes: column.bytes.clone(), kind, conversion })
+        let is_plain = match &column.datatype {
+            Datatype::Integer(number) => number.is_whole(),
+            Datatype::Float(number) => number.is_ieee(),
+            _ => false,
+        };
+        Ok(Self { path: column.path.clone(), bytes: column.bytes.clone(), kind, is_plain, conversion })
+    }
+
+    /// Returns a stored value as the bound of an interval.
+    pub(super) fn key(&self, stored: &[u8]) -> Option<Key> {
+        let mut native = vec![0; self.kind.size()];
+        match &self.conversion {
+            Some(conversion) => conversion.apply(stored, &mut native, 1).ok()?,
+            None => native = stored.to_vec(),
+        }
+        match value_of(self.kind, &native)? {
+            // Any other byte is true, too, but has another place in the order.
+            Value::Bool(value) if native[0] <= 1 => Some(Key::Int(value.into())),
+            Value::Int(value) => Some(Key::Int(value)),
+            Value::Float(value) => Some(Key::Float(value)),
+            _ => None,
+        }
     }
 
     /// Writes the values of `count` rows to `values`. A row has `width` bytes, and the column starts at `at`.
@@ -68,8 +93,30 @@ impl Operand {
     }
 }
 
-/// Copies `size` bytes of every row to `values`.
-fn gather(rows: &[u8], (at, width): (usize, usize), size: usize, values: &mut [u8]) {
+/// Returns a scalar of NumPy as a value that a column is compared with.
+pub(super) fn value_of(kind: Type, bytes: &[u8]) -> Option<Value> {
+    fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+        bytes.try_into().ok()
+    }
+    Some(match kind {
+        Type::Bool => Value::Bool(bytes != [0]),
+        Type::I8 => Value::Int(i8::from_ne_bytes(array(bytes)?).into()),
+        Type::I16 => Value::Int(i16::from_ne_bytes(array(bytes)?).into()),
+        Type::I32 => Value::Int(i32::from_ne_bytes(array(bytes)?).into()),
+        Type::I64 => Value::Int(i64::from_ne_bytes(array(bytes)?).into()),
+        Type::U8 => Value::Int(u8::from_ne_bytes(array(bytes)?).into()),
+        Type::U16 => Value::Int(u16::from_ne_bytes(array(bytes)?).into()),
+        Type::U32 => Value::Int(u32::from_ne_bytes(array(bytes)?).into()),
+        Type::U64 => Value::Int(u64::from_ne_bytes(array(bytes)?).into()),
+        Type::F32 => Value::Float(f32::from_ne_bytes(array(bytes)?).into()),
+        Type::F64 => Value::Float(f64::from_ne_bytes(array(bytes)?)),
+        Type::Bytes(_) => Value::Bytes(bytes.to_vec()),
+        _ => return None,
+    })
+}
+
+/// Copies `size` bytes of every row of `width` bytes to `values`, from byte `at` of the row on.
+pub fn gather(rows: &[u8], (at, width): (usize, usize), size: usize, values: &mut [u8]) {
     if size == width {
         return values.copy_from_slice(&rows[..values.len()]);
     }
@@ -96,7 +143,7 @@ fn gather_sized<const N: usize>(rows: &[u8], (at, width): (usize, usize), values
 const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
 
 /// Returns the type of the values of a datatype, and the native datatype with the same values.
-pub(crate) fn native(datatype: &Datatype) -> Option<(Type, Datatype)> {
+pub fn native(datatype: &Datatype) -> Option<(Type, Datatype)> {
     match datatype {
         Datatype::Integer(Integer { size, signed, .. }) => integer(*size, *signed),
         Datatype::Bits(Bits { size: 1, .. }) => Some((Type::Bool, integer(1, false)?.1)),

@@ -1,6 +1,7 @@
 //! Queries: the rows of a table for which a condition is true.
 
 mod bounds;
+mod chunks;
 mod columns;
 mod plan;
 mod scan;
@@ -10,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use hyperslab::{Axis, Selection};
-use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type, Value};
+use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type};
 
-use self::columns::Operand;
-pub(crate) use self::columns::native;
-use self::plan::{Need, Plan};
+use self::columns::{Operand, value_of};
+pub use self::columns::{gather, native};
+use self::plan::{Named, Need, Plan};
 use self::scan::marked;
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -102,9 +103,8 @@ impl Query {
             (_, Given::Array(_)) => None,
         };
         let need = Need::of(&expression.demand(&scalar), &|name| {
-            let path = paths.iter().find(|(known, _)| *known == name)?.1.clone();
-            let kind = found.iter().find(|(known, _)| *known == name)?.1.kind;
-            Some((path, kind))
+            let (_, operand) = found.iter().find(|(known, _)| *known == name)?;
+            Some(Named { path: operand.path.clone(), kind: operand.kind, is_plain: operand.is_plain })
         });
         let mut operands = Vec::new();
         for name in program.arrays() {
@@ -120,17 +120,23 @@ impl Query {
     ///
     /// Errors: those of [`hyperslab::Dataset::blocks`].
     pub fn rows(&self, rows: Range<u64>, limit: Option<u64>) -> Result<Vec<u64>> {
-        let rows = rows.start..rows.end.min(self.table.len());
-        let Some(limit) = limit else { return self.all_rows(rows) };
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (mut found, mut start, mut step) = (Vec::new(), rows.start, FIRST_STEP);
-        while start < rows.end && found.len() < limit {
-            let end = rows.end.min(start.saturating_add(step));
-            found.extend(self.all_rows(start..end)?);
-            (start, step) = (end, step.saturating_mul(2));
-        }
-        found.truncate(limit);
-        Ok(found)
+        self.keeping(rows, |rows| {
+            let Some(limit) = limit else { return self.all_rows(rows) };
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let (mut found, mut start, mut step) = (Vec::new(), rows.start, FIRST_STEP);
+            while start < rows.end && found.len() < limit {
+                let end = rows.end.min(start.saturating_add(step));
+                found.extend(self.all_rows(start..end)?);
+                (start, step) = (end, step.saturating_mul(2));
+            }
+            found.truncate(limit);
+            Ok(found)
+        })
+    }
+
+    /// Calls `f` with those rows that the table has, while no other thread changes them.
+    fn keeping<T>(&self, rows: Range<u64>, f: impl FnOnce(Range<u64>) -> Result<T>) -> Result<T> {
+        self.table.dataset().keeping_rows(|| f(rows.start..rows.end.min(self.table.len())))
     }
 
     fn all_rows(&self, rows: Range<u64>) -> Result<Vec<u64>> {
@@ -140,8 +146,12 @@ impl Query {
         if self.operands.is_empty() {
             return Ok(if self.is_always_true()? { rows.collect() } else { Vec::new() });
         }
+        let plan = Plan::new(&self.table, &self.need, rows)?;
+        if plan.is_exact {
+            return Ok(plan.rows.into_iter().flatten().collect());
+        }
         let parts: Mutex<Vec<Vec<u64>>> = Mutex::default();
-        self.look(rows, &|first, mask| {
+        self.look(plan, &|first, mask| {
             let found = marked(first, mask);
             if !found.is_empty() {
                 parts.lock().unwrap_or_else(PoisonError::into_inner).push(found);
@@ -152,15 +162,15 @@ impl Query {
         Ok(parts.concat())
     }
 
-    /// Calls `found` with the masks of the rows that the plan names; see [`scan`](Self::scan).
-    fn look(&self, rows: Range<u64>, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
-        let plan = Plan::new(&self.table, &self.need, rows)?;
-        let count: u64 = plan.rows.iter().map(|rows| rows.end - rows.start).sum();
+    /// Calls `found` with the masks of the rows that a plan names; see [`scan`](Self::scan).
+    fn look(&self, plan: Plan, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
+        let count = plan.count();
         if plan.rows.len() > 1 && count <= LISTED {
             let listed: Vec<u64> = plan.rows.into_iter().flatten().collect();
-            return self.scan(&Selection::from_axes([Axis::from_indices(listed)]), found);
+            return self.scan(&Selection::from_axes([Axis::from_indices(listed)]), false, found);
         }
-        plan.rows.into_iter().try_for_each(|rows| self.scan(&Selection::from(rows), found))
+        let by_bounds = plan.indexes.is_empty() && self.need != Need::Unknown;
+        plan.rows.into_iter().try_for_each(|rows| self.scan(&Selection::from(rows), by_bounds, found))
     }
 
     /// Returns how the query finds the rows of `rows`: the indexes that it uses, and the rows that it looks
@@ -168,19 +178,25 @@ impl Query {
     ///
     /// Errors: those of [`Query::rows`].
     pub fn explain(&self, rows: Range<u64>) -> Result<String> {
-        let rows = rows.start..rows.end.min(self.table.len());
-        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let (plan, left_out) = self.keeping(rows, |rows| {
+            let plan = Plan::new(&self.table, &self.need, rows.clone())?;
+            let left_out = if plan.indexes.is_empty() { self.chunks_left_out(&rows)? } else { (0, 0) };
+            Ok((plan, left_out))
+        })?;
         let (width, row) = (self.width(), self.table.dataset().element_size());
+        let left_out = match left_out {
+            (0, _) => String::new(),
+            (chunks, of) => format!("\nleft out by minima and maxima: {chunks} of {of} chunks"),
+        };
         let names = if self.paths.is_empty() { "none".to_owned() } else { self.paths.join(", ") };
-        Ok(format!("{plan}\ncolumns of the condition: {names} ({width} of {row} bytes of a row)"))
+        Ok(format!("{plan}{left_out}\ncolumns of the condition: {names} ({width} of {row} bytes of a row)"))
     }
 
     /// Returns the paths of the columns whose indexes the query uses for `rows`.
     ///
     /// Errors: those of [`Query::rows`].
     pub fn indexes(&self, rows: Range<u64>) -> Result<Vec<String>> {
-        let rows = rows.start..rows.end.min(self.table.len());
-        let mut indexes = Plan::new(&self.table, &self.need, rows)?.indexes;
+        let mut indexes = self.keeping(rows, |rows| Plan::new(&self.table, &self.need, rows))?.indexes;
         indexes.sort_unstable();
         indexes.dedup();
         Ok(indexes)
@@ -190,15 +206,22 @@ impl Query {
     ///
     /// Errors: those of [`hyperslab::Dataset::blocks`].
     pub fn count(&self, rows: Range<u64>) -> Result<u64> {
-        let rows = rows.start..rows.end.min(self.table.len());
+        self.keeping(rows, |rows| self.count_in(rows))
+    }
+
+    fn count_in(&self, rows: Range<u64>) -> Result<u64> {
         if rows.is_empty() {
             return Ok(0);
         }
         if self.operands.is_empty() {
             return Ok(if self.is_always_true()? { rows.end - rows.start } else { 0 });
         }
+        let plan = Plan::new(&self.table, &self.need, rows)?;
+        if plan.is_exact {
+            return Ok(plan.count());
+        }
         let count = AtomicU64::new(0);
-        self.look(rows, &|_, mask| {
+        self.look(plan, &|_, mask| {
             count.fetch_add(mask.iter().map(|&mark| u64::from(mark)).sum(), Ordering::Relaxed);
         })?;
         Ok(count.into_inner())
@@ -210,26 +233,4 @@ impl Query {
         self.program.run(&[], 1, &mut mask, &mut Registers::default())?;
         Ok(mask != [0])
     }
-}
-
-/// Returns a scalar of NumPy as a value that a column is compared with.
-fn value_of(kind: Type, bytes: &[u8]) -> Option<Value> {
-    fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
-        bytes.try_into().ok()
-    }
-    Some(match kind {
-        Type::Bool => Value::Bool(bytes != [0]),
-        Type::I8 => Value::Int(i8::from_ne_bytes(array(bytes)?).into()),
-        Type::I16 => Value::Int(i16::from_ne_bytes(array(bytes)?).into()),
-        Type::I32 => Value::Int(i32::from_ne_bytes(array(bytes)?).into()),
-        Type::I64 => Value::Int(i64::from_ne_bytes(array(bytes)?).into()),
-        Type::U8 => Value::Int(u8::from_ne_bytes(array(bytes)?).into()),
-        Type::U16 => Value::Int(u16::from_ne_bytes(array(bytes)?).into()),
-        Type::U32 => Value::Int(u32::from_ne_bytes(array(bytes)?).into()),
-        Type::U64 => Value::Int(u64::from_ne_bytes(array(bytes)?).into()),
-        Type::F32 => Value::Float(f32::from_ne_bytes(array(bytes)?).into()),
-        Type::F64 => Value::Float(f64::from_ne_bytes(array(bytes)?)),
-        Type::Bytes(_) => Value::Bytes(bytes.to_vec()),
-        _ => return None,
-    })
 }

@@ -2,7 +2,8 @@
 //!
 //! An index may name too many rows and never too few (decision 0015): every row that it names is looked at. A
 //! condition is cut into what single columns must satisfy (`Demand`), so any tree of `&` and `|` can use
-//! indexes. An index that is damaged or out of date is not used.
+//! indexes. An index that is damaged or out of date is not used. Rows of complete indexes are not looked at
+//! if the intervals say all of the condition.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,14 +35,24 @@ pub(super) struct Plan {
     pub(super) indexes: Vec<String>,
     /// Sorted, and not touching.
     pub(super) rows: Vec<Range<u64>>,
+    /// Whether all of these rows satisfy the condition.
+    pub(super) is_exact: bool,
     /// Why indexes of columns of the condition are not used.
     pub(super) refused: Vec<String>,
 }
 
+/// A column of a condition.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    pub(super) path: String,
+    pub(super) kind: Type,
+    /// Whether an index has the values of the column as the condition gets them.
+    pub(super) is_plain: bool,
+}
+
 impl Need {
-    /// Returns the need of a demand. `column` returns the path and the type of the column that a name stands
-    /// for.
-    pub(super) fn of(demand: &Demand, column: &dyn Fn(&str) -> Option<(String, Type)>) -> Self {
+    /// Returns the need of a demand. `column` returns the column that a name stands for.
+    pub(super) fn of(demand: &Demand, column: &dyn Fn(&str) -> Option<Named>) -> Self {
         let each = |demands: &[Demand]| demands.iter().map(|demand| Self::of(demand, column)).collect();
         match demand {
             Demand::Unknown => Self::Unknown,
@@ -49,36 +60,41 @@ impl Need {
             Demand::Any(demands) => Self::Any(each(demands)),
             Demand::Compare { name, op, value } => Self::compared(column(name), *op, value),
             // The bits of integers may be joined as truth values are.
-            Demand::Is(name) => match column(name) {
-                Some((path, Type::Bool)) => {
-                    Self::compared(Some((path, Type::Bool)), Comparison::Equal, &Value::Bool(true))
-                }
-                _ => Self::Unknown,
-            },
+            Demand::Is(name) => {
+                let column = column(name).filter(|column| column.kind == Type::Bool);
+                Self::compared(column, Comparison::Equal, &Value::Bool(true))
+            }
         }
     }
 
-    fn compared(column: Option<(String, Type)>, op: Comparison, value: &Value) -> Self {
-        let Some((path, kind)) = column else { return Self::Unknown };
+    fn compared(column: Option<Named>, op: Comparison, value: &Value) -> Self {
+        let Some(Named { path, kind, is_plain }) = column else { return Self::Unknown };
         match Interval::of(kind, op, value) {
             Interval::Unknown => Self::Unknown,
-            interval => Self::Column { path, kind, interval },
+            interval if is_plain => Self::Column { path, kind, interval },
+            interval => Self::Column { path, kind, interval: interval.and(Interval::Unknown) },
         }
     }
 }
 
 impl Plan {
+    /// Returns the number of rows.
+    pub(super) fn count(&self) -> u64 {
+        self.rows.iter().map(|rows| rows.end - rows.start).sum()
+    }
+
     /// Returns the plan that looks at all of `rows`.
     pub(super) fn scan(rows: Range<u64>) -> Self {
-        Self { indexes: Vec::new(), rows: vec![rows], refused: Vec::new() }
+        Self { indexes: Vec::new(), rows: vec![rows], is_exact: false, refused: Vec::new() }
     }
 
     /// Returns the plan for a need: that of the index that names the fewest rows, or a scan.
     pub(super) fn new(table: &Table, need: &Need, rows: Range<u64>) -> Result<Self> {
         let mut plan = Self::scan(rows.clone());
         let mut planning = Planning { table, most: (rows.end - rows.start) / SHARE, plan: &mut plan };
-        if let Some((_, found)) = planning.need(need)? {
-            plan.rows = clipped(found, &rows);
+        if let Some(found) = planning.need(need)? {
+            plan.rows = clipped(found.rows, &rows);
+            plan.is_exact = found.is_exact;
         } else {
             plan.indexes.clear();
         }
@@ -93,43 +109,58 @@ struct Planning<'a> {
     plan: &'a mut Plan,
 }
 
-/// Rows that hold all rows that satisfy a need, and their number.
-type Found = Option<(u64, Rows)>;
-type Rows = Vec<Range<u64>>;
+/// Rows that hold all rows that satisfy a need.
+struct Found {
+    rows: Vec<Range<u64>>,
+    /// Whether all of these rows satisfy it.
+    is_exact: bool,
+}
+
+impl Found {
+    fn count(&self) -> u64 {
+        self.rows.iter().map(|rows| rows.end - rows.start).sum()
+    }
+}
 
 impl Planning<'_> {
-    fn need(&mut self, need: &Need) -> Result<Found> {
+    fn need(&mut self, need: &Need) -> Result<Option<Found>> {
         match need {
             Need::Unknown => Ok(None),
             Need::Column { path, kind, interval } => self.column(path, *kind, interval),
             Need::All(needs) => self.all(needs),
             Need::Any(needs) => {
-                let (mut count, mut rows) = (0, Vec::new());
+                let (mut count, mut rows, mut is_exact) = (0, Vec::new(), true);
                 for need in needs {
-                    let Some((some, found)) = self.need(need)? else { return Ok(None) };
-                    count += some;
-                    rows.extend(found);
+                    let Some(found) = self.need(need)? else { return Ok(None) };
+                    count += found.count();
+                    rows.extend(found.rows);
+                    is_exact &= found.is_exact;
                 }
-                Ok((count <= self.most).then(|| (count, joined(rows))))
+                Ok((count <= self.most).then(|| Found { rows: joined(rows), is_exact }))
             }
         }
     }
 
     /// All rows of the result satisfy all needs, so the rows of any of them will do.
-    fn all(&mut self, needs: &[Need]) -> Result<Found> {
+    fn all(&mut self, needs: &[Need]) -> Result<Option<Found>> {
         let mut columns: BTreeMap<&str, (Type, Interval)> = BTreeMap::new();
         for need in needs {
             if let Need::Column { path, kind, interval } = need {
-                let known = columns.remove(&**path).map_or(Interval::Unknown, |(_, interval)| interval);
-                columns.insert(path, (*kind, known.and(interval.clone())));
+                let interval = match columns.remove(&**path) {
+                    Some((_, known)) => known.and(interval.clone()),
+                    None => interval.clone(),
+                };
+                columns.insert(path, (*kind, interval));
             }
         }
-        let mut best: Option<(Vec<String>, (u64, Rows))> = None;
+        let others: Vec<&Need> = needs.iter().filter(|need| !matches!(need, Need::Column { .. })).collect();
+        let is_one = columns.len() + others.len() == 1;
+        let mut best: Option<(Vec<String>, Found)> = None;
         let before = self.plan.indexes.clone();
-        let mut keep = |this: &mut Self, found: Found| {
+        let mut keep = |this: &mut Self, found: Option<Found>| {
             let indexes = std::mem::replace(&mut this.plan.indexes, before.clone());
             if let Some(found) = found
-                && best.as_ref().is_none_or(|(_, known)| found.0 < known.0)
+                && best.as_ref().is_none_or(|(_, known)| found.count() < known.count())
             {
                 best = Some((indexes, found));
             }
@@ -138,30 +169,28 @@ impl Planning<'_> {
             let found = self.column(path, *kind, interval)?;
             keep(self, found);
         }
-        for need in needs.iter().filter(|need| !matches!(need, Need::Column { .. })) {
+        for need in others {
             let found = self.need(need)?;
             keep(self, found);
         }
         Ok(best.map(|(indexes, found)| {
             self.plan.indexes = indexes;
-            found
+            Found { is_exact: found.is_exact && is_one, ..found }
         }))
     }
 
-    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Result<Found> {
+    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Result<Option<Found>> {
         let (low, high) = match interval {
             Interval::Unknown => return Ok(None),
-            Interval::Empty => return Ok(Some((0, Vec::new()))),
-            Interval::Between(low, high) => (low, high),
+            Interval::Empty => return Ok(Some(Found { rows: Vec::new(), is_exact: true })),
+            Interval::Between { low, high, .. } => (low, high),
         };
-        let bound = |key: &Option<Key>| key.as_ref().map(|key| key.bytes(kind));
-        let (low, high) = (bound(low), bound(high));
-        let searched = self.searched(path, included(low.as_ref()), included(high.as_ref()));
-        match searched {
-            Ok(Some(rows)) => {
+        let bytes = |key: &Key| key.bytes(kind);
+        let (low, high) = (low.as_ref().map(bytes), high.as_ref().map(bytes));
+        match self.searched(path, low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)) {
+            Ok(Some(found)) => {
                 self.plan.indexes.push(path.to_owned());
-                let count = rows.iter().map(|rows| rows.end - rows.start).sum();
-                Ok(Some((count, rows)))
+                Ok(Some(Found { is_exact: found.is_exact && interval.is_exact(), ..found }))
             }
             Ok(None) => Ok(None),
             // What cannot be used is not used: a scan gives the answer.
@@ -174,26 +203,22 @@ impl Planning<'_> {
     }
 
     /// Returns the rows that an index names, unless they are too many.
-    fn searched(&self, path: &str, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Option<Vec<Range<u64>>>> {
+    fn searched(&self, path: &str, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Option<Found>> {
         let Some(index) = ColumnIndex::open(self.table.dataset(), path)? else { return Ok(None) };
         if index.count(low, high)? > self.most {
             return Ok(None);
         }
-        let rows = match index.find(low, high)? {
-            Candidates::Ranges(ranges) => ranges,
+        let found = match index.find(low, high)? {
+            Candidates::Ranges(rows) => Found { rows, is_exact: false },
             Candidates::Rows { rows, unknown } => {
+                let is_exact = unknown.is_empty();
                 let mut ranges: Vec<Range<u64>> = rows.into_iter().map(|row| row..row + 1).collect();
                 ranges.push(unknown);
-                joined(ranges)
+                Found { rows: joined(ranges), is_exact }
             }
         };
-        let count: u64 = rows.iter().map(|rows| rows.end - rows.start).sum();
-        Ok((count <= self.most).then_some(rows))
+        Ok((found.count() <= self.most).then_some(found))
     }
-}
-
-fn included(bytes: Option<&Vec<u8>>) -> Bound<&[u8]> {
-    bytes.map_or(Bound::Unbounded, |bytes| Bound::Included(bytes))
 }
 
 /// Returns ranges sorted, and joined where they touch.
@@ -219,7 +244,7 @@ fn clipped(ranges: Vec<Range<u64>>, rows: &Range<u64>) -> Vec<Range<u64>> {
 /// The text that `explain` shows.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count: u64 = self.rows.iter().map(|rows| rows.end - rows.start).sum();
+        let count = self.count();
         match &self.indexes[..] {
             [] => write!(f, "scan of {count} rows")?,
             indexes => {
@@ -227,7 +252,8 @@ impl fmt::Display for Plan {
                 indexes.sort_unstable();
                 indexes.dedup();
                 let word = if indexes.len() == 1 { "index" } else { "indexes" };
-                write!(f, "{word} of {}: {count} rows to look at", indexes.join(", "))?;
+                let what = if self.is_exact { "rows" } else { "rows to look at" };
+                write!(f, "{word} of {}: {count} {what}", indexes.join(", "))?;
             }
         }
         for why in &self.refused {

@@ -21,16 +21,24 @@ pub(super) struct Buffers {
 
 impl Query {
     /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if
-    /// the condition is true. Blocks come in any order and concurrently.
-    pub(super) fn scan(&self, rows: &Selection, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
+    /// the condition is true. Blocks come in any order and concurrently. Chunks whose minima and maxima show
+    /// that they have no such row are left out if `by_bounds` is set.
+    pub(super) fn scan(
+        &self,
+        rows: &Selection,
+        by_bounds: bool,
+        found: &(dyn Fn(u64, &[u8]) + Sync),
+    ) -> Result<()> {
         let columns: Vec<Range<usize>> = self.operands.iter().map(|operand| operand.bytes.clone()).collect();
         let pool: Mutex<Vec<Buffers>> = Mutex::default();
         let failed: Mutex<Option<Error>> = Mutex::default();
         let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
-        self.table.dataset().blocks(rows, &columns, None, &|block: Block<'_>| {
+        let sink = |block: Block<'_>| {
             let mut buffers = lock().pop().unwrap_or_default();
             let first = block.piece.first().copied().unwrap_or(0) + block.first as u64;
             match self.mask(block.elements, &mut buffers) {
+                // No row of a block of equal elements, as in a chunk that was never written.
+                Ok(()) if block.is_repeated() && buffers.mask == [0] => {}
                 Ok(()) => {
                     if block.is_repeated() {
                         // The condition was computed for the element that stands for all.
@@ -43,7 +51,13 @@ impl Query {
             }
             lock().push(buffers);
             Ok(())
-        })?;
+        };
+        let dataset = self.table.dataset();
+        if by_bounds {
+            dataset.blocks_where(rows, &columns, &|bounds| self.may_hold(bounds), None, &sink)?;
+        } else {
+            dataset.blocks(rows, &columns, None, &sink)?;
+        }
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
@@ -76,7 +90,7 @@ pub(super) fn marked(first: u64, mask: &[u8]) -> Vec<u64> {
     let mut start = first;
     for part in mask.chunks(64) {
         // Most parts of most masks have no row.
-        if part.iter().any(|&mark| mark != 0) {
+        if part.iter().fold(0, |all, mark| all | mark) != 0 {
             let numbers = (start..).zip(part);
             rows.extend(numbers.filter(|(_, mark)| **mark != 0).map(|(row, _)| row));
         }

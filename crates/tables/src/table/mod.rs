@@ -14,6 +14,8 @@ pub use self::column::{Column, row_datatype};
 pub(crate) use self::column::{is_bool, is_complex};
 use crate::class::Class;
 use crate::error::{Error, Result};
+use crate::index;
+use crate::node::mark_file;
 
 /// A table: rows of named columns, in a chunked dataset of one dimension.
 ///
@@ -70,8 +72,9 @@ impl Table {
             && Class::of(dataset)? == Some(Class::Table))
     }
 
-    /// Makes a dataset a table: writes PyTables' attributes. `defaults` is one row in the stored datatype,
-    /// with the values that PyTables gives to columns that a new row leaves out; without it they are zero.
+    /// Makes a dataset a table: writes PyTables' attributes, those of the file among them. `defaults` is one
+    /// row in the stored datatype, with the values that PyTables gives to columns that a new row leaves out;
+    /// without it they are zero. Indexes that another program has left at this path are removed.
     ///
     /// Errors: those of [`Table::new`]; `Argument` if `defaults` is not one row.
     pub fn create(dataset: Dataset, title: &str, defaults: Option<&[u8]>) -> Result<Self> {
@@ -83,6 +86,8 @@ impl Table {
             let why = format!("a row has {} bytes", zeros.len());
             return Err(Error::Argument { what, why });
         }
+        index::remove_leftover(&table.dataset.file().root(), table.dataset.path())?;
+        mark_file(table.dataset.file())?;
         if let Some(row) = row(&table.dataset.datatype()) {
             attributes::put(&table.dataset, row, &table.columns, title, defaults)?;
         }
@@ -123,7 +128,7 @@ impl Table {
     }
 
     /// Appends rows in the stored datatype or that of `options`, and returns their numbers. Threads may
-    /// append at the same time: each gets rows of its own.
+    /// append at the same time: each gets rows of its own, and queries wait.
     ///
     /// Errors: `Argument` if `rows` are not whole rows; those of [`Dataset::resize`] and `write_with`. If the
     /// write fails, the table keeps its length unless another thread has appended meanwhile.
@@ -138,28 +143,35 @@ impl Table {
             return Err(Error::Argument { what: format!("rows of {} bytes", rows.len()), why });
         }
         let count = (rows.len() / size) as u64;
-        let first = self.dataset.grow_axis(0, count)?;
-        let new = first..first + count;
-        if let Err(error) = self.dataset.write_with(new.clone(), rows, options) {
-            if self.len() == new.end {
-                self.dataset.resize_axis(0, first)?;
+        self.dataset.changing_rows(|| {
+            let first = self.dataset.grow_axis(0, count)?;
+            let new = first..first + count;
+            if let Err(error) = self.dataset.write_with(new.clone(), rows, options) {
+                if self.len() == new.end {
+                    self.dataset.resize_axis(0, first)?;
+                }
+                return Err(error.into());
             }
-            return Err(error.into());
-        }
-        Ok(new)
+            Ok(new)
+        })
     }
 
     /// Removes every `step`-th row of `rows`: the rows after them move up. Returns the number of removed
-    /// rows.
+    /// rows. Queries of other threads wait.
     ///
     /// Errors: `Argument` if `rows` are not inside the table. After any other error, the table may hold some
     /// rows twice, and none is lost.
     pub fn remove(&self, rows: Range<u64>, step: NonZeroU64) -> Result<u64> {
+        self.dataset.changing_rows(|| self.remove_alone(rows, step))
+    }
+
+    fn remove_alone(&self, rows: Range<u64>, step: NonZeroU64) -> Result<u64> {
         let len = self.len();
         if rows.start > rows.end || rows.end > len {
             let what = format!("rows {} to {}", rows.start, rows.end);
             return Err(Error::Argument { what, why: format!("the table has {len} rows") });
         }
+        self.dataset.count_removal();
         let size = self.dataset.element_size();
         let most = (MOVED / size).max(1) as u64;
         let is_removed = |row: u64| row < rows.end && (row - rows.start).is_multiple_of(step.get());
@@ -187,9 +199,10 @@ impl Table {
         Ok(removed)
     }
 
-    /// Writes the attribute that tells PyTables the number of rows.
+    /// Writes the number of rows to the attribute `NROWS`, if the table has it. PyTables keeps and shows this
+    /// number, and does not rely on it, so it need not be written after each append.
     pub fn put_row_count(&self) -> Result<()> {
-        Ok(self.dataset.put_attribute(&attributes::rows(self.len()))?)
+        attributes::put_rows(&self.dataset)
     }
 }
 

@@ -11,6 +11,7 @@ mod open;
 pub mod seeds;
 mod segy;
 mod select;
+mod tables;
 
 pub use decode::decode;
 pub use filters::filters;
@@ -19,6 +20,7 @@ pub use input::Random;
 pub use open::open;
 pub use segy::segy;
 pub use select::select;
+pub use tables::tables;
 
 /// A fuzz target.
 #[derive(Debug, Clone, Copy)]
@@ -46,5 +48,8 @@ pub const SEGY: Target = Target { name: "segy", run: segy, seeds: seeds::segy };
 /// Searches indexes of tables.
 pub const INDEX: Target = Target { name: "index", run: index, seeds: index::seeds };
 
+/// Queries tables.
+pub const TABLES: Target = Target { name: "tables", run: tables, seeds: tables::seeds };
+
 /// Every target.
-pub const TARGETS: [Target; 6] = [DECODE, OPEN, FILTERS, SELECT, SEGY, INDEX];
+pub const TARGETS: [Target; 7] = [DECODE, OPEN, FILTERS, SELECT, SEGY, INDEX, TABLES];

@@ -115,6 +115,13 @@ impl Geometry {
         if elements > self.page_elements() { elements / self.page_elements() } else { 0 }
     }
 
+    /// Returns whether the field for a block's first element number can hold numbers up to `number`. The last
+    /// super block may have slots beyond.
+    pub fn can_store(&self, number: u64) -> bool {
+        let number = number.saturating_sub(self.parameters.index_elements.into());
+        number.checked_shr(self.parameters.max_elements_bits.into()).is_none_or(|rest| rest == 0)
+    }
+
     /// Returns the size in bytes of the field for a block's first element number.
     pub fn offset_bytes(&self) -> usize {
         usize::from(self.parameters.max_elements_bits).div_ceil(8)
@@ -167,6 +174,15 @@ mod tests {
         }
         assert_eq!(geometry.direct_data_blocks(), 6);
         assert_eq!((geometry.super_blocks(), geometry.secondary_blocks()), (29, 25));
+    }
+
+    #[test]
+    fn numbers_of_more_bits_than_the_array_has_cannot_be_stored() {
+        let geometry = Geometry::new(DEFAULT);
+        let most = u64::from(DEFAULT.index_elements) + (1 << DEFAULT.max_elements_bits);
+        assert!(geometry.can_store(most - 1) && !geometry.can_store(most) && geometry.slot(most).is_some());
+        let wide = ExtensibleArrayParameters { max_elements_bits: 64, ..DEFAULT };
+        assert!(Geometry::new(wide).can_store(u64::MAX));
     }
 
     #[test]

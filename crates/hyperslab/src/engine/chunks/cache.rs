@@ -1,4 +1,5 @@
-//! A cache of one file's decoded chunks, for repeated small reads. Reads of whole chunks bypass it.
+//! A cache of one file's decoded chunks, for repeated small reads, and of notes that belong to their chunks.
+//! Reads of whole chunks bypass it.
 
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use crate::store::Store;
 #[derive(Debug)]
 pub struct ChunkCache {
     chunks: Cache<ChunkKey, Arc<Vec<u8>>, ByBytes>,
+    /// Notes of minima and maxima that were compared with all stored bytes of their chunks.
+    notes: Cache<ChunkKey, Arc<Vec<u8>>, ByBytes>,
     budget_bytes: u64,
     /// Chunks of which a small part was read, most recent first. Only several touches within a short time
     /// make it worthwhile to decode a whole chunk instead of a part.
@@ -56,6 +59,7 @@ impl ChunkCache {
         let expected = usize::try_from(budget_bytes / (1 << 20)).unwrap_or(usize::MAX).max(16);
         Self {
             chunks: Cache::with_weighter(expected, budget_bytes, ByBytes),
+            notes: Cache::with_weighter(expected, budget_bytes / NOTES, ByBytes),
             budget_bytes,
             touched: Mutex::new([None; TOUCHED]),
             dirty: DirtyChunks::default(),
@@ -71,6 +75,7 @@ impl ChunkCache {
     /// Drops all cached chunks. Changed chunks stay.
     pub fn clear(&self) {
         self.chunks.clear();
+        self.notes.clear();
     }
 
     /// Returns the decoded chunk, if cached.
@@ -90,9 +95,20 @@ impl ChunkCache {
         }
     }
 
-    /// Drops a chunk, because its place in the file was given to other bytes.
+    /// Returns the note of a chunk, if it is known to belong to the chunk.
+    pub(in crate::engine) fn note(&self, key: &ChunkKey) -> Option<Arc<Vec<u8>>> {
+        self.notes.get(key)
+    }
+
+    /// Remembers that a note belongs to a chunk.
+    pub(in crate::engine) fn insert_note(&self, key: ChunkKey, note: &[u8]) {
+        self.notes.insert(key, Arc::new(note.to_vec()));
+    }
+
+    /// Drops a chunk and its note, because its place in the file was given to other bytes.
     pub(in crate::engine) fn forget(&self, key: &ChunkKey) {
         self.chunks.remove(key);
+        self.notes.remove(key);
     }
 
     /// Returns the maximum number of bytes of changed chunks.
@@ -133,6 +149,8 @@ fn is_among(touched: &[Option<ChunkKey>; TOUCHED], key: ChunkKey) -> bool {
 
 /// The cost of an entry in addition to its bytes.
 const OVERHEAD: u64 = 96;
+/// Notes have this part of the budget of chunks in addition: 8 MiB are those of 30,000 chunks of 8 columns.
+const NOTES: u64 = 8;
 /// The number of touches that are remembered.
 const TOUCHED: usize = 16;
 /// The number of remembered touches of a chunk that make it worth caching at the next touch.

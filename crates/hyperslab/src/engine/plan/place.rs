@@ -116,6 +116,8 @@ pub(in crate::engine) enum Wanted {
     Dense { offset: usize },
     /// One box; `is_all` if the box has all elements that the array has of the chunk.
     Box { axes: Axes, offset: usize, elements: usize, is_all: bool },
+    /// Several boxes along the only dimension, by one user.
+    Listed { elements: usize },
     /// Several boxes or points, by several users or one.
     Several { by_one: bool },
 }
@@ -127,16 +129,23 @@ impl Wanted {
         if user.wants_points(coord) {
             return Self::Several { by_one: true };
         }
-        let mut wanted = None;
+        let (mut wanted, mut elements) = (None, 0);
         user.parts(coord, |part| {
-            let several = wanted.is_some();
-            wanted = Some(if several {
-                Self::Several { by_one: true }
-            } else {
-                Self::part(part, coord, emit, extent)
+            elements += part.count();
+            wanted = Some(match &wanted {
+                None => Self::part(part, coord, emit, extent),
+                Some(_) if coord.len() == 1 => Self::Listed { elements: 0 },
+                Some(_) => Self::Several { by_one: true },
             });
         });
-        wanted.unwrap_or(Self::Several { by_one: true })
+        match wanted {
+            // They are in a chunk in memory, so their number fits.
+            Some(Self::Listed { .. }) => {
+                Self::Listed { elements: usize::try_from(elements).unwrap_or(usize::MAX) }
+            }
+            Some(wanted) => wanted,
+            None => Self::Several { by_one: true },
+        }
     }
 
     fn part(part: &Part, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {

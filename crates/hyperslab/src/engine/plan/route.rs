@@ -39,6 +39,13 @@ pub(in crate::engine) struct Filtered {
     pub(in crate::engine) may_keep: bool,
 }
 
+impl Filtered {
+    /// Returns whether so few elements are read that a read of other elements of the chunk may follow.
+    fn is_small_part(&self, elements: usize) -> bool {
+        elements.saturating_mul(self.element_size).saturating_mul(SMALL_PARTS) <= self.decoded
+    }
+}
+
 impl Route {
     /// All routes.
     pub const ALL: [Self; 8] = [
@@ -76,15 +83,22 @@ impl Route {
         match wanted {
             Wanted::Dense { .. } => Self::DecodeInto,
             &Wanted::Box { elements, is_all, .. } if chunk.is_blosc => {
-                let bytes = elements * chunk.element_size;
-                let is_small = bytes.saturating_mul(SMALL_PARTS) <= chunk.decoded;
-                if is_small && chunk.may_keep && !is_all && is_touched() { Self::Keep } else { Self::Blocks }
+                let is_small = !is_all && chunk.is_small_part(elements);
+                if is_small && chunk.may_keep && is_touched() { Self::Keep } else { Self::Blocks }
+            }
+            &Wanted::Listed { elements } if chunk.is_blosc => {
+                let is_small = chunk.is_small_part(elements);
+                if is_small && chunk.may_keep && is_touched() { Self::Keep } else { Self::Blocks }
             }
             // Caching the chunk would gain nothing: the selection takes all of it, or the cache does not take
             // it.
             Wanted::Box { is_all: true, .. } | Wanted::Several { by_one: false } => Self::Scatter,
-            Wanted::Box { .. } | Wanted::Several { by_one: true } if chunk.may_keep => Self::Keep,
-            Wanted::Box { .. } | Wanted::Several { .. } => Self::Scatter,
+            Wanted::Box { .. } | Wanted::Listed { .. } | Wanted::Several { by_one: true }
+                if chunk.may_keep =>
+            {
+                Self::Keep
+            }
+            Wanted::Box { .. } | Wanted::Listed { .. } | Wanted::Several { .. } => Self::Scatter,
         }
     }
 

@@ -3,16 +3,17 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use hyperslab_filters::{ByteMap, Convert, FilterMask, Handed};
+use hyperslab_filters::{ByteMap, Convert, Handed};
 
 use super::Reading;
 use super::task::Run;
-use crate::engine::array::ChunkedStorage;
 use crate::engine::bounds::{Bounds, Columns, NotedBounds};
+use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::dst::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
 use crate::error::{RequestError, Result};
+use crate::index::ChunkRecord;
 use crate::select::{Coord, Selection, first_element};
 
 /// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
@@ -61,12 +62,24 @@ pub(in crate::engine) struct ChunkFilter<'a> {
     keep: &'a Keep<'a>,
 }
 
-impl ChunkFilter<'_> {
+impl Run<'_> {
+    /// Returns whether a chunk is known not to be wanted, without any of its bytes.
+    pub(super) fn is_left_out(&self, record: ChunkRecord) -> bool {
+        let Some(ChunkFilter { columns, keep }) = &self.filter else { return false };
+        let note = self.reading.cache.note(&self.key(record));
+        note.is_some_and(|note| Bounds::decode(&note, columns).is_some_and(|bounds| !keep(&bounds)))
+    }
+
     /// Returns whether a chunk is not wanted, given all its stored bytes. The bytes are compared with the
     /// note only if the note says so.
-    pub(super) fn leaves_out(&self, stored: &[u8], mask: FilterMask, chunked: &ChunkedStorage) -> bool {
-        let noted = NotedBounds::stored(stored, mask, &self.columns, chunked);
-        noted.is_some_and(|noted| !(self.keep)(&noted.bounds) && noted.are_of_chunk())
+    pub(super) fn leaves_out(&self, chunk: &StoredChunk<'_>, stored: &[u8]) -> bool {
+        let Some(ChunkFilter { columns, keep }) = &self.filter else { return false };
+        let noted = NotedBounds::stored(stored, chunk.record.mask, columns, chunk.chunked);
+        let Some(noted) = noted.filter(|noted| !keep(&noted.bounds) && noted.are_of_chunk()) else {
+            return false;
+        };
+        self.reading.cache.insert_note(self.key(chunk.record), noted.bounds.note());
+        true
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(in crate::engine) mod blocks;
 pub(in crate::engine) mod emit;
+mod listed;
 pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;

@@ -64,6 +64,7 @@ impl Run<'_> {
                 Route::Whole => Need::Whole(extent, None),
                 _ => Need::Spans(extent),
             },
+            Source::Chunk(record) if self.is_left_out(record) => Need::Ready(None),
             Source::Chunk(ChunkRecord { extent, .. }) if is_small(extent.len) => {
                 let kept = self.kept(task);
                 if kept.is_some() { Need::Ready(kept) } else { Need::Whole(extent, None) }
@@ -88,7 +89,7 @@ impl Run<'_> {
     pub(in crate::engine) fn neighbour(&self, task: &ReadTask, users: Users<'_>) -> Option<Extent> {
         let extent = task.extent().filter(|extent| task.held.is_none() && is_small(extent.len))?;
         let is_whole = match task.source {
-            Source::Chunk(record) => !self.reading.cache.has(&self.key(record)),
+            Source::Chunk(record) => !self.is_left_out(record) && !self.reading.cache.has(&self.key(record)),
             _ => self.unfiltered(task, extent, users) == Route::Whole,
         };
         is_whole.then_some(extent)
@@ -112,7 +113,11 @@ impl Run<'_> {
             Source::Fill => Route::Fill,
             Source::Compact => Route::Copy,
             Source::Raw(extent) => self.unfiltered(task, extent, users),
-            Source::Chunk(record) if self.reading.cache.has(&self.key(record)) => Route::Copy,
+            Source::Chunk(record)
+                if self.is_left_out(record) || self.reading.cache.has(&self.key(record)) =>
+            {
+                Route::Copy
+            }
             Source::Chunk(record) => {
                 let wanted = self.wanted(task, users);
                 let is_touched = || self.reading.cache.is_touched(self.key(record));
@@ -202,7 +207,7 @@ impl Run<'_> {
     }
 
     /// Returns the key of a decoded chunk in the cache.
-    fn key(&self, record: ChunkRecord) -> ChunkKey {
+    pub(super) fn key(&self, record: ChunkRecord) -> ChunkKey {
         ChunkKey::new(self.reading.store, self.reading.array.header, record)
     }
 
@@ -221,6 +226,8 @@ impl Run<'_> {
             (None, None, Storage::Compact(data)) => {
                 self.scatter(data, users, &task.coord, &mut scratch.filters)
             }
+            // A chunk that is neither held nor kept is known not to be wanted.
+            (None, None, _) if matches!(task.source, Source::Chunk(_)) => Ok(()),
             (None, None, _) => {
                 if let Some(sink) = self.emit.sink {
                     return each_place(users, &task.coord, |axes, offset, _| {
@@ -256,10 +263,7 @@ impl Run<'_> {
         let is_part = way.as_ref().is_some_and(|(route, wanted)| {
             *route == Route::Blocks && self.front(chunk.record.extent, wanted).is_some()
         });
-        if !is_part
-            && let Some(filter) = &self.filter
-            && filter.leaves_out(stored, chunk.record.mask, chunk.chunked)
-        {
+        if !is_part && self.leaves_out(&chunk, stored) {
             return Ok(());
         }
         let way = way.unwrap_or_else(|| {
@@ -326,7 +330,13 @@ impl Run<'_> {
         stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let (pipeline, mask, filters) = (&chunk.chunked.pipeline, chunk.record.mask, &mut scratch.filters);
+        let (pipeline, mask) = (&chunk.chunked.pipeline, chunk.record.mask);
+        if let (Route::Blocks, Wanted::Listed { .. }, Some(user)) = (route, &wanted, users.only())
+            && let Some(blosc) = pipeline.as_blosc(mask)
+        {
+            return self.decode_listed(&chunk, blosc, user, stored, scratch);
+        }
+        let filters = &mut scratch.filters;
         let decoded = match (route, wanted, users.only()) {
             (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(_))
                 if let Some(sink) = self.emit.sink =>

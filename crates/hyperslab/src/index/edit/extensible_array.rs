@@ -107,7 +107,8 @@ impl Edit {
         number: u64,
         element: ChunkElement,
     ) -> Result<ChunkElement> {
-        let slot = self.geometry.slot(number).ok_or_else(too_many_chunks)?;
+        let slot = self.geometry.slot(number).filter(|_| self.geometry.can_store(number));
+        let slot = slot.ok_or_else(too_many_chunks)?;
         if self.header.index_block.is_undefined() {
             self.make_index_block(txn)?;
         }

@@ -43,11 +43,12 @@ impl Renewal<'_> {
     pub(super) fn takes(&self, path: &str) -> bool {
         let is_below =
             |path: &str, group: &str| path.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
-        self.selected.is_empty()
+        let is_selected = self.selected.is_empty()
             || self
                 .selected
                 .iter()
-                .any(|selected| selected == path || is_below(path, selected) || is_below(selected, path))
+                .any(|selected| selected == path || is_below(path, selected) || is_below(selected, path));
+        is_selected && !self.options.leave_out.iter().any(|left| left == path)
     }
 
     /// Returns the storage of the copy of a dataset, in a file for `file_version`, or `None` if it stays the
@@ -83,7 +84,8 @@ impl Renewal<'_> {
                 .iter()
                 .zip(&state.filters.filters)
                 .all(|(new, old)| (new.id, &new.client_data) == (old.id, &old.client_data));
-        if same_shape && same_filters && self.options.version.is_none() {
+        let encodes = self.options.encode && !filters.is_empty();
+        if same_shape && same_filters && self.options.version.is_none() && !encodes {
             return Ok(None);
         }
         let version = match (self.options.version, old) {
@@ -93,7 +95,8 @@ impl Renewal<'_> {
         };
         let had_unfiltered_edges = old.is_some_and(|old| old.unfiltered_edges);
         let unfiltered_edges = had_unfiltered_edges && same_shape && same_filters && version > 3;
-        let keeps_chunks = same_shape && same_filters && unfiltered_edges == had_unfiltered_edges;
+        let is_same = same_shape && same_filters && unfiltered_edges == had_unfiltered_edges;
+        let keeps_chunks = is_same && !encodes;
         Ok(Some(NewChunks { shape, filters, keeps_chunks, unfiltered_edges, version }))
     }
 

@@ -29,11 +29,16 @@ pub struct RepackOptions {
     pub filters: Option<Vec<FilterChoice>>,
     /// Which datasets are chunked, and the shape of their chunks.
     pub chunks: RepackChunks,
+    /// Whether filtered chunks are decoded and encoded again, even if their shape and filters stay the same.
+    /// Other encoders store a chunk in other ways under the same filters.
+    pub encode: bool,
     /// The oldest libhdf5 that must be able to read the file. If `None`, each structure keeps its version.
     pub version: Option<LibVersion>,
     /// The paths of the objects to copy, with everything below them and the groups on the way. Empty for all
     /// objects. References to objects that are not copied become null.
     pub select: Vec<String>,
+    /// The paths of links from the root that are not taken over, with everything below them.
+    pub leave_out: Vec<String>,
     /// Whether to replace a file that has the name of the new one.
     pub overwrite: bool,
 }

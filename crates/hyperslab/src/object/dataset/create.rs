@@ -342,8 +342,16 @@ pub(in crate::object) fn datatype_message(
     version: LibVersion,
     widths: Widths,
 ) -> RawMessage {
-    let mut data = Vec::new();
-    datatype.encode_from(&mut Writer::new(&mut data, widths), version.datatype());
+    let encoded = |floor: u8| {
+        let mut data = Vec::new();
+        datatype.encode_from(&mut Writer::new(&mut data, widths), floor);
+        data
+    };
+    let mut data = encoded(version.datatype());
+    if data.len() as u64 > COMPACT_BYTES {
+        // Version 3 takes half the space for each member. Only libhdf5 before 1.8 does not read it.
+        data = encoded(version.datatype().max(3));
+    }
     RawMessage { kind: Datatype::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 

@@ -10,6 +10,7 @@ pub(in crate::object) mod filter_spec;
 mod ndarray;
 pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
+pub(in crate::object) mod rows;
 pub(in crate::object) mod scales;
 pub(in crate::object) mod sparse;
 pub(in crate::object) mod vlen;
@@ -26,12 +27,14 @@ use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::{Addr, ErrorKind};
 use parking_lot::RwLock;
 
+use self::rows::RowsLock;
 use super::header;
 use super::header::read::{Header, shared_in};
 use super::{Known, Object};
 use crate::engine::StoredArray;
 use crate::error::Result;
 use crate::index::{ChunkIndex, Grid};
+use crate::process::PerProcess;
 use crate::store::{Ranked, Store};
 
 /// A dataset: an array of elements in a file.
@@ -51,7 +54,8 @@ pub struct Dataset {
     state: Arc<RwLock<Known<Arc<State>>>>,
     /// Reads share this lock; a thread that shrinks the dataset holds it exclusively. It is taken after the
     /// lock for writing.
-    shape_lock: OnceLock<Arc<Ranked<RwLock<()>>>>,
+    shape_lock: Found<Ranked<RwLock<()>>>,
+    rows_lock: Found<RowsLock>,
 }
 
 /// The properties in the header of a dataset. They are decoded once, shared by all handles, and decoded again
@@ -73,16 +77,28 @@ pub(super) struct State {
     pub(super) array: OnceLock<Arc<StoredArray>>,
 }
 
+/// A lock that a handle has found, once. A forked child finds its own.
+type Found<L> = PerProcess<OnceLock<Arc<L>>>;
+
+fn not_found<L>() -> Found<L> {
+    PerProcess::new(OnceLock::new())
+}
+
 impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
         let value = State::of(header, object.store())?;
         let state = Arc::new(RwLock::new(Known { generation: object.found, value }));
-        Ok(Self { object, state, shape_lock: OnceLock::new() })
+        Ok(Self { object, state, shape_lock: not_found(), rows_lock: not_found() })
     }
 
     /// Returns the lock of the shape, which all handles share.
     fn shape_lock(&self) -> &Ranked<RwLock<()>> {
-        self.shape_lock.get_or_init(|| self.file().shape_lock(self.address()))
+        self.shape_lock.get(|_| OnceLock::new()).get_or_init(|| self.file().shape_lock(self.address()))
+    }
+
+    /// Returns the lock of the rows, which all handles share.
+    fn rows_lock(&self) -> &RowsLock {
+        self.rows_lock.get(|_| OnceLock::new()).get_or_init(|| self.file().rows_lock(self.address()))
     }
 
     /// Returns the state that the header describes now.

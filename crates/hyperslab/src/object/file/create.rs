@@ -22,6 +22,7 @@ use super::options::OpenOptions;
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
+use crate::object::dataset::rows::RowsLock;
 use crate::object::header;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
@@ -181,28 +182,42 @@ impl File {
     /// Returns the lock of the data of one dataset. Writers of whole chunks share it; others hold it
     /// exclusively.
     pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
-        self.shared().write_locks.of(self, Rank::Dataset, dataset)
+        self.shared().write_locks.of(dataset, || self.lock(Rank::Dataset))
     }
 
     /// Returns the lock of the shape of one dataset. Readers share it; a thread that shrinks the dataset
     /// holds it exclusively.
     pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
-        self.shared().shape_locks.of(self, Rank::Shape, dataset)
+        self.shared().shape_locks.of(dataset, || self.lock(Rank::Shape))
+    }
+
+    /// Returns the lock of the rows of one table.
+    pub(in crate::object) fn rows_lock(&self, dataset: Addr) -> Arc<RowsLock> {
+        self.shared().rows_locks.of(dataset, || RowsLock::new(self.store().number()))
+    }
+
+    fn lock(&self, rank: Rank) -> Ranked<RwLock<()>> {
+        Ranked::new(self.store().number(), rank, RwLock::default())
     }
 }
 
 /// Locks of datasets, by the addresses of their headers.
-#[derive(Debug, Default)]
-pub(in crate::object) struct Locks(Mutex<HashMap<Addr, Arc<Ranked<RwLock<()>>>>>);
+#[derive(Debug)]
+pub(in crate::object) struct Locks<L>(Mutex<HashMap<Addr, Arc<L>>>);
 
-impl Locks {
-    fn of(&self, file: &File, rank: Rank, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
+impl<L> Default for Locks<L> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<L> Locks<L> {
+    fn of(&self, dataset: Addr, new: impl FnOnce() -> L) -> Arc<L> {
         let mut locks = self.0.lock();
         if locks.len() > KEPT_LOCKS {
             locks.retain(|_, lock| Arc::strong_count(lock) > 1);
         }
-        let new = || Arc::new(Ranked::new(file.store().number(), rank, RwLock::default()));
-        Arc::clone(locks.entry(dataset).or_insert_with(new))
+        Arc::clone(locks.entry(dataset).or_insert_with(|| Arc::new(new())))
     }
 }
 

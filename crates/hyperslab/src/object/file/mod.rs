@@ -16,6 +16,7 @@ use hyperslab_format::message::small::BTreeK;
 use parking_lot::{Mutex, RwLock};
 
 use super::dataset::changes::Changes;
+use super::dataset::rows::RowsLock;
 use super::dataset::sparse::Sparse;
 use super::group::links::LinkStorage;
 use super::header::read::Header;
@@ -66,9 +67,11 @@ pub(super) struct Shared {
     /// The version that new objects are created for.
     pub(super) version: LibVersion,
     /// The locks of the data of datasets, by the address of the header.
-    pub(super) write_locks: Locks,
+    pub(super) write_locks: Locks<Ranked<RwLock<()>>>,
     /// The locks of shapes of datasets.
-    pub(super) shape_locks: Locks,
+    pub(super) shape_locks: Locks<Ranked<RwLock<()>>>,
+    /// The locks of the rows of tables.
+    pub(super) rows_locks: Locks<RowsLock>,
     /// The place for the next data of variable length. This lock is taken before a step begins.
     pub(super) heap_room: Ranked<Mutex<HeapRoom>>,
     /// Threads that read ids and their data share this lock; a thread that removes such data holds it
@@ -144,6 +147,7 @@ impl Shared {
             version,
             write_locks: Locks::default(),
             shape_locks: Locks::default(),
+            rows_locks: Locks::default(),
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
             changes: Changes::default(),

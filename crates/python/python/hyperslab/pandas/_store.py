@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from .._filters import Blosc, Blosc2
-from .._native import Dataset, File, Group
-from .._pytables import mark_file, mark_group
+from .._native import Dataset, File, Group, _mark_file
+from .._pytables import mark_group
 from ._attributes import attribute
 from ._fixed import FixedReader, FixedWriter
 from ._table_writer import TableWriter
@@ -224,7 +224,7 @@ def _is_free(node: Any) -> bool:
 
 def _empty_group(file: File, key: str) -> Group:
     """Returns a group without an object at `key`. Objects below the key stay."""
-    mark_file(file)
+    _mark_file(file)
     path = [part for part in key.split("/") if part]
     if not path:
         raise ValueError("key is the path of an object, not of the root group")
@@ -251,7 +251,8 @@ def _remove(node: Any) -> None:
         del node.file[node.name]
         return
     for one in members:
-        if one not in kept:
+        # The index of a table goes with it.
+        if one not in kept and (one.name or "") in node.file:
             del node.file[one.name or ""]
     node.attrs.clear()
 

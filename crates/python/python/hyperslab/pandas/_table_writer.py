@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from .._native import Group
-from .._pytables import mark_file
 from .._table import Table
 from ._attributes import set_attribute
 from ._indexes import kind_of, store_index, zone_of
@@ -90,7 +89,6 @@ class TableWriter:
             "info": info,
         }.items():
             set_attribute(self.group.attrs, name, found)
-        mark_file(self.group.file)
         dtype = np.dtype([(column.name, column.values.dtype, column.values.shape[1:]) for column in columns])
         table = self.group.create_table("table", dtype, expectedrows=max(len(frame), 10000), **self.filters)
         for column in columns:
@@ -118,9 +116,6 @@ class TableWriter:
                 f"cannot match existing table structure for {list(labels)} on appending data with {list(frame.columns)}"
             )
         columns = [index, *(self._appended(existing, known, frame) for known in existing.values)]
-        if "_i_table" in self.group:
-            # The index of PyTables would lack the new rows, and its queries would not find them.
-            del self.group["_i_table"]
         for column in columns[1:]:
             if column.nan_rep is not None:
                 set_attribute(existing.table.attrs, f"{column.name}_nan_rep", column.nan_rep)

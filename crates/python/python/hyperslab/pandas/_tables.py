@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .._native import Dataset, Group
+from .._table import Table
 from ._attributes import attribute
+from ._candidates import candidates
 from ._indexes import StoredIndex, categorical, kind_of, restore_index
 from ._strings import decoded
 from ._where import Condition
@@ -237,31 +239,53 @@ class TableReader:
         condition = Condition(where, names, scope)
         if condition.rows is None:
             return self.table[first:last], condition
+        table = self.table if isinstance(self.table, Table) else Table(self.table.id)
+        samples = self._used(condition.used, range(first, first))
+        # Also an error in the condition, whether or not a row may meet it.
+        condition.mask(samples)
+        paths = {name: name for name in condition.used if self._is_plain(name)}
+        numbers = candidates(table, condition, paths, samples, first, last)
         found = [
-            self.table[start:stop][mask]
-            for start, stop in self._blocks(first, last)
-            if (mask := condition.mask(self._used(condition.used, start, stop))).any()
+            self.table[_selection(rows)][mask]
+            for rows in self._blocks(first, last, numbers)
+            if (mask := condition.mask(self._used(condition.used, rows))).any()
         ]
         return np.concatenate(found) if found else self.table[first:first], condition
 
-    def _blocks(self, first: int, last: int) -> "Iterator[tuple[int, int]]":
-        """Yields the rows from `first` to `last` in blocks of whole chunks."""
+    def _is_plain(self, name: str) -> bool:
+        """Whether the stored values of a column of a condition can be compared in place of the shown ones."""
+        if self.index is None and name == "index":
+            return False
+        is_index = self.index is not None and name == self.index.name
+        field = self.index if is_index else next(field for field in self.values if field.items == [name])
+        if field is None or field.meta == "category":
+            return False
+        is_utf8 = self.encoding.lower() in ("utf-8", "utf8") and self.errors == "strict"
+        return is_utf8 if field.kind == "string" else field.meta is None
+
+    def _blocks(self, first: int, last: int, numbers: "_Array | None") -> "Iterator[range | _Array]":
+        """Yields the rows from `first` to `last` in blocks of whole chunks, or rows with these numbers."""
+        row = self.table.dtype.itemsize
+        if numbers is not None:
+            length = max(1, _BLOCK_BYTES // row)
+            yield from (numbers[at : at + length] for at in range(0, len(numbers), length))
+            return
         chunk = self.table.chunks[0] if self.table.chunks else 1
-        step = max(1, _BLOCK_BYTES // (self.table.dtype.itemsize * chunk)) * chunk
+        step = max(1, _BLOCK_BYTES // (row * chunk)) * chunk
         start = first
         while start < last:
             stop = min(last, (start // step + 1) * step)
-            yield start, stop
+            yield range(start, stop)
             start = stop
 
-    def _used(self, names: "list[str]", start: int, stop: int) -> "dict[str, Any]":
-        """Returns columns that a condition uses, of rows from `start` to `stop`, as pandas has them."""
+    def _used(self, names: "list[str]", rows: "range | _Array") -> "dict[str, Any]":
+        """Returns columns that a condition uses, of some rows, as pandas has them."""
         found: dict[str, Any] = {}
         for name in names:
             if self.index is None and name == "index":
-                found[name] = pd.RangeIndex(start, stop)
+                found[name] = pd.Index(rows)
                 continue
-            values = self.table.fields(name)[start:stop]
+            values = self.table.fields(name)[_selection(rows)]
             if self.index is not None and name == self.index.name:
                 found[name] = self._index(values)
                 continue
@@ -287,6 +311,10 @@ class TableReader:
             )
         places, back = np.unique(where, return_inverse=True)
         return self.table[places][back]
+
+
+def _selection(rows: "range | _Array") -> Any:
+    return slice(rows.start, rows.stop) if isinstance(rows, range) else rows
 
 
 def _is_axis(axis: Any, kind: type) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 _Mask = np.ndarray[Any, np.dtype[np.bool_]]
-_COMPARISONS: "dict[type[ast.cmpop], Callable[[Any, Any], Any]]" = {
+COMPARISONS: "dict[type[ast.cmpop], Callable[[Any, Any], Any]]" = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -24,7 +24,7 @@ _COMPARISONS: "dict[type[ast.cmpop], Callable[[Any, Any], Any]]" = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_MIRRORED: "dict[type[ast.cmpop], type[ast.cmpop]]" = {
+MIRRORED: "dict[type[ast.cmpop], type[ast.cmpop]]" = {
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,
     ast.Gt: ast.Lt,
@@ -96,7 +96,7 @@ class Condition:
         term = node.operand if isinstance(node, ast.UnaryOp) and negated else node
         if isinstance(term, ast.Compare) and isinstance(term.left, ast.Name) and term.left.id == "columns":
             if "columns" not in self.names:
-                labels = self._constant(term.comparators[0])
+                labels = self.constant(term.comparators[0])
                 labels = list(labels) if pd.api.types.is_list_like(labels) else [labels]
                 is_excluded = negated != isinstance(term.ops[0], ast.NotEq | ast.NotIn)
                 self.selected = Selected(labels, is_excluded)
@@ -121,7 +121,7 @@ class Condition:
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, values: Mapping[str, Any]) -> _Mask:
         if not (isinstance(left, ast.Name) and left.id in values):
             if isinstance(right, ast.Name) and right.id in values:
-                left, right, op = right, left, _MIRRORED.get(type(op), type(op))()
+                left, right, op = right, left, MIRRORED.get(type(op), type(op))()
             else:
                 raise ValueError(
                     f"where {self.text!r} contains an invalid variable reference: {ast.unparse(left)!r} is not the "
@@ -131,42 +131,42 @@ class Condition:
         # On the right, the caller's names come before columns.
         if isinstance(right, ast.Name) and right.id in values and right.id not in self.scope:
             wanted = values[right.id]
-            return _as_mask(_COMPARISONS[type(op)](pd.Series(column), pd.Series(wanted)))
-        wanted = self._constant(right)
+            return _as_mask(COMPARISONS[type(op)](pd.Series(column), pd.Series(wanted)))
+        wanted = self.constant(right)
         if wanted is None:
             raise TypeError(f"Cannot compare [{left.id}] to None")
         is_list = pd.api.types.is_list_like(wanted)
         if is_list or isinstance(op, ast.In | ast.NotIn):
             if not isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
                 raise TypeError(f"where {self.text!r}: only ==, != and in compare {left.id!r} with several values")
-            items = [_conformed(column, item, left.id) for item in (wanted if is_list else [wanted])]
+            items = [conformed(column, item, left.id) for item in (wanted if is_list else [wanted])]
             found = np.asarray(pd.Series(column).isin(items), dtype=bool)
             return ~found if isinstance(op, ast.NotEq | ast.NotIn) else found
-        return _as_mask(_COMPARISONS[type(op)](pd.Series(column), _conformed(column, wanted, left.id)))
+        return _as_mask(COMPARISONS[type(op)](pd.Series(column), conformed(column, wanted, left.id)))
 
-    def _constant(self, node: ast.expr) -> Any:
+    def constant(self, node: ast.expr) -> Any:
         """Returns the value of the other side: a constant, a list, a name of the caller, or a date."""
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                return [self._constant(item) for item in items]
+                return [self.constant(item) for item in items]
             case ast.Name(id=name):
                 # A name that the caller does not have is a string, as in pandas: `columns=A`.
                 return self.scope.get(name, name)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._constant(operand)
+                return -self.constant(operand)
             case ast.Attribute(value=owner, attr=name) if not name.startswith("_"):
-                found = self._constant(owner)
+                found = self.constant(owner)
                 # `datetime.datetime`, whether the caller has the module or the class by this name.
                 is_class = isinstance(owner, ast.Name) and owner.id == name and not hasattr(found, name)
                 return found if is_class else getattr(found, name)
             case ast.Subscript(value=owner, slice=place):
-                return self._constant(owner)[self._constant(place)]
+                return self.constant(owner)[self.constant(place)]
             case ast.Slice(lower=lower, upper=upper, step=step):
-                return slice(*(None if part is None else self._constant(part) for part in (lower, upper, step)))
+                return slice(*(None if part is None else self.constant(part) for part in (lower, upper, step)))
             case ast.Call(func=function, args=arguments, keywords=[]):
-                return self._called(function)(*map(self._constant, arguments))
+                return self._called(function)(*map(self.constant, arguments))
         if isinstance(node, ast.BinOp):
             raise NotImplementedError(
                 f"where {self.text!r}: arithmetic is not supported in a condition; compute the value before"
@@ -179,7 +179,7 @@ class Condition:
         Raises:
             ValueError: The function is another one.
         """
-        function = self._constant(node)
+        function = self.constant(node)
         if isinstance(node, ast.Attribute) and node.attr == "tolist":
             return function
         if not any(function is allowed for allowed in _FUNCTIONS):
@@ -217,7 +217,7 @@ def _as_mask(found: Any) -> _Mask:
     return np.asarray(found.fillna(False) if hasattr(found, "fillna") else found, dtype=bool)
 
 
-def _conformed(column: Any, value: Any, name: str) -> Any:
+def conformed(column: Any, value: Any, name: str) -> Any:
     """Returns a value of the column's kind: dates of strings and numbers, UTC for zones that differ."""
     dtype = column.dtype
     try:

@@ -1,0 +1,46 @@
+//! `hyperslab sql`: runs a statement of SQL on the tables of a file.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use arrow_array::RecordBatchReader;
+
+use super::output::Output;
+use crate::error::Usage;
+
+/// Run a statement of SQL on the tables of a file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  hyperslab sql climate.h5 'select id, avg(temp) from readings where lat > 40 group by id'
+  hyperslab sql climate.h5 'select * from \"/2024/readings\" where temp > 310' --format csv -o hot.csv
+
+DuckDB runs the statement: install it beside the Python package of hyperslab with `pip install duckdb`. With
+pyarrow it reads only the columns that the statement needs. A table has the name of the last part of its path,
+or its whole path in double quotes. Only the tables that the statement names are opened.")]
+pub(crate) struct Args {
+    /// The HDF5 file
+    file: OsString,
+    /// The statement
+    statement: String,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What runs statements of SQL: the Python package has it, the program does not.
+pub trait Sql {
+    /// Returns the rows of the result of `statement`, whose tables are those of `file`.
+    fn run(&self, file: &Path, statement: &str) -> anyhow::Result<Box<dyn RecordBatchReader + Send>>;
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write, sql: Option<&dyn Sql>) -> anyhow::Result<()> {
+    args.output.check()?;
+    let Some(sql) = sql else {
+        let why = "this program has no SQL: `pip install hyperslab duckdb` brings a command `hyperslab` \
+                   that has it; `hyperslab query` selects rows without SQL";
+        return Err(Usage(why.to_owned()).into());
+    };
+    let rows = sql.run(Path::new(&args.file), &args.statement)?;
+    args.output.write(rows, out)
+}

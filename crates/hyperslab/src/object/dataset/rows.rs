@@ -1,0 +1,75 @@
+//! The lock of the rows of a table. A query, and most changes of rows, take several steps of the engine. This
+//! lock has each of them see the rows as no other one leaves them halfway.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::RwLock;
+
+use super::Dataset;
+use crate::store::{Rank, Ranked, this_thread};
+
+/// The lock, which all handles of a table share.
+#[derive(Debug)]
+pub(in crate::object) struct RowsLock {
+    lock: Ranked<RwLock<()>>,
+    /// The thread that changes rows; 0 if there is none.
+    changing: AtomicUsize,
+    removals: AtomicU64,
+}
+
+impl RowsLock {
+    pub(in crate::object) fn new(file: u32) -> Self {
+        let lock = Ranked::new(file, Rank::Rows, RwLock::default());
+        Self { lock, changing: AtomicUsize::new(0), removals: AtomicU64::new(0) }
+    }
+
+    fn is_mine(&self) -> bool {
+        self.changing.load(Ordering::Relaxed) == this_thread()
+    }
+}
+
+/// Forgets the thread that changes rows when it has done so.
+struct Changing<'l>(&'l RowsLock);
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.0.changing.store(0, Ordering::Relaxed);
+    }
+}
+
+#[doc(hidden)]
+impl Dataset {
+    /// Calls `f` while no other thread is inside [`changing_rows`](Self::changing_rows). Other methods of a
+    /// dataset take no part in this: they change elements that others may be reading.
+    pub fn keeping_rows<T>(&self, f: impl FnOnce() -> T) -> T {
+        if !self.store().is_writable() {
+            return f();
+        }
+        let rows = self.rows_lock();
+        let _kept = (!rows.is_mine()).then(|| rows.lock.read_in_turn());
+        f()
+    }
+
+    /// Calls `f` while no other thread is inside this method or [`keeping_rows`](Self::keeping_rows). `f` may
+    /// call both. A thread that keeps rows must not change them.
+    pub fn changing_rows<T>(&self, f: impl FnOnce() -> T) -> T {
+        let rows = self.rows_lock();
+        if rows.is_mine() {
+            return f();
+        }
+        let _alone = rows.lock.write();
+        rows.changing.store(this_thread(), Ordering::Relaxed);
+        let _changing = Changing(rows);
+        f()
+    }
+
+    /// Returns how often rows were removed: the rows after them have other numbers then.
+    pub fn removals(&self) -> u64 {
+        if self.store().is_writable() { self.rows_lock().removals.load(Ordering::Relaxed) } else { 0 }
+    }
+
+    /// Notes that rows were removed.
+    pub fn count_removal(&self) {
+        self.rows_lock().removals.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,260 @@
+//! Arrow: streams of the rows of a table, and rows from the streams of other libraries.
+
+mod capsule;
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use hyperslab::WriteOptions;
+use hyperslab::internals::types::Conversion;
+use hyperslab_arrow::{Batches, Described, Forms, Options, Rows, Scan, described};
+use hyperslab_tables::Table;
+use numpy::PyUntypedArray;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList, PyString, PyTuple};
+
+pub(crate) use self::capsule::Incoming;
+use crate::buffer;
+use crate::dataset::Dataset;
+use crate::dtype::holds;
+use crate::error::OrRaise;
+use crate::query::PyQuery;
+use crate::state::FileState;
+use crate::table::{changed, table};
+
+/// The bytes of rows that are appended at a time.
+const APPENDED: usize = 32 << 20;
+
+/// Rows of a table that can be read as a stream of Arrow, any number of times.
+#[pyclass(frozen, module = "hyperslab", name = "_Scan")]
+pub(crate) struct PyScan {
+    scan: Scan,
+    state: Arc<FileState>,
+}
+
+#[pymethods]
+impl PyScan {
+    /// Names rows of a table: those that meet a query, or all of a range.
+    #[new]
+    #[pyo3(signature = (dataset, query, columns, rows, limit, batch_rows, forms, requested))]
+    #[allow(clippy::too_many_arguments, reason = "they are the options of a scan")]
+    fn new(
+        dataset: &Bound<'_, Dataset>,
+        query: Option<&Bound<'_, PyQuery>>,
+        columns: Option<Vec<String>>,
+        rows: (u64, u64, NonZeroU64),
+        limit: Option<u64>,
+        batch_rows: Option<NonZeroUsize>,
+        forms: (bool, bool),
+        requested: Option<&Bound<'_, PyCapsule>>,
+    ) -> PyResult<Self> {
+        let table = table(dataset.get())?;
+        let forms = Forms { binary: forms.0, wide_halves: forms.1 };
+        let mut options =
+            Options { columns, rows: Some(rows.0..rows.1), step: Some(rows.2), limit, batch_rows, forms };
+        let query = query.map(|query| query.get().query.clone());
+        let mut scan = Scan::new(&table, query.clone(), &options).or_raise()?;
+        if let Some(requested) = requested
+            && wants_binary(&capsule::requested(requested)?, &scan.schema())
+        {
+            options.forms.binary = true;
+            scan = Scan::new(&table, query, &options).or_raise()?;
+        }
+        Ok(Self { scan, state: dataset.get().state.clone() })
+    }
+
+    /// Returns a capsule with a stream of the rows.
+    fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.state.check()?;
+        let stream = Stream { batches: self.scan.batches(), state: self.state.clone() };
+        capsule::stream(py, Box::new(stream))
+    }
+
+    /// Returns a capsule with the schema.
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        capsule::schema(py, &self.scan.schema())
+    }
+}
+
+/// Returns whether a consumer wants all texts as bytes.
+fn wants_binary(requested: &Schema, schema: &Schema) -> bool {
+    let texts = schema.fields().iter().filter(|field| *field.data_type() == DataType::Utf8);
+    let mut wanted = texts.filter_map(|field| requested.field_with_name(field.name()).ok()).peekable();
+    let is_binary =
+        |kind: &DataType| matches!(kind, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    wanted.peek().is_some() && wanted.all(|field| is_binary(field.data_type()))
+}
+
+/// The record batches of a table, for a consumer in any thread.
+struct Stream {
+    batches: Batches,
+    state: Arc<FileState>,
+}
+
+impl Stream {
+    fn read(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        if !self.state.is_open() {
+            let why = "the file was closed: read the stream before the file is closed";
+            return Some(Err(ArrowError::ExternalError(why.into())));
+        }
+        self.batches.next()
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.batches.is_ready() {
+            return self.read();
+        }
+        // The consumer may hold the GIL, which no thread of a decoding read may wait for.
+        match Python::try_attach(|py| py.detach(|| self.read())) {
+            Some(read) => read,
+            None => self.read(),
+        }
+    }
+}
+
+impl RecordBatchReader for Stream {
+    fn schema(&self) -> SchemaRef {
+        self.batches.schema()
+    }
+}
+
+/// Rows of another library.
+#[pyclass(frozen, module = "hyperslab", name = "_ArrowRows")]
+pub(crate) struct ArrowRows {
+    /// The stream, and the batches that were read to measure their texts. `None` after they were appended.
+    rows: Mutex<Option<(Incoming, Vec<RecordBatch>)>>,
+}
+
+#[pymethods]
+impl ArrowRows {
+    /// Takes the stream of an object with the method `__arrow_c_stream__`.
+    #[new]
+    fn new(source: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { rows: Mutex::new(Some((Incoming::of(source)?, Vec::new()))) })
+    }
+
+    /// Returns the argument of `numpy.dtype` for columns that hold the rows. If there are texts, all rows are
+    /// read to find the longest ones.
+    fn described<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let columns = py.detach(|| {
+            let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some((incoming, held)) = rows.as_mut() else {
+                return Err(
+                    ArrowError::InvalidArgumentError("the stream was appended already".to_owned()).into()
+                );
+            };
+            let schema = incoming.schema();
+            if schema.fields().iter().any(|field| has_texts(field.data_type())) {
+                held.extend(incoming.by_ref().collect::<Result<Vec<_>, _>>()?);
+            }
+            described(&schema, held)
+        });
+        record(py, columns.or_raise()?)
+    }
+
+    /// Appends the rows to a table, whose columns have the values of `defaults` where the rows lack them.
+    /// Returns the number of the first new row. After an error the table has no new rows.
+    fn append_to(&self, dataset: &Bound<'_, Dataset>, defaults: &Bound<'_, PyUntypedArray>) -> PyResult<u64> {
+        let (py, this) = (dataset.py(), dataset.get());
+        let table = changed(this, "append rows")?;
+        let taken = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((incoming, held)) = taken else {
+            return Err(PyValueError::new_err("the stream was appended already"));
+        };
+        let defaults = stored_row(py, this, defaults)?;
+        py.detach(|| append(&table, held.into_iter().map(Ok).chain(incoming), defaults)).or_raise()
+    }
+}
+
+/// Returns one record of the dtype of the table in the stored datatype.
+fn stored_row(py: Python<'_>, dataset: &Dataset, row: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<u8>> {
+    let translation = dataset.translation(py)?;
+    if !holds(row, translation.descr.bind(py)) || row.len()? != 1 {
+        return Err(PyValueError::new_err("the defaults are not one row of the table"));
+    }
+    let bytes = buffer::bytes(row)?;
+    let (datatype, widths) = (dataset.core.datatype(), dataset.core.file().store().widths());
+    let conversion = Conversion::with_widths(&translation.memory, &datatype, widths).or_raise()?;
+    let mut stored = vec![0; conversion.dst_size()];
+    conversion.apply(bytes, &mut stored, 1).or_raise()?;
+    Ok(stored)
+}
+
+/// Appends batches, or none of them.
+fn append(
+    table: &Table,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    defaults: Vec<u8>,
+) -> hyperslab_arrow::Result<u64> {
+    let width = table.dataset().element_size().max(1);
+    let rows = Rows::new(table, Some(defaults))?;
+    let (mut new, mut count) = (None, 0);
+    let each = || {
+        for batch in batches {
+            let batch = batch?;
+            let step = (APPENDED / width).max(1);
+            for start in (0..batch.num_rows()).step_by(step) {
+                let part = batch.slice(start, step.min(batch.num_rows() - start));
+                let added = table.append(&rows.of(&part, count)?, &WriteOptions::default())?;
+                count += part.num_rows() as u64;
+                new = Some((new.map_or(added.start, |(first, _)| first), added.end));
+            }
+        }
+        Ok(())
+    };
+    let done: hyperslab_arrow::Result<()> = each();
+    if let (Err(_), Some((first, end))) = (&done, new)
+        && table.len() == end
+        && end - first == count
+    {
+        table.dataset().resize_axis(0, first).map_err(hyperslab_tables::Error::from)?;
+    }
+    done.map(|()| new.map_or_else(|| table.len(), |(first, _)| first))
+}
+
+/// Returns whether values have texts, whose lengths the type does not say.
+fn has_texts(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, inner) => has_texts(inner),
+        DataType::FixedSizeList(field, _) => has_texts(field.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_texts(field.data_type())),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        kind => matches!(kind, DataType::Binary | DataType::LargeBinary | DataType::BinaryView),
+    }
+}
+
+/// Returns nested columns as the argument of `numpy.dtype`.
+fn record(py: Python<'_>, columns: Vec<(String, Described)>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for (name, column) in columns {
+        list.append((name, dtype(py, column)?))?;
+    }
+    Ok(list)
+}
+
+/// Returns the argument of `numpy.dtype` for the values of a column. Times are marked as opaque bytes, which
+/// is how HDF5 stores them.
+fn dtype(py: Python<'_>, column: Described) -> PyResult<Bound<'_, PyAny>> {
+    let code = |code: &str| PyString::new(py, code).into_any();
+    Ok(match column {
+        Described::Number(name) => code(name),
+        Described::Text(size) => code(&format!("S{size}")),
+        Described::Opaque(size) => code(&format!("V{size}")),
+        Described::Time(name) => {
+            let opaque = py.import("hyperslab._dtypes")?.getattr("opaque_dtype")?;
+            let plain = py.import("numpy")?.getattr("dtype")?.call1((name,))?;
+            opaque.call1((plain,))?
+        }
+        Described::List(inner, len) => {
+            PyTuple::new(py, [dtype(py, *inner)?, len.into_pyobject(py)?.into_any()])?.into_any()
+        }
+        Described::Record(columns) => record(py, columns)?.into_any(),
+    })
+}
