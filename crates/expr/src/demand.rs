@@ -43,25 +43,35 @@ pub enum Comparison {
     Equal,
 }
 
-/// Returns the demand of a tree. `constants` returns the values of the names that are scalars.
-pub(crate) fn demand(tree: &Node, names: &[String], constants: &dyn Fn(&str) -> Option<Value>) -> Demand {
+/// The value of a name that is a scalar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scalar {
+    /// The value.
+    pub value: Value,
+    /// Whether the scalar has a type of its own, as those of NumPy have: the results of its operators wrap
+    /// and are rounded, which those of Python's numbers do not.
+    pub is_typed: bool,
+}
+
+/// Returns the demand of a tree. `scalars` returns the values of the names that are scalars.
+pub(crate) fn demand(tree: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar>) -> Demand {
     match &tree.kind {
         Kind::Binary(Binary::And, both) => {
-            let both = both.iter().map(|one| demand(one, names, constants));
+            let both = both.iter().map(|one| demand(one, names, scalars));
             let both: Vec<Demand> = both.flat_map(all).collect();
             let is_known = both.iter().any(|one| *one != Demand::Unknown);
             if is_known { Demand::All(both) } else { Demand::Unknown }
         }
         Kind::Binary(Binary::Or, both) => {
             let both: Vec<Demand> =
-                both.iter().map(|one| demand(one, names, constants)).flat_map(any).collect();
+                both.iter().map(|one| demand(one, names, scalars)).flat_map(any).collect();
             if both.contains(&Demand::Unknown) { Demand::Unknown } else { Demand::Any(both) }
         }
         Kind::Binary(operator, both) => {
             let (name, value, operator) =
-                match (column(&both[0], names, constants), column(&both[1], names, constants)) {
-                    (Some(name), None) => (name, constant(&both[1], names, constants), *operator),
-                    (None, Some(name)) => (name, constant(&both[0], names, constants), mirrored(*operator)),
+                match (column(&both[0], names, scalars), column(&both[1], names, scalars)) {
+                    (Some(name), None) => (name, constant(&both[1], names, scalars), *operator),
+                    (None, Some(name)) => (name, constant(&both[0], names, scalars), mirrored(*operator)),
                     _ => return Demand::Unknown,
                 };
             let op = match operator {
@@ -74,7 +84,7 @@ pub(crate) fn demand(tree: &Node, names: &[String], constants: &dyn Fn(&str) -> 
             };
             value.map_or(Demand::Unknown, |value| Demand::Compare { name, op, value })
         }
-        Kind::Name(_) => column(tree, names, constants).map_or(Demand::Unknown, Demand::Is),
+        Kind::Name(_) => column(tree, names, scalars).map_or(Demand::Unknown, Demand::Is),
         _ => Demand::Unknown,
     }
 }
@@ -90,21 +100,26 @@ fn any(demand: Demand) -> Vec<Demand> {
 }
 
 /// Returns the name of a node that is a name without a known value.
-fn column(node: &Node, names: &[String], constants: &dyn Fn(&str) -> Option<Value>) -> Option<String> {
+fn column(node: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar>) -> Option<String> {
     let Kind::Name(number) = node.kind else { return None };
     let name = names.get(number)?;
-    constants(name).is_none().then(|| name.clone())
+    scalars(name).is_none().then(|| name.clone())
 }
 
-/// Returns the value of a node that consists of literals and known names.
-fn constant(node: &Node, names: &[String], constants: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+/// Returns the value of a node that is a known name, or consists of scalars without a type. The program
+/// computes those in the same way, with [`fold`].
+fn constant(node: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar>) -> Option<Value> {
+    let weak = |node: &Node| match &node.kind {
+        Kind::Name(number) => {
+            scalars(names.get(*number)?).filter(|scalar| !scalar.is_typed).map(|it| it.value)
+        }
+        _ => constant(node, names, scalars),
+    };
     match &node.kind {
         Kind::Literal(value) => Some(value.clone()),
-        Kind::Name(number) => constants(names.get(*number)?),
-        Kind::Unary(Unary::Negative, inner) => constant(inner, names, constants)?.negated(),
-        Kind::Binary(operator, both) => {
-            fold(*operator, &constant(&both[0], names, constants)?, &constant(&both[1], names, constants)?)
-        }
+        Kind::Name(number) => Some(scalars(names.get(*number)?)?.value),
+        Kind::Unary(Unary::Negative, inner) => weak(inner)?.negated(),
+        Kind::Binary(operator, both) => fold(*operator, &weak(&both[0])?, &weak(&both[1])?),
         _ => None,
     }
 }

@@ -32,7 +32,7 @@ mod types;
 mod typing;
 mod value;
 
-pub use demand::{Comparison, Demand};
+pub use demand::{Comparison, Demand, Scalar};
 pub use error::{Error, Result};
 pub use lower::Operand;
 pub use program::{Program, Registers};
@@ -87,10 +87,10 @@ impl Expression {
         split::split(self)
     }
 
-    /// Returns what must hold of single names for the expression to be true. `constants` returns the values
+    /// Returns what must hold of single names for the expression to be true. `scalars` returns the values
     /// of the names that are scalars.
     #[must_use]
-    pub fn demand(&self, constants: &dyn Fn(&str) -> Option<Value>) -> Demand {
-        demand::demand(&self.tree, &self.names, constants)
+    pub fn demand(&self, scalars: &dyn Fn(&str) -> Option<Scalar>) -> Demand {
+        demand::demand(&self.tree, &self.names, scalars)
     }
 }

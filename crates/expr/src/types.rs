@@ -105,6 +105,17 @@ impl Type {
         }
     }
 
+    /// Returns the least and the largest value of a type of integers.
+    #[must_use]
+    pub fn range(self) -> Option<(i128, i128)> {
+        let bits = self.size() * 8;
+        match self.class() {
+            Class::Signed => Some((-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)),
+            Class::Unsigned => Some((0, (1_i128 << bits) - 1)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn class(self) -> Class {
         match self {
             Self::Bool => Class::Bool,

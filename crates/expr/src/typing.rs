@@ -102,16 +102,6 @@ pub(crate) fn weak(value: &Value, beside: Option<Type>) -> Option<Type> {
     Some(kind)
 }
 
-/// Returns the range of an integer type.
-pub(crate) fn range(kind: Type) -> Option<(i128, i128)> {
-    let bits = kind.size() * 8;
-    match kind.class() {
-        Class::Signed => Some((-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)),
-        Class::Unsigned => Some((0, (1_i128 << bits) - 1)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

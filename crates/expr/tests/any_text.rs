@@ -1,6 +1,6 @@
 //! Any text is an expression or an error, and a demand holds wherever its expression is true.
 
-use hyperslab_expr::{Comparison, Demand, Expression, Operand, Registers, Type, Value};
+use hyperslab_expr::{Comparison, Demand, Expression, Operand, Registers, Scalar, Type, Value};
 use proptest::prelude::*;
 
 /// Texts of the parts of expressions, in any order.
@@ -37,13 +37,24 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces: Vec<&str>| pieces.concat())
 }
 
-/// Conditions over two small integers.
+/// Scalars of NumPy of type int8, whose sums and opposites wrap.
+const TYPED: [(&str, i8); 2] = [("t", 100), ("u", i8::MIN)];
+
+/// Conditions over two small integers, and the scalars.
 fn condition() -> impl Strategy<Value = String> {
     let side = prop_oneof![
         Just("a".to_owned()),
         Just("b".to_owned()),
         (-3..4_i32).prop_map(|n| n.to_string()),
-        Just("(2 - 1)".to_owned())
+        prop_oneof![
+            Just("(2 - 1)"),
+            Just("t"),
+            Just("-u"),
+            Just("(t + t)"),
+            Just("(u - 1)"),
+            Just("-(t * 2)")
+        ]
+        .prop_map(str::to_owned)
     ];
     let sign = prop_oneof![Just("<"), Just("<="), Just(">"), Just(">="), Just("=="), Just("!=")];
     let leaf = (side.clone(), sign, side).prop_map(|(one, sign, other)| format!("({one} {sign} {other})"));
@@ -98,9 +109,13 @@ proptest! {
     #[test]
     fn a_demand_holds_wherever_the_expression_is_true(text in condition()) {
         let expression = Expression::parse(&text).unwrap();
-        let operands = [("a", Operand::Array(Type::I8)), ("b", Operand::Array(Type::I8))];
-        let program = expression.compile(&operands).unwrap();
-        let demand = expression.demand(&|_| None);
+        let arrays = ["a", "b"].map(|name| (name, Operand::Array(Type::I8)));
+        let typed = TYPED.map(|(name, value)| (name, Operand::Typed(Type::I8, value.to_ne_bytes().to_vec())));
+        let program = expression.compile(&[arrays, typed].concat()).unwrap();
+        let demand = expression.demand(&|name| {
+            let (_, value) = TYPED.iter().find(|(known, _)| *known == name)?;
+            Some(Scalar { value: Value::Int((*value).into()), is_typed: true })
+        });
         let pairs: Vec<(i8, i8)> = (-4..5).flat_map(|a| (-4..5).map(move |b| (a, b))).collect();
         let bytes = |of: fn(&(i8, i8)) -> i8| -> Vec<u8> { pairs.iter().flat_map(|pair| of(pair).to_ne_bytes()).collect() };
         let (a, b) = (bytes(|pair| pair.0), bytes(|pair| pair.1));

@@ -291,6 +291,25 @@ fn rolling_back_a_transaction_restores_chunks_that_it_removed() {
     }
 }
 
+#[test]
+fn rolling_back_a_transaction_restores_chunks_without_filters() {
+    let file = File::in_memory().unwrap();
+    let dataset = file.root().create_dataset("values", &kind(false).options()).unwrap();
+    write_all(&dataset, 5);
+    for is_kept in [false, true] {
+        file.begin_transaction().unwrap();
+        // Twice: the second write must not reuse the place of the committed chunk.
+        write_all(&dataset, 6);
+        write_all(&dataset, 7);
+        dataset.write([0..1, 0..1], &[8]).unwrap();
+        file.end_transaction(is_kept).unwrap();
+        let mut expected = [if is_kept { 7 } else { 5 }; 30];
+        expected[0] = if is_kept { 8 } else { 5 };
+        assert_eq!(dataset.read::<i32>(..).unwrap(), expected);
+        assert_accounted(&file, 0);
+    }
+}
+
 /// A chunk without filters is written in place. Until that write is done, no thread may remove the chunk and
 /// reuse its space.
 #[test]

@@ -472,7 +472,7 @@ fn size_of(datatype: &Datatype, widths: Widths) -> PyResult<usize> {
 /// Whether the elements of an array have the dtype `descr`, whose subarray dimensions are axes of the array.
 pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArrayDescr>) -> bool {
     let given = array.dtype();
-    given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
+    given.is(descr) || given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
 }
 
 fn order_sign(order: ByteOrder) -> PyResult<char> {

@@ -91,9 +91,9 @@ mod _native {
             row_count_changed, set_waiting_rows, waiting_rows,
         },
         table_index::{
-            create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
-            indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow, set_waiting_indexes,
-            update_indexes,
+            are_indexes_waiting, create_index, index_facts, index_in_order, index_search, index_unusable,
+            indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
+            set_waiting_indexes, update_indexes,
         },
         views::{AsStrView, AsTypeView, FieldsView},
     };

@@ -11,7 +11,6 @@ use pyo3::types::{PyDict, PyString};
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
 use crate::operand;
-use crate::table::table;
 
 /// A condition over the columns of a table, for the methods of `Table` that take one.
 #[pyclass(frozen, module = "hyperslab", name = "_Query")]
@@ -25,7 +24,7 @@ impl PyQuery {
     /// Makes a query. The values of `variables` are scalars, or paths of columns in lists of one string.
     #[new]
     fn new(dataset: &Bound<'_, Dataset>, condition: &str, variables: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let table = table(dataset.get())?;
+        let table = dataset.get().table()?;
         let mut given = Vec::new();
         for (name, value) in variables {
             let name: String = name.cast::<PyString>()?.to_cow()?.into_owned();
@@ -35,7 +34,7 @@ impl PyQuery {
             };
             given.push((name, variable));
         }
-        let query = Query::new(&table, condition, &given).or_raise()?.into();
+        let query = Query::new(table, condition, &given).or_raise()?.into();
         Ok(Self { dataset: dataset.clone().unbind(), query })
     }
 

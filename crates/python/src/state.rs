@@ -114,6 +114,11 @@ impl FileState {
         self.all_waiting().get(&(table, what)).map(|object| object.clone_ref(py))
     }
 
+    /// Returns whether something of a table waits to be written.
+    pub(crate) fn is_waiting(&self, table: u64, what: Waiting) -> bool {
+        self.all_waiting().contains_key(&(table, what))
+    }
+
     /// Remembers an object whose `_write` writes what waits, or with `None` that nothing waits.
     pub(crate) fn set_waiting(&self, table: u64, what: Waiting, object: Option<Py<PyAny>>) {
         match object {

@@ -16,16 +16,10 @@ use crate::error::OrRaise;
 use crate::object::HLObject;
 use crate::state::Waiting;
 
-/// Returns the table that a dataset is.
-pub(crate) fn table(dataset: &Dataset) -> PyResult<Table> {
-    dataset.state.check()?;
-    Table::new(dataset.core.clone()).or_raise()
-}
-
 /// Returns the table that a dataset is, if its file is open for writing.
-pub(crate) fn changed(dataset: &Dataset, what: &str) -> PyResult<Table> {
+pub(crate) fn changed<'d>(dataset: &'d Dataset, what: &str) -> PyResult<&'d Table> {
     writable::<pyo3::exceptions::PyOSError>(&dataset.state, what)?;
-    table(dataset)
+    dataset.table()
 }
 
 /// Writes the attributes of a new table. `defaults` is one record in the dtype of the table.
@@ -107,16 +101,17 @@ pub(crate) fn mark_file(object: &Bound<'_, HLObject>) -> PyResult<()> {
 
 /// Writes the number of rows to the attribute that PyTables keeps, if the table has it.
 pub(crate) fn put_row_count(dataset: &Dataset) -> PyResult<()> {
-    table(dataset)?.put_row_count().or_raise()
+    dataset.table()?.put_row_count().or_raise()
 }
 
 /// Has the attribute with the number of rows written when the file is flushed or closed.
 #[pyfunction]
 #[pyo3(name = "_row_count_changed")]
 pub(crate) fn row_count_changed(dataset: &Bound<'_, Dataset>) {
-    let this = dataset.get();
-    let waiting = dataset.clone().into_any().unbind();
-    this.state.set_waiting(this.core.address().get(), Waiting::Count, Some(waiting));
+    let (state, address) = (&dataset.get().state, dataset.get().core.address().get());
+    if !state.is_waiting(address, Waiting::Count) {
+        state.set_waiting(address, Waiting::Count, Some(dataset.clone().into_any().unbind()));
+    }
 }
 
 /// Returns the rows of single appends that are not written yet, or `None`.

@@ -193,6 +193,13 @@ pub(crate) fn index_search<'py>(
     Ok((starts.to_pyarray(dataset.py()), stops.to_pyarray(dataset.py())))
 }
 
+/// Returns whether the indexes of a table are brought up to date when the file is flushed or closed.
+#[pyfunction]
+#[pyo3(name = "_are_indexes_waiting")]
+pub(crate) fn are_indexes_waiting(dataset: &Bound<'_, Dataset>) -> bool {
+    dataset.get().state.is_waiting(dataset.get().core.address().get(), Waiting::Indexes)
+}
+
 /// Remembers an object whose `_write` brings the indexes of a table up to date. The file calls it when it is
 /// flushed or closed. `None` forgets it.
 #[pyfunction]

@@ -441,6 +441,41 @@ def test_a_stream_that_fails_in_the_middle_leaves_no_rows_behind():
     assert table.read()["n"].tolist() == [0, 0, 0, 4]
 
 
+def test_a_stream_that_fails_takes_back_its_own_rows_and_no_others():
+    table = table_of(np.zeros(3, [("n", "i8")]))
+    table.create_index("n")
+    schema = pa.schema([("n", pa.int64())])
+
+    def batches():
+        yield pa.record_batch([pa.array([1, 2])], schema=schema)
+        table.append({"n": [99]})
+        yield pa.record_batch([pa.array([3])], schema=schema)
+        table.append({"n": [98]})
+        table.flush()
+        raise RuntimeError("the network is gone")
+
+    with pytest.raises(Exception, match="the network is gone"):
+        table.append(pa.RecordBatchReader.from_batches(schema, batches()))
+    assert table.read()["n"].tolist() == [0, 0, 0, 99, 98]
+    assert table.get_where_list("n > 0").tolist() == [3, 4]
+    table.flush()
+    assert table.get_where_list("n > 0").tolist() == [3, 4] and not table.cols.n.index.dirty
+
+
+def test_a_stream_whose_rows_have_moved_says_that_they_stay():
+    table = table_of(np.zeros(3, [("n", "i8")]))
+    schema = pa.schema([("n", pa.int64())])
+
+    def batches():
+        yield pa.record_batch([pa.array([1, 2])], schema=schema)
+        table.remove_rows(0, 1)
+        raise RuntimeError("the network is gone")
+
+    with pytest.raises(ValueError, match="2 rows of the stream: they stay"):
+        table.append(pa.RecordBatchReader.from_batches(schema, batches()))
+    assert table.read()["n"].tolist() == [0, 0, 1, 2]
+
+
 def test_capsules_of_others_are_looked_at_before_they_are_used():
     table = table_of(np.zeros(3, [("n", "i8")]))
     stream = pa.table({"n": [1]}).__arrow_c_stream__()

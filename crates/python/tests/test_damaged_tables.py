@@ -145,3 +145,24 @@ def test_bounds_of_chunks_that_are_changed_skip_nothing(tmp_path):
             image[byte] ^= 1 << bit
     path.write_bytes(image[: len(image) // 2])
     assert wrong > 100
+
+
+def test_an_index_whose_chunks_do_not_fit_into_memory_is_not_used(tmp_path):
+    path, rows = tmp_path / "t.h5", np.zeros(1000, [("x", "f8")])
+    rows["x"] = np.arange(1000)
+    with hs.File(path, "w") as file:
+        file.create_table("t", rows.dtype, obj=rows).create_index("x", kind="full")
+    with hs.File(path, "r+") as file:
+        index = file["_i_t/x"]
+        for name in ("chunksize", "slicesize", "blocksize", "superblocksize"):
+            index.attrs.modify(name, index.attrs[name].dtype.type(2**31))
+        for name, shape in {"sorted": (0, 2**31), "indices": (0, 2**31), "bounds": (0, 0)}.items():
+            chunks = (1, min(shape[1], 1 << 16)) if shape[1] else (1, 1)
+            made = {"dtype": index[name].dtype, "shape": shape, "maxshape": (None, shape[1] or None), "chunks": chunks}
+            attributes = dict(index[name].attrs)
+            del index[name]
+            index.create_dataset(name, **made).attrs.update(attributes)
+    with hs.File(path) as file:
+        table = file["t"]
+        assert table.get_where_list("x > 997").tolist() == [998, 999]
+        assert "chunks are too large" in table.explain("x > 997")

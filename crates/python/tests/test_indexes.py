@@ -364,6 +364,59 @@ def test_indexes_follow_every_change_of_a_table(tmp_path):
     assert not [finding for finding in hs.check(tmp_path / "t.h5") if finding.severity == "error"]
 
 
+@pytest.mark.parametrize("filters", [None, hs.Blosc2("lz4")])
+@pytest.mark.parametrize("kind", ["full", "medium"])
+def test_an_undone_transaction_leaves_the_index_and_the_rows_that_it_found(tmp_path, filters, kind):
+    """Also without filters, when elements are written in place."""
+    rows = np.zeros(3000, [("x", "f8"), ("n", "i4")])
+    rows["x"] = np.random.default_rng(3).normal(size=len(rows))
+    path, condition = tmp_path / "t.h5", "(x > 0.1) & (x < 0.4)"
+    with hs.File(path, "w") as file:
+        table = file.create_table("t", rows.dtype, obj=rows, chunkshape=100, compression=filters)
+        table.create_index("x", kind=kind, filters=filters if filters else tables.Filters())
+        file.flush()
+        with pytest.raises(RuntimeError, match="undo"), file.transaction():
+            table.append(rows[:700])
+            table.modify_column(0, 3000, column=-rows["x"], colname="x")
+            table.flush()
+            table.append(rows[:10])
+            table.reindex()
+            table.remove_rows(5, 1000)
+            table.flush()
+            raise RuntimeError("undo")
+        assert np.array_equal(table.read(), rows)
+        expected = np.flatnonzero((rows["x"] > 0.1) & (rows["x"] < 0.4))
+        assert np.array_equal(table.get_where_list(condition), expected)
+        assert table.cols.x.index.unusable is None
+    with tables.open_file(path) as file:
+        table = file.root.t
+        assert table.will_query_use_indexing(condition)
+        assert np.array_equal(np.sort(table.get_where_list(condition)), expected)
+    assert not [finding for finding in hs.check(path) if finding.severity == "error"]
+
+
+def test_a_boolean_of_h5py_is_true_in_an_index_if_any_bit_is_set(tmp_path):
+    path, rows = tmp_path / "t.h5", np.zeros(1000, [("on", "?"), ("n", "i4")])
+    rows["on"][::100] = True
+    with h5py.File(path, "w") as file:
+        file.create_dataset("t", data=rows, chunks=(100,), maxshape=(None,))
+        file["t"].attrs["CLASS"] = np.bytes_("TABLE")
+        stored = rows.view([("on", "i1"), ("n", "i4")]).copy()
+        stored["on"][5], stored["on"][7] = 2, -1
+        booleans = file["t"].id.get_type().get_member_type(0)
+        raw = h5py.h5t.create(h5py.h5t.COMPOUND, 5)
+        raw.insert(b"on", 0, booleans)
+        raw.insert(b"n", 1, h5py.h5t.NATIVE_INT32)
+        file["t"].id.write(h5py.h5s.ALL, h5py.h5s.ALL, stored, mtype=raw)
+    expected = sorted({5, 7, *range(0, 1000, 100)})
+    with hs.File(path, "r+") as file:
+        table = file["t"]
+        assert table.get_where_list("on").tolist() == expected
+        table.create_index("on", kind="full")
+        assert table.get_where_list("on").tolist() == expected
+        assert table.will_query_use_indexing("on") and table.get_where_list("~on & (n == 0)").size == 1000 - len(expected)
+
+
 def test_without_autoindex_changes_mark_indexes(tmp_path):
     with hs.File(tmp_path / "t.h5", "w") as file:
         table = file.create_table("t", DTYPE, obj=some_rows(100))

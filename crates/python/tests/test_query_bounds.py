@@ -133,3 +133,31 @@ def test_changed_rows_have_new_minima_and_maxima(made, tmp_path):
         table.modify_column(start=1700, stop=1701, column=np.array([missing], "i4"), colname="c4")
         table.append(rows[:5])
         assert table.get_where_list(f"c4 == {missing}").tolist() == [1700]
+
+
+@pytest.mark.parametrize(
+    ("condition", "scalars"),
+    [
+        ("c > x + y", {"x": np.int8(100), "y": np.int8(100)}),
+        ("c < x - y", {"x": np.uint8(3), "y": np.uint8(5)}),
+        ("c == -x", {"x": np.uint8(3)}),
+        ("c == x + y", {"x": np.float32(0.1), "y": np.float32(0.2)}),
+        ("c == x + x", {"x": np.int64(2**62)}),
+        ("c >= -x", {"x": np.int16(-(2**15))}),
+    ],
+)
+@pytest.mark.parametrize("is_indexed", [False, True])
+def test_operators_on_typed_scalars_wrap_and_round_where_rows_are_left_out(condition, scalars, is_indexed):
+    """The rows that an index and the bounds of chunks leave are those of the computed condition."""
+    kind = next(iter(scalars.values())).dtype
+    with np.errstate(over="ignore"):
+        right = eval(condition.split(maxsplit=2)[2], {}, scalars)  # noqa: S307
+        rows = np.zeros(ROWS, [("c", kind)])
+        rows["c"] = np.arange(ROWS).astype(kind)
+        rows["c"][CHUNK // 2 :: CHUNK] = right
+        expected = np.flatnonzero(eval(condition, {}, {"c": rows["c"], **scalars}))  # noqa: S307
+    with hs.File.in_memory() as file:
+        table = file.create_table("t", rows.dtype, chunkshape=CHUNK, compression=hs.Blosc2("lz4"), obj=rows)
+        if is_indexed:
+            table.create_index("c")
+        np.testing.assert_array_equal(table.get_where_list(condition, scalars), expected)

@@ -276,3 +276,30 @@ def test_a_full_disk_is_an_error_and_no_flushed_row_is_lost(tmp_path, what):
         table.append(rows_of(1))
     with tables.open_file(path) as file:
         assert file.root.t.nrows == len(rows) + ROWS
+
+
+def test_a_table_of_more_rows_than_memory_has_numbers_is_looked_into_from_its_start():
+    with hs.File.in_memory() as file:
+        table = file.create_table("t", COLUMNS, chunkshape=1 << 16, compression=hs.Blosc2("lz4"))
+        table.append(rows_of(1))
+        table.resize(10**15, axis=0)
+        assert [row.nrow for row, _ in zip(table.iterrows(step=7), range(3), strict=False)] == [0, 7, 14]
+        assert table.read_where("step == 1", step=6, limit=3)["x"].tolist() == rows_of(1)["x"][:18:6].tolist()
+        assert len(table.read_where("step == 0", step=1000, limit=2000)) == 2000
+        assert len(table.read_where("step == 0", limit=0, step=2)) == 0
+        with pytest.raises(MemoryError, match="ask for fewer rows"):
+            table.get_where_list("1 < 2")
+
+
+def test_a_loop_over_rows_ends_with_an_error_if_a_transaction_that_removed_rows_is_undone():
+    with hs.File.in_memory() as file:
+        table = file.create_table("t", COLUMNS, chunkshape=64)
+        table.append(np.concatenate([rows_of(step) for step in range(50_000)]))
+        loop = None
+        with pytest.raises(KeyError), file.transaction():
+            table.remove_rows(0, 10)
+            loop = table.iterrows()
+            assert next(loop)["step"] == 0
+            raise KeyError
+        with pytest.raises(RuntimeError, match="begin the loop again"):
+            list(loop)

@@ -13,7 +13,7 @@ use crate::tree::Binary as B;
 use crate::tree::Binary;
 use crate::tree::{Function, Kind, Math, Node, Unary};
 use crate::types::{Class, Type};
-use crate::typing::{float_of, part_of, promote, range, weak};
+use crate::typing::{float_of, part_of, promote, weak};
 use crate::value::Value;
 
 /// What a name stands for.
@@ -203,7 +203,7 @@ impl Lowering<'_> {
         match value {
             Value::Bool(value) => cast(Type::Bool, &[u8::from(*value)], self),
             Value::Int(value) if kind.is_integer() => {
-                let Some((low, high)) = range(kind) else { return no_meaning("an integer", "no range") };
+                let Some((low, high)) = kind.range() else { return no_meaning("an integer", "no range") };
                 if *value < low || *value > high {
                     let why = format!("{kind} holds {low} to {high}");
                     return no_meaning(format!("the integer {value}"), why);
@@ -419,7 +419,7 @@ impl Lowering<'_> {
             }
             _ => return None,
         };
-        let (low, high) = range(kind)?;
+        let (low, high) = kind.range()?;
         let is_above = value > high;
         if !is_above && value >= low {
             return None;

@@ -222,8 +222,12 @@ impl Check<'_> {
 
     /// Adds an error if a stored number differs from the number that was found.
     fn expect(&mut self, name: Name, at: Addr, what: &str, stated: u64, found: u64) {
+        self.compare(Severity::Error, name, at, what, stated, found);
+    }
+
+    fn compare(&mut self, severity: Severity, name: Name, at: Addr, what: &str, stated: u64, found: u64) {
         if stated != found {
-            self.wrong(name, at, format_args!("{what} is {stated}, found {found}"));
+            self.find(severity, name, at, format_args!("{what} is {stated}, found {found}"));
         }
     }
 

@@ -462,6 +462,11 @@ impl Store {
         Ok(())
     }
 
+    /// Returns whether a transaction has begun and not ended.
+    pub fn in_transaction(&self) -> bool {
+        self.writing.as_deref().is_some_and(Writing::in_transaction)
+    }
+
     /// Ends the transaction and commits its changes.
     pub fn end_transaction(&self) -> Result<()> {
         self.writing()?.set_in_transaction(false);

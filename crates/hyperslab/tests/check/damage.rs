@@ -218,7 +218,7 @@ fn wrong_statistics_in_the_header_of_a_fractal_heap_are_found() {
     // The fields from the signature to "maximum size of managed objects", the next huge id, and the address
     // before "free space".
     let free = header + 4 + 1 + 2 + 2 + 1 + 4 + 8 + 8;
-    finds(&patched(&sound, free, &[sound[free] ^ 1]), false, "amount of free space in managed blocks is");
+    finds(&patched(&sound, free, &[sound[free] - 1]), false, "amount of free space in managed blocks is");
     let allocated = free + 8 + 8 + 8;
     finds(
         &patched(&sound, allocated + 1, &[sound[allocated + 1] ^ 8]),

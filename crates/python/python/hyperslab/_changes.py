@@ -37,7 +37,7 @@ class Changes(Rows):
     def append(self, rows: Any) -> None:
         """Appends rows.
 
-        Threads may append at the same time.
+        Appends of several threads take turns. If one fails, the table has none of its rows.
 
         Args:
             rows: An array of records, a dict of columns, a DataFrame, a list of columns (arrays) or a list of
@@ -64,7 +64,18 @@ class Changes(Rows):
     def _append_stream(self, rows: _ArrowRows) -> None:
         """Appends the rows of a stream, or none of them."""
         self._settle()
-        self._grown(rows.append_to(self, np.array([self._defaults()], self.dtype)))
+        try:
+            first = rows.append_to(self, np.array([self._defaults()], self.dtype))
+        except BaseException:
+            _changing_rows(self, lambda: self._take_back(rows))
+            raise
+        self._grown(first)
+
+    def _take_back(self, rows: _ArrowRows) -> None:
+        """Removes the rows of a stream that failed."""
+        if rows.take_back(self):
+            self._changed()
+            _row_count_changed(self)
 
     def _append(self, made: "NDArray[Any]") -> None:
         """Appends records of the dtype of the table."""

@@ -9,6 +9,7 @@ from ._changes import Changes
 from ._columns import Column
 from ._index import Index
 from ._native import (
+    _are_indexes_waiting,
     _create_index,
     _indexed_columns,
     _indexes_follow,
@@ -213,6 +214,9 @@ class Indexed(Changes):
     @autoindex.setter
     def autoindex(self, auto: bool) -> None:
         _set_indexes_follow(self, bool(auto))
+        if not auto and _are_indexes_waiting(self):
+            _set_waiting_indexes(self, None)
+            _mark_stale(self, None)
 
     @property
     def colindexes(self) -> "dict[str, Index]":
@@ -347,15 +351,17 @@ class Indexed(Changes):
 
     def _grown(self, first: int) -> None:
         super()._grown(first)
-        if self.indexed:
-            if self.autoindex:
-                _set_waiting_indexes(self, Waiting(self))
-            else:
-                _mark_stale(self, None)
+        # Few appends look for indexes, which takes as long as a small append.
+        if _are_indexes_waiting(self):
+            return
+        if not self.indexed or self.autoindex:
+            _set_waiting_indexes(self, Waiting(self))
+        else:
+            _mark_stale(self, None)
 
 
 class Waiting:
-    """Indexes that are brought up to date when the file is flushed or closed."""
+    """Indexes, if there are any, that are brought up to date when the file is flushed or closed."""
 
     def __init__(self, table: Indexed) -> None:
         self._table = table

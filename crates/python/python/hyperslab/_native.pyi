@@ -60,6 +60,7 @@ __all__ = [
     "_PlainRows",
     "_Query",
     "_append_rows",
+    "_are_indexes_waiting",
     "_attach_scale",
     "_auto_chunks",
     "_axis_label",
@@ -180,6 +181,7 @@ def _index_in_order(dataset: Dataset, column: str, start: int, stop: int) -> NDA
 def _index_search(
     dataset: Dataset, column: str, lower: bytes | None, upper: bytes | None
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
+def _are_indexes_waiting(dataset: Dataset) -> bool: ...
 def _set_waiting_indexes(dataset: Dataset, indexes: Any) -> None: ...
 def _scale_name(scale: Dataset) -> bytes: ...
 def _scales(dataset: Dataset, axis: int) -> list[Dataset]: ...
@@ -1287,7 +1289,7 @@ class File(Group):
         """Returns a context manager for a block of changes: all are kept, or none.
 
         The changes are committed at the end of the block, or rolled back if an exception leaves the block.
-        Elements of datasets without filters are written in place and are not rolled back. Transactions cannot
+        Elements of datasets without chunks are written in place and are not rolled back. Transactions cannot
         be nested.
 
         Returns:

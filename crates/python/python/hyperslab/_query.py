@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: What may be a name in a condition. The native parser decides; this finds candidates in the caller's scope.
 _NAME = re.compile(r"[^\W\d]\w*")
 
+#: The rows of the first part of a search for a few rows. Each part is twice as long as the one before.
+_FIRST_STEP = 1 << 16
+
 
 class Queries(Indexed):
     """A dataset of records with the methods of a table that take a condition."""
@@ -53,13 +56,16 @@ class Queries(Indexed):
 
     def _rows(self, query: _Query, rows: slice, limit: int | None = None) -> "NDArray[np.int64]":
         """Returns the numbers of the rows of a range that meet the condition."""
-        if rows.step == 1 or limit is None:
-            found = query.rows(rows.start, max(rows.stop, rows.start), limit if rows.step == 1 else None)
-        else:
-            found = query.rows(rows.start, max(rows.stop, rows.start))
-        if rows.step > 1:
-            found = found[(found - rows.start) % rows.step == 0]
-        return found if limit is None else found[:limit]
+        stop = max(rows.stop, rows.start)
+        if rows.step == 1:
+            return query.rows(rows.start, stop, limit)
+        if limit is None:
+            return _stepped(query.rows(rows.start, stop), rows)
+        parts, first, length = [np.zeros(0, np.int64)], rows.start, _FIRST_STEP
+        while first < stop and limit > 0:
+            parts.append(_stepped(query.rows(first, min(stop, first + length)), rows)[:limit])
+            first, length, limit = first + length, 2 * length, limit - len(parts[-1])
+        return np.concatenate(parts)
 
     def read_where(
         self,
@@ -216,7 +222,7 @@ class Queries(Indexed):
             self._settle()
         query = None if condition is None else self._query(condition, condvars)
         rows, removals = self._range(start, stop, step), _removals(self)
-        found = np.arange(rows.start, rows.stop, rows.step) if query is None else self._rows(query, rows)
+        found = range(rows.start, rows.stop, rows.step) if query is None else self._rows(query, rows)
         for batch in self._batches(found, removals):
             dstTable.append(batch.records)
         return len(found)
@@ -257,6 +263,11 @@ class Queries(Indexed):
             frozenset()
         """
         return frozenset(self._query(condition, condvars).indexes(0, self.len()))
+
+
+def _stepped(found: "NDArray[np.int64]", rows: slice) -> "NDArray[np.int64]":
+    """The numbers that are among every `rows.step`-th row."""
+    return found[(found - rows.start) % rows.step == 0]
 
 
 def _is_operand(value: Any) -> bool:

@@ -281,7 +281,7 @@ class Rows(Dataset):
         """
         self._settle()
         rows = self._range(start, stop, step)
-        return rows_of(self._batches(np.arange(rows.start, rows.stop, rows.step)))
+        return rows_of(self._batches(range(rows.start, rows.stop, rows.step)))
 
     def itersequence(self, sequence: Any) -> "Iterator[Row]":
         """Iterates over the rows with these numbers.
@@ -296,11 +296,11 @@ class Rows(Dataset):
         self._settle()
         return rows_of(self._batches(self._numbers(sequence)))
 
-    def _batches(self, numbers: "NDArray[np.int64]", removals: int | None = None) -> "Iterator[Batch]":
+    def _batches(self, numbers: "NDArray[np.int64] | range", removals: int | None = None) -> "Iterator[Batch]":
         """Returns the rows that had these numbers when `removals` was counted; by default, now."""
         return self._read_batches(numbers, _removals(self) if removals is None else removals)
 
-    def _read_batches(self, numbers: "NDArray[np.int64]", removals: int) -> "Iterator[Batch]":
+    def _read_batches(self, numbers: "NDArray[np.int64] | range", removals: int) -> "Iterator[Batch]":
         length = max(_BATCH // max(self.rowsize, 1), 1)
 
         def read(some: "NDArray[np.int64]") -> "NDArray[Any]":
@@ -308,7 +308,8 @@ class Rows(Dataset):
             return self._taken(some, None)  # type: ignore[no-any-return]
 
         for first in range(0, len(numbers), length):
-            some = numbers[first : first + length]
+            part = numbers[first : first + length]
+            some = np.arange(part.start, part.stop, part.step) if isinstance(part, range) else part
             yield Batch(cast("Table", self), some, _keeping_rows(self, partial(read, some)), removals)
 
     def _check_unmoved(self, removals: int) -> None:

@@ -11,7 +11,7 @@ class Transaction:
     """The context of a transaction, as `File.transaction` returns it.
 
     The end of the `with` block commits all changes of the block. An exception that leaves the block undoes
-    them. Elements that are written in place, without filters, are not undone.
+    them, except for elements of datasets without chunks, which are written in place.
 
     Example:
         >>> try:

@@ -3,6 +3,7 @@
 mod capsule;
 
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -23,7 +24,7 @@ use crate::dtype::holds;
 use crate::error::OrRaise;
 use crate::query::PyQuery;
 use crate::state::FileState;
-use crate::table::{changed, table};
+use crate::table::changed;
 
 /// The bytes of rows that are appended at a time.
 const APPENDED: usize = 32 << 20;
@@ -51,17 +52,17 @@ impl PyScan {
         forms: (bool, bool),
         requested: Option<&Bound<'_, PyCapsule>>,
     ) -> PyResult<Self> {
-        let table = table(dataset.get())?;
+        let table = dataset.get().table()?;
         let forms = Forms { binary: forms.0, wide_halves: forms.1 };
         let mut options =
             Options { columns, rows: Some(rows.0..rows.1), step: Some(rows.2), limit, batch_rows, forms };
         let query = query.map(|query| query.get().query.clone());
-        let mut scan = Scan::new(&table, query.clone(), &options).or_raise()?;
+        let mut scan = Scan::new(table, query.clone(), &options).or_raise()?;
         if let Some(requested) = requested
             && wants_binary(&capsule::requested(requested)?, &scan.schema())
         {
             options.forms.binary = true;
-            scan = Scan::new(&table, query, &options).or_raise()?;
+            scan = Scan::new(table, query, &options).or_raise()?;
         }
         Ok(Self { scan, state: dataset.get().state.clone() })
     }
@@ -130,6 +131,17 @@ impl RecordBatchReader for Stream {
 pub(crate) struct ArrowRows {
     /// The stream, and the batches that were read to measure their texts. `None` after they were appended.
     rows: Mutex<Option<(Incoming, Vec<RecordBatch>)>>,
+    added: Mutex<Added>,
+}
+
+/// The rows of a table that came from a stream.
+#[derive(Default)]
+struct Added {
+    rows: Vec<Range<u64>>,
+    /// The removals of rows from the table when they were added.
+    removals: u64,
+    /// Whether rows were removed between two batches, so that those before have other numbers.
+    are_moved: bool,
 }
 
 #[pymethods]
@@ -137,7 +149,8 @@ impl ArrowRows {
     /// Takes the stream of an object with the method `__arrow_c_stream__`.
     #[new]
     fn new(source: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { rows: Mutex::new(Some((Incoming::of(source)?, Vec::new()))) })
+        let rows = Mutex::new(Some((Incoming::of(source)?, Vec::new())));
+        Ok(Self { rows, added: Mutex::default() })
     }
 
     /// Returns the argument of `numpy.dtype` for columns that hold the rows. If there are texts, all rows are
@@ -160,7 +173,7 @@ impl ArrowRows {
     }
 
     /// Appends the rows to a table, whose columns have the values of `defaults` where the rows lack them.
-    /// Returns the number of the first new row. After an error the table has no new rows.
+    /// Returns the number of the first new row. After an error, `take_back` removes the new rows.
     fn append_to(&self, dataset: &Bound<'_, Dataset>, defaults: &Bound<'_, PyUntypedArray>) -> PyResult<u64> {
         let (py, this) = (dataset.py(), dataset.get());
         let table = changed(this, "append rows")?;
@@ -169,7 +182,18 @@ impl ArrowRows {
             return Err(PyValueError::new_err("the stream was appended already"));
         };
         let defaults = stored_row(py, this, defaults)?;
-        py.detach(|| append(&table, held.into_iter().map(Ok).chain(incoming), defaults)).or_raise()
+        py.detach(|| {
+            let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            added.append(table, held.into_iter().map(Ok).chain(incoming), defaults)
+        })
+        .or_raise()
+    }
+
+    /// Removes the rows that `append_to` has appended to the table. Returns whether there were any.
+    fn take_back(&self, dataset: &Bound<'_, Dataset>) -> PyResult<bool> {
+        let table = changed(dataset.get(), "remove rows")?;
+        let take_back = || self.added.lock().unwrap_or_else(PoisonError::into_inner).take_back(table);
+        dataset.py().detach(take_back).or_raise()
     }
 }
 
@@ -187,36 +211,56 @@ fn stored_row(py: Python<'_>, dataset: &Dataset, row: &Bound<'_, PyUntypedArray>
     Ok(stored)
 }
 
-/// Appends batches, or none of them.
-fn append(
-    table: &Table,
-    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-    defaults: Vec<u8>,
-) -> hyperslab_arrow::Result<u64> {
-    let width = table.dataset().element_size().max(1);
-    let rows = Rows::new(table, Some(defaults))?;
-    let (mut new, mut count) = (None, 0);
-    let each = || {
+impl Added {
+    /// Appends batches. Other threads may append rows between them.
+    fn append(
+        &mut self,
+        table: &Table,
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+        defaults: Vec<u8>,
+    ) -> hyperslab_arrow::Result<u64> {
+        let step = (APPENDED / table.dataset().element_size().max(1)).max(1);
+        let rows = Rows::new(table, Some(defaults))?;
+        let mut count = 0;
         for batch in batches {
             let batch = batch?;
-            let step = (APPENDED / width).max(1);
             for start in (0..batch.num_rows()).step_by(step) {
                 let part = batch.slice(start, step.min(batch.num_rows() - start));
-                let added = table.append(&rows.of(&part, count)?, &WriteOptions::default())?;
+                let stored = rows.of(&part, count)?;
+                table.dataset().changing_rows(|| {
+                    self.note(table.append(&stored, &WriteOptions::default())?, table.dataset().removals());
+                    Ok::<_, hyperslab_tables::Error>(())
+                })?;
                 count += part.num_rows() as u64;
-                new = Some((new.map_or(added.start, |(first, _)| first), added.end));
             }
         }
-        Ok(())
-    };
-    let done: hyperslab_arrow::Result<()> = each();
-    if let (Err(_), Some((first, end))) = (&done, new)
-        && table.len() == end
-        && end - first == count
-    {
-        table.dataset().resize_axis(0, first).map_err(hyperslab_tables::Error::from)?;
+        Ok(self.rows.first().map_or_else(|| table.len(), |first| first.start))
     }
-    done.map(|()| new.map_or_else(|| table.len(), |(first, _)| first))
+
+    fn note(&mut self, new: Range<u64>, removals: u64) {
+        self.are_moved |= !self.rows.is_empty() && self.removals != removals;
+        self.removals = removals;
+        match self.rows.last_mut() {
+            Some(last) if last.end == new.start => last.end = new.end,
+            _ => self.rows.push(new),
+        }
+    }
+
+    /// Removes the rows from the table.
+    fn take_back(&mut self, table: &Table) -> hyperslab_tables::Result<bool> {
+        table.dataset().changing_rows(|| {
+            let is_any = !self.rows.is_empty();
+            if is_any && (self.are_moved || self.removals != table.dataset().removals()) {
+                let what = format!("{} rows of the stream", self.rows.iter().map(|rows| rows.end - rows.start).sum::<u64>());
+                let why = "they stay in the table: its rows were removed meanwhile, so the new ones have other numbers";
+                return Err(hyperslab_tables::Error::Argument { what, why: why.to_owned() });
+            }
+            for rows in self.rows.drain(..).rev() {
+                table.remove(rows, NonZeroU64::MIN)?;
+            }
+            Ok(is_any)
+        })
+    }
 }
 
 /// Returns whether values have texts, whose lengths the type does not say.

@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::chunks::DatasetIterator;
 use crate::dtype::{Convention, Translation, descr_of};
-use crate::error::in_one_shape;
+use crate::error::{OrRaise, in_one_shape};
 use crate::ids::ObjectID;
 use crate::object::{HLObject, base_name};
 use crate::opened::Opened;
@@ -70,6 +70,7 @@ pub(crate) struct Dataset {
     /// Whether the elements in the file are already in NumPy's form.
     as_stored: PyOnceLock<bool>,
     class: OnceLock<Option<Class>>,
+    table: OnceLock<Table>,
 }
 
 impl Dataset {
@@ -80,7 +81,17 @@ impl Dataset {
 
     fn of(state: Opened<Arc<FileState>>, core: Opened<hyperslab::Dataset>) -> Self {
         let (translation, as_stored) = (PyOnceLock::new(), PyOnceLock::new());
-        Self { state, core, translation, as_stored, class: OnceLock::new() }
+        Self { state, core, translation, as_stored, class: OnceLock::new(), table: OnceLock::new() }
+    }
+
+    /// Returns the table that the dataset is. Its columns are found once.
+    pub(crate) fn table(&self) -> PyResult<&Table> {
+        self.state.check()?;
+        if let Some(table) = self.table.get() {
+            return Ok(table);
+        }
+        let table = Table::new(self.core.clone()).or_raise()?;
+        Ok(self.table.get_or_init(|| table))
     }
 
     /// Returns the dtype of the dataset, and how to convert its elements. Computed once.

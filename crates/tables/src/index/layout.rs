@@ -187,6 +187,10 @@ impl Layout {
                 "the sizes of its parts contradict each other: build the index again",
             ));
         }
+        // A search reads a chunk of values and a chunk of row numbers, as the attribute says.
+        if chunk.saturating_mul(self.values.size().max(8) as u64) > MOST_OF_CHUNK {
+            return Err(damaged(&self.group, "its chunks are too large: build the index again"));
+        }
         let slices = self.slices;
         let bound = self.bounds_in_slice();
         let parts = [
@@ -305,6 +309,15 @@ impl Layout {
     pub(super) fn resize(&mut self, slices: u64, last: u64) -> Result<()> {
         for dataset in [&self.sorted, &self.indices, &self.ranges, &self.bounds] {
             dataset.resize_axis(0, slices)?;
+        }
+        // Without filters, elements are written where the old ones are. They get new places, so that those of
+        // the last commit are whole after a crash, and after a transaction that is undone.
+        for dataset in [&self.ranges, &self.bounds, &self.sorted_last, &self.indices_last] {
+            if dataset.filters().filters.is_empty() {
+                let len = dataset.with_shape(|shape| shape.first().copied().unwrap_or(0));
+                dataset.resize_axis(0, 0)?;
+                dataset.resize_axis(0, len)?;
+            }
         }
         (self.slices, self.last) = (slices, last);
         let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);

@@ -4,6 +4,7 @@
 //! equals 0.0, and texts that differ only in zero bytes at their end are equal. NaN equals NaN and comes
 //! last, where PyTables sorts it; no comparison matches it.
 
+use crate::table::is_bool;
 use hyperslab::internals::types::seconds;
 use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Integer, Padding, Text};
 
@@ -11,6 +12,8 @@ use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Inte
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bool,
+    /// h5py's boolean: an enumeration, which is indexed as the integer that stores it.
+    Truth,
     Unsigned,
     Signed,
     Float,
@@ -50,7 +53,11 @@ impl ValueType {
             }
             Datatype::Time(time) if time.size == 4 => (Kind::Signed, 4, time.order),
             Datatype::Time(time) if time.size == 8 => (Kind::Time, 8, time.order),
-            Datatype::Enumeration(enumeration) => return Self::of(&enumeration.base),
+            Datatype::Enumeration(enumeration) => {
+                let base = Self::of(&enumeration.base)?;
+                let kind = if is_bool(enumeration) { Kind::Truth } else { base.kind };
+                return Some(Self { kind, ..base });
+            }
             _ => return None,
         };
         let size = usize::try_from(size).ok().filter(|size| (1..=WORDS * 8).contains(size))?;
@@ -65,7 +72,11 @@ impl ValueType {
     /// Returns the type of the values in an index of a column of this type: little-endian numbers, and
     /// seconds for times with fractions.
     pub(super) fn indexed(self) -> Self {
-        let kind = if self.kind == Kind::Time { Kind::Float } else { self.kind };
+        let kind = match self.kind {
+            Kind::Time => Kind::Float,
+            Kind::Truth => Kind::Signed,
+            kind => kind,
+        };
         Self { kind, is_big: false, ..self }
     }
 
@@ -84,7 +95,7 @@ impl ValueType {
         Some(match self.indexed().kind {
             Kind::Bool => Datatype::Bits(Bits::little(size)),
             Kind::Unsigned => Datatype::Integer(Integer::little(size, false)),
-            Kind::Signed => Datatype::Integer(Integer::little(size, true)),
+            Kind::Signed | Kind::Truth => Datatype::Integer(Integer::little(size, true)),
             Kind::Float | Kind::Time => Datatype::Float(Float::ieee(size, ByteOrder::Little)?),
             Kind::Text => {
                 Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii })
@@ -124,6 +135,7 @@ impl ValueType {
         let bits = 8 * self.size.min(8);
         match self.kind {
             Kind::Bool => u64::from(raw != 0),
+            Kind::Truth => u64::from(raw != 0) ^ (1 << (bits - 1)),
             Kind::Unsigned => raw,
             Kind::Signed => raw ^ (1 << (bits - 1)),
             Kind::Float => float_key(raw, bits),
@@ -154,7 +166,7 @@ impl ValueType {
         } else if let [word] = key {
             let bits = 8 * self.size.min(8);
             let raw = match self.kind {
-                Kind::Signed => word ^ (1 << (bits - 1)),
+                Kind::Signed | Kind::Truth => word ^ (1 << (bits - 1)),
                 Kind::Float | Kind::Time => float_of_key(*word, bits),
                 Kind::Bool | Kind::Unsigned | Kind::Text => *word,
             };

@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::{Axis, Selection};
-use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Type};
+use hyperslab::{Axis, RequestError, Selection};
+use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Scalar, Type};
 
 use self::columns::{Operand, value_of};
 pub use self::columns::{gather, native};
@@ -98,8 +98,8 @@ impl Query {
             return Err(Error::Argument { what: format!("condition {condition:?}"), why });
         }
         let scalar = |name: &str| match given.iter().find(|(known, _)| *known == name)? {
-            (_, Given::Scalar(value)) => Some(value.clone()),
-            (_, Given::Typed(kind, bytes)) => value_of(*kind, bytes),
+            (_, Given::Scalar(value)) => Some(Scalar { value: value.clone(), is_typed: false }),
+            (_, Given::Typed(kind, bytes)) => Some(Scalar { value: value_of(*kind, bytes)?, is_typed: true }),
             (_, Given::Array(_)) => None,
         };
         let need = Need::of(&expression.demand(&scalar), &|name| {
@@ -126,7 +126,9 @@ impl Query {
             let (mut found, mut start, mut step) = (Vec::new(), rows.start, FIRST_STEP);
             while start < rows.end && found.len() < limit {
                 let end = rows.end.min(start.saturating_add(step));
-                found.extend(self.all_rows(start..end)?);
+                let more = self.all_rows(start..end)?;
+                found.try_reserve(more.len()).map_err(|_| too_many())?;
+                found.extend(more);
                 (start, step) = (end, step.saturating_mul(2));
             }
             found.truncate(limit);
@@ -144,11 +146,11 @@ impl Query {
             return Ok(Vec::new());
         }
         if self.operands.is_empty() {
-            return Ok(if self.is_always_true()? { rows.collect() } else { Vec::new() });
+            return if self.is_always_true()? { numbers(&[rows]) } else { Ok(Vec::new()) };
         }
         let plan = Plan::new(&self.table, &self.need, rows)?;
         if plan.is_exact {
-            return Ok(plan.rows.into_iter().flatten().collect());
+            return numbers(&plan.rows);
         }
         let parts: Mutex<Vec<Vec<u64>>> = Mutex::default();
         self.look(plan, &|first, mask| {
@@ -159,15 +161,17 @@ impl Query {
         })?;
         let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         parts.sort_unstable_by_key(|part| part.first().copied());
-        Ok(parts.concat())
+        let mut all = with_room(parts.iter().map(|part| part.len() as u64).sum())?;
+        parts.iter().for_each(|part| all.extend_from_slice(part));
+        Ok(all)
     }
 
     /// Calls `found` with the masks of the rows that a plan names; see [`scan`](Self::scan).
     fn look(&self, plan: Plan, found: &(dyn Fn(u64, &[u8]) + Sync)) -> Result<()> {
         let count = plan.count();
         if plan.rows.len() > 1 && count <= LISTED {
-            let listed: Vec<u64> = plan.rows.into_iter().flatten().collect();
-            return self.scan(&Selection::from_axes([Axis::from_indices(listed)]), false, found);
+            let listed = Selection::from_axes([Axis::from_indices(numbers(&plan.rows)?)]);
+            return self.scan(&listed, false, found);
         }
         let by_bounds = plan.indexes.is_empty() && self.need != Need::Unknown;
         plan.rows.into_iter().try_for_each(|rows| self.scan(&Selection::from(rows), by_bounds, found))
@@ -233,4 +237,24 @@ impl Query {
         self.program.run(&[], 1, &mut mask, &mut Registers::default())?;
         Ok(mask != [0])
     }
+}
+
+/// Returns the numbers of rows in ascending order.
+fn numbers(ranges: &[Range<u64>]) -> Result<Vec<u64>> {
+    let mut all = with_room(ranges.iter().map(|rows| rows.end - rows.start).sum())?;
+    all.extend(ranges.iter().cloned().flatten());
+    Ok(all)
+}
+
+/// Returns an empty list with room for the numbers of `count` rows.
+fn with_room(count: u64) -> Result<Vec<u64>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(usize::try_from(count).map_err(|_| too_many())?).map_err(|_| too_many())?;
+    Ok(all)
+}
+
+fn too_many() -> Error {
+    let what = "the numbers of the rows do not fit into memory: ask for fewer rows";
+    let limit = isize::MAX.unsigned_abs() as u64 / 8;
+    hyperslab::Error::from(RequestError::TooMany { what, limit }).into()
 }

@@ -127,11 +127,11 @@ impl Table {
         self.len() == 0
     }
 
-    /// Appends rows in the stored datatype or that of `options`, and returns their numbers. Threads may
-    /// append at the same time: each gets rows of its own, and queries wait.
+    /// Appends rows in the stored datatype or that of `options`, and returns their numbers. Appends of
+    /// several threads take turns, and queries wait.
     ///
     /// Errors: `Argument` if `rows` are not whole rows; those of [`Dataset::resize`] and `write_with`. If the
-    /// write fails, the table keeps its length unless another thread has appended meanwhile.
+    /// write fails, the table keeps its length.
     pub fn append(&self, rows: &[u8], options: &WriteOptions) -> Result<Range<u64>> {
         let size = match &options.datatype {
             Some(datatype) => usize::try_from(datatype.size(self.dataset.file().store().widths())),

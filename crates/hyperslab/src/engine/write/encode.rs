@@ -65,7 +65,8 @@ impl Write<'_> {
             || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape));
         if is_raw {
             let bytes = Cow::Borrowed(chunk);
-            let known = known.filter(|record| record.extent.len == chunk.len() as u64);
+            let is_moved = self.moves_chunks(chunked);
+            let known = known.filter(|record| record.extent.len == chunk.len() as u64 && !is_moved);
             return Ok(encoded(match known {
                 Some(record) => Form::InPlace { bytes, extent: record.extent },
                 None => Form::New { bytes, mask: FilterMask::NONE_SKIPPED },

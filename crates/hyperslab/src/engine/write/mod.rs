@@ -7,7 +7,7 @@
 //! to newly allocated space, so committed data are not touched.
 //!
 //! A chunk that is written in part is held decoded until [`flush`](Write::flush). Data without filters are
-//! written in place, as in every HDF5 library.
+//! written in place, as in every HDF5 library. A transaction moves their chunks, so that it can be undone.
 
 mod encode;
 mod in_place;
@@ -20,6 +20,7 @@ use std::num::NonZeroUsize;
 
 use hyperslab_filters::FilterMask;
 use hyperslab_format::datatype::Datatype;
+use hyperslab_format::layout::ChunkIndexInfo;
 use parking_lot::Mutex;
 
 use super::array::{ChunkedStorage, Storage, StoredArray};
@@ -151,6 +152,11 @@ impl Write<'_> {
     /// Returns whether chunks that are written whole always get new space.
     pub fn gives_new_space(&self) -> bool {
         matches!(&self.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty() && !chunked.unfiltered_edges)
+    }
+
+    /// Returns whether chunks without filters get new space, too: in a transaction, which may be undone.
+    fn moves_chunks(&self, chunked: &ChunkedStorage) -> bool {
+        self.store.in_transaction() && !matches!(chunked.index.info(), ChunkIndexInfo::Implicit { .. })
     }
 
     /// Encodes and writes the held chunks. They stay held until [`forget`](Self::forget).

@@ -1,7 +1,8 @@
 //! The free space in the direct blocks of a fractal heap: its free-space manager (spec III.H).
 //!
 //! This module stores header and list in one extent, with room for the list to grow. To libhdf5 they are two
-//! structures, and the room is space allocated for the second. Only sections of direct blocks are kept.
+//! structures, and the room is space allocated for the second. libhdf5 fails ("size of entry changed") if the
+//! first change of a list fills its room exactly, so there is no room, or more than one change fills. Only sections of direct blocks are kept.
 //! libhdf5 also lists blocks that it skipped or freed, which take no bytes of the file. Dropping those costs
 //! offsets in the heap, of which there are more than enough.
 
@@ -126,8 +127,28 @@ impl FreeSpace {
         matches!(self.stored[..], [extent] if extent.len > header_len)
     }
 
+    /// Returns the least room that no single change of a list fills: more than the bytes of a new section of
+    /// any kind, and of its size.
+    fn least_room(&self, shape: &FreeSpaceShape, widths: Widths) -> u64 {
+        let form = shape.header(self, widths).form(shape.at);
+        let len = |more: usize| form.singles_len(self.sections.len() + more, self.sizes + more, widths);
+        OTHER_SECTION + (len(1) - len(0)) as u64
+    }
+
     fn stored_len(&self, shape: &FreeSpaceShape, widths: Widths) -> u64 {
         FreeSpaceHeader::read_len(widths, &()) as u64 + shape.header(self, widths).list_size
+    }
+
+    /// Cuts the extent to the list if there is little room after it, and returns what was cut off. `None` if
+    /// the list does not fit.
+    fn leave_room(&mut self, shape: &FreeSpaceShape, widths: Widths) -> Option<Extent> {
+        let (needed, least) = (self.stored_len(shape, widths), self.least_room(shape, widths));
+        let is_some = !self.sections.is_empty();
+        let stored = self.stored.first_mut().filter(|stored| is_some && needed <= stored.len)?;
+        let len = if stored.len - needed < least { needed } else { stored.len };
+        let unused = Extent::new(stored.addr.checked_add(len)?, stored.len - len);
+        stored.len = len;
+        Some(unused)
     }
 
     /// Reads the manager at `shape.at`, whichever library wrote it.
@@ -180,12 +201,14 @@ pub(super) fn edit<R>(
         return Ok((result, put(txn, shape, free)?));
     }
     drop(known);
-    let (result, fits) = txn.edit::<FreeSpace, _>(shape.at, shape, |free| {
+    let (result, left) = txn.edit::<FreeSpace, _>(shape.at, shape, |free| {
         let result = f(free);
-        let room = free.stored.first().map_or(0, |extent| extent.len);
-        (result, !free.sections.is_empty() && free.stored_len(shape, widths) <= room)
+        (result, free.leave_room(shape, widths))
     })?;
-    if fits {
+    if let Some(unused) = left {
+        if unused.len > 0 {
+            txn.free(unused);
+        }
         return Ok((result, shape.at));
     }
     let mut free = FreeSpace::clone(&*store.get::<FreeSpace>(shape.at, shape)?);
@@ -223,7 +246,8 @@ fn put(txn: &mut Txn<'_>, shape: &FreeSpaceShape, mut free: FreeSpace) -> Result
     let needed = free.stored_len(shape, txn.store().widths());
     // A heap of one block mostly has one section. A list that grows does so often, and each move would leave
     // a hole.
-    let len = if free.sections.len() > 1 { (needed + needed / 8).max(ROOM) } else { needed };
+    let room = (needed / 8).max(free.least_room(shape, txn.store().widths()));
+    let len = if free.sections.len() > 1 { (needed + room).max(ROOM) } else { needed };
     let extent = txn.allocate(SpaceKind::Metadata, len)?;
     free.stored = vec![extent];
     txn.put(extent.addr, free, FreeSpaceShape { at: extent.addr, ..*shape });
@@ -269,3 +293,7 @@ const MAX_SECTIONS: usize = 4096;
 
 /// The smallest allocation, in bytes, for a manager of more than one section.
 const ROOM: u64 = 256;
+
+/// The bytes by which sections of other kinds, which libhdf5 adds, are longer than those of direct blocks:
+/// at most an offset in the heap and three numbers of 2 bytes (spec III.H), and some to spare.
+const OTHER_SECTION: u64 = 32;

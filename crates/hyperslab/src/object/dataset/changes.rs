@@ -18,6 +18,11 @@ pub(in crate::object) struct Changes {
 }
 
 impl Changes {
+    /// Returns how many changes may have concerned any dataset.
+    pub(in crate::object) fn undone(&self) -> u64 {
+        self.all.load(Ordering::Acquire)
+    }
+
     /// Counts a change that may concern any dataset.
     pub(in crate::object) fn count_for_all(&self) {
         self.all.fetch_add(1, Ordering::AcqRel);
@@ -41,7 +46,7 @@ impl Dataset {
     pub fn changes(&self) -> u64 {
         let changes = &self.file().shared().changes;
         let own = changes.datasets.lock().get(&self.address()).copied().unwrap_or(0);
-        own + changes.all.load(Ordering::Acquire) + self.store().epoch()
+        own + changes.undone() + self.store().epoch()
     }
 
     /// Counts a change of elements that begins now and ends when the result is dropped.

@@ -63,9 +63,12 @@ impl Dataset {
         f()
     }
 
-    /// Returns how often rows were removed: the rows after them have other numbers then.
+    /// Returns how often rows were removed, or a transaction was undone: other rows have their numbers then.
     pub fn removals(&self) -> u64 {
-        if self.store().is_writable() { self.rows_lock().removals.load(Ordering::Relaxed) } else { 0 }
+        if !self.store().is_writable() {
+            return 0;
+        }
+        self.rows_lock().removals.load(Ordering::Relaxed) + self.file().shared().changes.undone()
     }
 
     /// Notes that rows were removed.

@@ -129,8 +129,8 @@ impl File {
     /// Does all changes of `f`, or none: commits earlier changes, runs `f`, and commits the changes of `f`.
     /// If `f` or the commit fails, or `f` panics, the file is as before.
     ///
-    /// Elements without filters are written in place, and are not undone. Changes by other threads at the
-    /// same time belong to the transaction, too.
+    /// Elements of datasets without chunks are written in place, and are not undone. Changes by other threads
+    /// at the same time belong to the transaction, too.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
