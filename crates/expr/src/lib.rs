@@ -49,6 +49,8 @@ use tree::Node;
 pub struct Expression {
     tree: Node,
     names: Vec<String>,
+    /// The number of reductions that were taken out.
+    splits: usize,
 }
 
 impl Expression {
@@ -57,7 +59,7 @@ impl Expression {
     /// Errors: `Syntax` with the position of the error and what to write instead.
     pub fn parse(text: &str) -> Result<Self> {
         let (tree, names) = parse::parse(text)?;
-        Ok(Self { tree, names })
+        Ok(Self { tree, names, splits: 0 })
     }
 
     /// Returns the names without a meaning of their own, in the order of their first appearance.

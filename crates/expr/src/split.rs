@@ -12,20 +12,20 @@ pub struct Split {
     pub reduction: Reduction,
     /// The expression with `name` in place of the reduction.
     pub outer: Expression,
-    /// A name that no text can have.
+    /// A name that no text can have, and no other reduction of the whole expression.
     pub name: String,
 }
 
 /// Returns the first reduction of an expression that contains no other one.
 pub(crate) fn split(expression: &Expression) -> Option<Split> {
-    let name = (0..=expression.names.len())
-        .map(|number| format!("#{number}"))
-        .find(|name| !expression.names.contains(name))?;
+    // A later reduction may replace this name and be named itself: no two have the same name.
+    let name = format!("#{}", expression.splits);
     let mut outer = expression.clone();
     outer.names.push(name.clone());
     let (inner, reduction) = take(&mut outer.tree, outer.names.len() - 1)?;
-    let inner = with_own_names(inner, &expression.names);
-    let outer = with_own_names(outer.tree, &outer.names);
+    let splits = expression.splits + 1;
+    let inner = with_own_names(inner, &expression.names, splits);
+    let outer = with_own_names(outer.tree, &outer.names, splits);
     Some(Split { inner, reduction, outer, name })
 }
 
@@ -48,7 +48,7 @@ fn take(node: &mut Node, name: usize) -> Option<(Node, Reduction)> {
 }
 
 /// Returns an expression with only the names that its tree uses.
-fn with_own_names(mut tree: Node, names: &[String]) -> Expression {
+fn with_own_names(mut tree: Node, names: &[String], splits: usize) -> Expression {
     let mut own = Vec::new();
     renumber(&mut tree, &mut |number| {
         let name = names.get(number)?;
@@ -57,7 +57,7 @@ fn with_own_names(mut tree: Node, names: &[String]) -> Expression {
             own.len() - 1
         }))
     });
-    Expression { tree, names: own }
+    Expression { tree, names: own, splits }
 }
 
 fn renumber(node: &mut Node, new: &mut dyn FnMut(usize) -> Option<usize>) {
@@ -86,5 +86,17 @@ mod tests {
         let three = split(&two.outer).unwrap();
         assert_eq!((three.inner.names(), three.outer.names().len()), (&["b".to_owned()][..], 3));
         assert_eq!(split(&three.outer), None);
+    }
+
+    #[test]
+    fn no_two_reductions_have_the_same_name() {
+        let mut rest = Expression::parse("max(a - mean(a)) + max(a) * sum(sum(sum(b)))").unwrap();
+        let mut names = Vec::new();
+        while let Some(one) = split(&rest) {
+            assert!(!names.contains(&one.name), "{} again", one.name);
+            names.push(one.name);
+            rest = one.outer;
+        }
+        assert_eq!(names.len(), 6);
     }
 }

@@ -48,6 +48,7 @@ mod stored;
 mod table;
 mod table_index;
 mod views;
+mod waiting;
 mod write;
 
 use std::ffi::CString;
@@ -88,12 +89,11 @@ mod _native {
         set_threads,
         table::{
             append_rows, changing_rows, keeping_rows, make_table, mark_file, removals, remove_rows,
-            row_count_changed, set_waiting_rows, waiting_rows,
+            row_count_changed, rows_changed, waiting_rows,
         },
         table_index::{
-            are_indexes_waiting, create_index, index_facts, index_in_order, index_search, index_unusable,
-            indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
-            set_waiting_indexes, update_indexes,
+            create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
+            indexes_follow, rebuild_index, remove_index, set_indexes_follow, update_indexes,
         },
         views::{AsStrView, AsTypeView, FieldsView},
     };

@@ -1,9 +1,19 @@
 //! The row that a program fills and appends again and again: its plain columns without NumPy, which takes far
 //! longer to assign one element than to write it.
 
-use pyo3::exceptions::PyValueError;
+use std::sync::{Arc, Weak};
+
+use hyperslab::WriteOptions;
+use hyperslab_tables::Table;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::create::writable;
+use crate::dataset::Dataset;
+use crate::error::{ClosedError, OrRaise};
+use crate::state::FileState;
+use crate::table::append;
 
 /// A column that takes plain values of Python.
 struct Column {
@@ -151,16 +161,19 @@ impl PlainRows {
 /// Rows that wait to be written, and the one that is filled now. `NewRow` is the class that users see.
 #[pyclass(subclass, module = "hyperslab", name = "_NewRow")]
 pub(crate) struct PyNewRow {
+    /// Not owned, as the file: the file owns rows that wait.
+    table: Weak<Table>,
+    state: Weak<FileState>,
+    /// How the rows are appended: in their datatype, if the table stores another one.
+    options: WriteOptions,
     columns: Vec<Column>,
     /// The bytes of the rows.
     rows: Vec<u8>,
     /// A row whose columns have their defaults.
     default: Vec<u8>,
     /// The number of rows that wait.
-    #[pyo3(get, name = "_count")]
     count: usize,
     /// Whether the file knows of the rows.
-    #[pyo3(get, set, name = "_is_waiting")]
     is_waiting: bool,
 }
 
@@ -169,6 +182,76 @@ impl PyNewRow {
     fn row(&mut self) -> &mut [u8] {
         let size = self.default.len();
         &mut self.rows[self.count * size..][..size]
+    }
+
+    /// Returns the table. Raises `ClosedError` if its file is not open, or the table was deleted.
+    pub(crate) fn table(&self) -> PyResult<Arc<Table>> {
+        self.table
+            .upgrade()
+            .ok_or_else(|| ClosedError::new_err("the table was deleted, or its file is closed"))
+    }
+
+    fn file(slf: &Bound<'_, Self>) -> PyResult<Arc<FileState>> {
+        slf.borrow().state.upgrade().ok_or_else(|| ClosedError::new_err("the file is closed"))
+    }
+
+    /// Tells the file that the row has values, which its flush writes if the row is appended.
+    fn wait(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let state = Self::file(slf)?;
+        let table = slf.borrow().table()?;
+        writable::<PyOSError>(&state, "append rows")?;
+        // A row of a deleted table has nowhere to go.
+        table.dataset().hard_links().or_raise()?;
+        // Another row of the table may have been made before either had a value.
+        if let Some(other) = state.waiting.rows(slf.py(), table.dataset().address().get())
+            && !other.is(slf)
+        {
+            Self::write(other.bind(slf.py()), &state, None)?;
+        }
+        state.waiting.set_rows(&table, Some(slf.clone().unbind()));
+        slf.borrow_mut().is_waiting = true;
+        Ok(())
+    }
+
+    /// Appends the first `count` rows to the table, by default those that wait. If that fails, they go on
+    /// waiting.
+    pub(crate) fn write(slf: &Bound<'_, Self>, state: &FileState, count: Option<usize>) -> PyResult<()> {
+        let (table, rows, options, count) = {
+            let mut this = slf.borrow_mut();
+            let count = count.unwrap_or(this.count);
+            this.is_waiting = false;
+            let rows = this.rows[..count * this.default.len()].to_vec();
+            (this.table()?, rows, this.options.clone(), count)
+        };
+        state.waiting.set_rows(&table, None);
+        if count == 0 {
+            return Ok(());
+        }
+        let appended = slf.py().detach(|| append(state, &table, &rows, &options)).or_raise();
+        let mut this = slf.borrow_mut();
+        if let Err(error) = appended {
+            this.is_waiting = true;
+            drop(this);
+            state.waiting.set_rows(&table, Some(slf.clone().unbind()));
+            return Err(error);
+        }
+        this.forget(count);
+        Ok(())
+    }
+
+    /// Forgets the first `count` rows. Those after them, and the one that is filled, are the first ones then.
+    fn forget(&mut self, count: usize) {
+        let size = self.default.len();
+        let end = self.rows.len().min((self.count + 1) * size);
+        self.rows.copy_within((count * size).min(end)..end, 0);
+        self.count = self.count.saturating_sub(count);
+    }
+
+    /// Forgets all rows and the values of the one that is filled.
+    pub(crate) fn discard(&mut self) {
+        self.count = 0;
+        self.is_waiting = false;
+        self.rows[..self.default.len()].copy_from_slice(&self.default);
     }
 
     /// Returns the first byte and the kind of a column.
@@ -195,9 +278,21 @@ impl PyNewRow {
 
 #[pymethods]
 impl PyNewRow {
-    /// Makes room for `capacity` rows. `columns` are the name, the first byte and the type of each column.
+    /// Makes room for `capacity` rows of a table. `columns` are the name, the first byte and the type of each
+    /// column.
     #[new]
-    fn new(py: Python<'_>, columns: Vec<Given>, default: Vec<u8>, capacity: usize) -> PyResult<Self> {
+    fn new(
+        dataset: &Bound<'_, Dataset>,
+        columns: Vec<Given>,
+        default: Vec<u8>,
+        capacity: usize,
+    ) -> PyResult<Self> {
+        let (py, this) = (dataset.py(), dataset.get());
+        let (table, translation) = (this.state.waiting.owned(this.table()?), this.translation(py)?);
+        let table = Arc::downgrade(&table);
+        let datatype = (!this.is_stored_as(py, translation)).then(|| translation.memory.clone());
+        let options = WriteOptions::default().datatype(datatype);
+        let state = Arc::downgrade(&this.state);
         let size = default.len();
         let mut plain = Vec::new();
         for (name, at, kind) in columns {
@@ -208,7 +303,7 @@ impl PyNewRow {
         let bytes = bytes.ok_or_else(|| PyValueError::new_err("rows of no bytes, or too many"))?;
         let mut rows = vec![0; bytes];
         rows[..size].copy_from_slice(&default);
-        Ok(Self { columns: plain, rows, default, count: 0, is_waiting: false })
+        Ok(Self { table, state, options, columns: plain, rows, default, count: 0, is_waiting: false })
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -216,7 +311,7 @@ impl PyNewRow {
             return Ok(());
         }
         if !slf.borrow().is_waiting {
-            slf.call_method0("_wait")?;
+            Self::wait(slf)?;
             if slf.borrow_mut().put_plain(key, value) {
                 return Ok(());
             }
@@ -245,14 +340,14 @@ impl PyNewRow {
         let mut this = slf.borrow_mut();
         if !this.is_waiting {
             drop(this);
-            slf.call_method0("_wait")?;
+            Self::wait(slf)?;
             this = slf.borrow_mut();
         }
         let size = this.default.len();
         if (this.count + 2) * size > this.rows.len() {
             let count = this.count + 1;
             drop(this);
-            slf.call_method1("_write", (count,))?;
+            Self::write(slf, &*Self::file(slf)?, Some(count))?;
             this = slf.borrow_mut();
         } else {
             this.count += 1;
@@ -262,10 +357,14 @@ impl PyNewRow {
         Ok(())
     }
 
-    /// Returns the bytes of the first `count` rows.
-    fn _first<'py>(&self, py: Python<'py>, count: usize) -> Bound<'py, PyBytes> {
-        let len = count.saturating_mul(self.default.len()).min(self.rows.len());
-        PyBytes::new(py, &self.rows[..len])
+    /// Appends the rows that wait to the table.
+    fn _write(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Self::write(slf, &*Self::file(slf)?, None)
+    }
+
+    /// Returns the number of rows of the table, with those that wait.
+    fn _len(&self) -> PyResult<u64> {
+        Ok(self.table()?.len() + self.count as u64)
     }
 
     /// Returns the bytes of the row that is filled.
@@ -280,15 +379,5 @@ impl PyNewRow {
         }
         self.row().copy_from_slice(bytes);
         Ok(())
-    }
-
-    /// Forgets the first `count` rows. The row after them is the one that is filled.
-    fn _forget(&mut self, count: usize) {
-        let size = self.default.len();
-        let from = count.saturating_mul(size);
-        if from.saturating_add(size) <= self.rows.len() {
-            self.rows.copy_within(from..from + size, 0);
-        }
-        self.count = 0;
     }
 }

@@ -1,19 +1,17 @@
 //! The state that all Python objects of one open file share.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyperslab::{Error, File};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::dataset::Dataset;
 use crate::error::{ClosedError, OrRaise};
-use crate::table::put_row_count;
+use crate::waiting::Waiting;
 
 /// One opening of a file from Python.
 #[derive(Debug)]
@@ -37,19 +35,8 @@ pub(crate) struct FileState {
     closed: AtomicBool,
     /// Whether a transaction that began through this opening has not ended.
     transaction: AtomicBool,
-    /// What waits to be written, by the address of its table.
-    waiting: Mutex<BTreeMap<(u64, Waiting), Py<PyAny>>>,
-}
-
-/// What waits until a file is flushed or closed. The rows of a table are written before its indexes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Waiting {
-    /// Rows that programs have appended one by one.
-    Rows,
-    /// Indexes that do not hold all rows.
-    Indexes,
-    /// The attribute with the number of rows. What waits is the table itself.
-    Count,
+    /// What waits to be written to tables.
+    pub(crate) waiting: Waiting,
 }
 
 impl FileState {
@@ -65,7 +52,7 @@ impl FileState {
         let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
         let (identity, closed, transaction) =
             (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
-        let waiting = Mutex::default();
+        let waiting = Waiting::default();
         Arc::new(Self {
             core,
             name,
@@ -109,60 +96,9 @@ impl FileState {
         !self.closed.load(Ordering::Acquire)
     }
 
-    /// Returns what waits to be written to the table at an address.
-    pub(crate) fn waiting(&self, py: Python<'_>, table: u64, what: Waiting) -> Option<Py<PyAny>> {
-        self.all_waiting().get(&(table, what)).map(|object| object.clone_ref(py))
-    }
-
-    /// Returns whether something of a table waits to be written.
-    pub(crate) fn is_waiting(&self, table: u64, what: Waiting) -> bool {
-        self.all_waiting().contains_key(&(table, what))
-    }
-
-    /// Remembers an object whose `_write` writes what waits, or with `None` that nothing waits.
-    pub(crate) fn set_waiting(&self, table: u64, what: Waiting, object: Option<Py<PyAny>>) {
-        match object {
-            Some(object) => self.all_waiting().insert((table, what), object),
-            None => self.all_waiting().remove(&(table, what)),
-        };
-    }
-
-    fn all_waiting(&self) -> MutexGuard<'_, BTreeMap<(u64, Waiting), Py<PyAny>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Forgets what waits to be written to tables that were deleted.
-    pub(crate) fn forget_deleted(&self, py: Python<'_>) {
-        // Tables are looked at without the lock, which they may need.
-        let all: Vec<_> = {
-            let waiting = self.all_waiting();
-            waiting.iter().map(|(key, object)| (*key, object.clone_ref(py))).collect()
-        };
-        for ((table, what), object) in all {
-            let object = object.into_bound(py);
-            let found = if what == Waiting::Count { Ok(object) } else { object.getattr("_table") };
-            let is_deleted = found.is_ok_and(|found| {
-                found.cast::<Dataset>().is_ok_and(|found| found.get().core.hard_links().is_err())
-            });
-            if is_deleted {
-                self.set_waiting(table, what, None);
-            }
-        }
-    }
-
     /// Writes what waits: rows of single appends, the indexes of tables, and their numbers of rows.
     pub(crate) fn write_waiting(&self, py: Python<'_>) -> PyResult<()> {
-        loop {
-            // Writing removes the rows here, for which the lock must be free.
-            let next = self.all_waiting().iter().next().map(|(key, object)| (*key, object.clone_ref(py)));
-            let Some(((table, what), object)) = next else { return Ok(()) };
-            if what == Waiting::Count {
-                self.set_waiting(table, what, None);
-                put_row_count(object.bind(py).cast::<Dataset>()?.get())?;
-            } else {
-                object.call_method0(py, "_write")?;
-            }
-        }
+        self.waiting.write(py, self)
     }
 
     /// Writes all changes to the file.
@@ -183,38 +119,44 @@ impl FileState {
         .or_raise()
     }
 
-    /// Begins a transaction.
+    /// Begins a transaction. Earlier changes do not belong to it.
     pub(crate) fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        self.write_waiting(py)?;
         py.detach(|| self.core.begin_transaction()).or_raise()?;
         self.transaction.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Ends the transaction: its changes are kept or rolled back.
+    /// Ends the transaction: its changes are kept or rolled back. They are rolled back, too, if they cannot be
+    /// written.
     pub(crate) fn end(&self, py: Python<'_>, is_kept: bool) -> PyResult<()> {
-        if is_kept {
-            self.write_waiting(py)?;
-        } else {
-            self.all_waiting().clear();
-        }
+        let written = if is_kept { self.write_waiting(py) } else { Ok(()) };
+        let is_kept = is_kept && written.is_ok();
         self.transaction.store(false, Ordering::Release);
-        py.detach(|| self.core.end_transaction(is_kept)).or_raise()
+        let ended = py.detach(|| self.core.end_transaction(is_kept)).or_raise();
+        if !is_kept || ended.is_err() {
+            self.waiting.discard(py);
+        }
+        written.and(ended)
     }
 
-    /// Writes all changes to the file, and makes every object of this opening unusable.
+    /// Writes all changes to the file, and makes every object of this opening unusable. The file is closed
+    /// also if the changes cannot be written.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.is_open() && self.transaction.load(Ordering::Acquire) {
+        if !self.is_open() {
+            return Ok(());
+        }
+        if self.transaction.load(Ordering::Acquire) {
             return Err(PyValueError::new_err(
                 "a transaction has not ended: leave its block, then close the file",
             ));
         }
-        if self.is_open() {
-            self.write_waiting(py)?;
-        }
+        let written = self.write_waiting(py);
         if self.closed.swap(true, Ordering::AcqRel) {
-            return Ok(());
+            return written;
         }
-        py.detach(|| self.core.clone().close()).or_raise()
+        self.waiting.discard(py);
+        written.and(py.detach(|| self.core.clone().close()).or_raise())
     }
 
     /// Raises `ClosedError` if the file is closed.
@@ -235,6 +177,21 @@ impl FileState {
     /// Returns a value that is equal for two openings of the same file.
     pub(crate) fn identity(&self) -> (u64, u64) {
         self.identity
+    }
+}
+
+/// A file whose last object is dropped has the changes of its tables, as it has all others.
+impl Drop for FileState {
+    fn drop(&mut self) {
+        let is_undone = self.transaction.load(Ordering::Acquire);
+        if self.waiting.is_empty() || is_undone || !self.is_open() {
+            return;
+        }
+        Python::try_attach(|py| {
+            if let Err(error) = self.write_waiting(py) {
+                error.write_unraisable(py, None);
+            }
+        });
     }
 }
 

@@ -13,8 +13,9 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::dtype::holds;
 use crate::error::OrRaise;
+use crate::new_row::PyNewRow;
 use crate::object::HLObject;
-use crate::state::Waiting;
+use crate::state::FileState;
 
 /// Returns the table that a dataset is, if its file is open for writing.
 pub(crate) fn changed<'d>(dataset: &'d Dataset, what: &str) -> PyResult<&'d Table> {
@@ -35,6 +36,20 @@ pub(crate) fn make_table(
     Table::create(core, title, Some(defaults)).or_raise().map(drop)
 }
 
+/// Appends rows, and has the indexes follow. Returns the number of the first new row.
+pub(crate) fn append(
+    state: &FileState,
+    table: &Table,
+    rows: &[u8],
+    options: &WriteOptions,
+) -> hyperslab_tables::Result<u64> {
+    table.dataset().changing_rows(|| {
+        let new = table.append(rows, options)?;
+        state.waiting.grown(table)?;
+        Ok(new.start)
+    })
+}
+
 /// Appends an array of records in the dtype of the table. Returns the number of the first new row.
 #[pyfunction]
 #[pyo3(name = "_append_rows")]
@@ -47,9 +62,7 @@ pub(crate) fn append_rows(dataset: &Bound<'_, Dataset>, rows: &Bound<'_, PyUntyp
     }
     let datatype = (!this.is_stored_as(py, translation)).then(|| translation.memory.clone());
     let (bytes, options) = (buffer::bytes(rows)?, WriteOptions::default().datatype(datatype));
-    let new = py.detach(|| table.append(bytes, &options)).or_raise()?;
-    row_count_changed(dataset);
-    Ok(new.start)
+    py.detach(|| append(&this.state, table, bytes, &options)).or_raise()
 }
 
 /// Removes every `step`-th row from `start` to `stop`. Returns the number of removed rows.
@@ -63,7 +76,7 @@ pub(crate) fn remove_rows(
 ) -> PyResult<u64> {
     let table = changed(dataset.get(), "remove rows")?;
     let removed = dataset.py().detach(|| table.remove(start..stop, step)).or_raise()?;
-    row_count_changed(dataset);
+    row_count_changed(dataset)?;
     Ok(removed)
 }
 
@@ -99,35 +112,31 @@ pub(crate) fn mark_file(object: &Bound<'_, HLObject>) -> PyResult<()> {
     object.py().detach(|| hyperslab_tables::mark_file(this.node.file())).or_raise()
 }
 
-/// Writes the number of rows to the attribute that PyTables keeps, if the table has it.
-pub(crate) fn put_row_count(dataset: &Dataset) -> PyResult<()> {
-    dataset.table()?.put_row_count().or_raise()
-}
-
 /// Has the attribute with the number of rows written when the file is flushed or closed.
 #[pyfunction]
 #[pyo3(name = "_row_count_changed")]
-pub(crate) fn row_count_changed(dataset: &Bound<'_, Dataset>) {
-    let (state, address) = (&dataset.get().state, dataset.get().core.address().get());
-    if !state.is_waiting(address, Waiting::Count) {
-        state.set_waiting(address, Waiting::Count, Some(dataset.clone().into_any().unbind()));
-    }
+pub(crate) fn row_count_changed(dataset: &Bound<'_, Dataset>) -> PyResult<()> {
+    let this = dataset.get();
+    this.state.waiting.count(this.table()?);
+    Ok(())
+}
+
+/// Marks the indexes of columns, or all indexes, as out of date. They are built again when the file is flushed
+/// or closed, if they follow changes.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
+#[pyo3(name = "_rows_changed", signature = (dataset, columns))]
+pub(crate) fn rows_changed(dataset: &Bound<'_, Dataset>, columns: Option<Vec<String>>) -> PyResult<()> {
+    let this = dataset.get();
+    let table = changed(this, "change an index")?;
+    let change = || table.dataset().changing_rows(|| this.state.waiting.changed(table, columns.as_deref()));
+    dataset.py().detach(change).or_raise()
 }
 
 /// Returns the rows of single appends that are not written yet, or `None`.
 #[pyfunction]
 #[pyo3(name = "_waiting_rows")]
-pub(crate) fn waiting_rows(dataset: &Bound<'_, Dataset>) -> Option<Py<PyAny>> {
+pub(crate) fn waiting_rows(dataset: &Bound<'_, Dataset>) -> Option<Py<PyNewRow>> {
     let this = dataset.get();
-    this.state.waiting(dataset.py(), this.core.address().get(), Waiting::Rows)
-}
-
-/// Remembers rows of single appends that are not written yet. The file calls their `_write` when it is
-/// flushed or closed. `None` forgets them.
-#[pyfunction]
-#[pyo3(name = "_set_waiting_rows", signature = (dataset, rows))]
-pub(crate) fn set_waiting_rows(dataset: &Bound<'_, Dataset>, rows: Option<Py<PyAny>>) -> PyResult<()> {
-    writable::<pyo3::exceptions::PyOSError>(&dataset.get().state, "append rows")?;
-    dataset.get().state.set_waiting(dataset.get().core.address().get(), Waiting::Rows, rows);
-    Ok(())
+    this.state.waiting.rows(dataset.py(), this.core.address().get())
 }

@@ -13,7 +13,6 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
 use crate::filters;
-use crate::state::Waiting;
 
 /// An array of numbers of rows.
 type Numbers<'py> = Bound<'py, PyArray1<u64>>;
@@ -105,14 +104,6 @@ pub(crate) fn update_indexes(dataset: &Bound<'_, Dataset>) -> PyResult<()> {
     change(dataset, index::update_indexes)
 }
 
-/// Marks the indexes of columns as out of date, or all indexes. Returns whether there are such indexes.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
-#[pyo3(name = "_mark_stale", signature = (dataset, columns))]
-pub(crate) fn mark_stale(dataset: &Bound<'_, Dataset>, columns: Option<Vec<String>>) -> PyResult<bool> {
-    change(dataset, |table| index::mark_stale(table, columns.as_deref()))
-}
-
 /// Returns the paths of the columns that have an index.
 #[pyfunction]
 #[pyo3(name = "_indexed_columns")]
@@ -131,7 +122,12 @@ pub(crate) fn indexes_follow(dataset: &Bound<'_, Dataset>) -> PyResult<bool> {
 #[pyfunction]
 #[pyo3(name = "_set_indexes_follow")]
 pub(crate) fn set_indexes_follow(dataset: &Bound<'_, Dataset>, follow: bool) -> PyResult<()> {
-    change(dataset, |table| index::set_indexes_follow(table, follow))
+    let this = dataset.get();
+    let table = this.table()?;
+    change(dataset, |dataset| {
+        index::set_indexes_follow(dataset, follow)?;
+        if follow { Ok(()) } else { this.state.waiting.unfollowed(table) }
+    })
 }
 
 /// Kind, level, whether all rows are in order, the number of rows, and whether the index is marked as out of
@@ -191,21 +187,4 @@ pub(crate) fn index_search<'py>(
         })
     })?;
     Ok((starts.to_pyarray(dataset.py()), stops.to_pyarray(dataset.py())))
-}
-
-/// Returns whether the indexes of a table are brought up to date when the file is flushed or closed.
-#[pyfunction]
-#[pyo3(name = "_are_indexes_waiting")]
-pub(crate) fn are_indexes_waiting(dataset: &Bound<'_, Dataset>) -> bool {
-    dataset.get().state.is_waiting(dataset.get().core.address().get(), Waiting::Indexes)
-}
-
-/// Remembers an object whose `_write` brings the indexes of a table up to date. The file calls it when it is
-/// flushed or closed. `None` forgets it.
-#[pyfunction]
-#[pyo3(name = "_set_waiting_indexes", signature = (dataset, indexes))]
-pub(crate) fn set_waiting_indexes(dataset: &Bound<'_, Dataset>, indexes: Option<Py<PyAny>>) -> PyResult<()> {
-    writable::<PyOSError>(&dataset.get().state, "change an index")?;
-    dataset.get().state.set_waiting(dataset.get().core.address().get(), Waiting::Indexes, indexes);
-    Ok(())
 }

@@ -354,8 +354,17 @@ impl Lowering<'_> {
         let refused =
             |why: &str| no_meaning(format!("{} {} {}", a.describe(), operator.sign(), b.describe()), why);
         let (kind_a, kind_b) = (a.kind(), b.kind());
-        let (source_a, one) = self.strong(a.clone(), kind_b)?;
-        let (source_b, other) = self.strong(b.clone(), kind_a)?;
+        // Integers are divided as floats, so the range of the other operand is no limit.
+        let divided = |given: &Lowered, beside: Option<Type>| match given {
+            Lowered::Weak(value @ Value::Int(_))
+                if operator == B::Divide && beside.is_some_and(|kind| kind.class() <= Class::Unsigned) =>
+            {
+                Lowered::Weak(Value::Float(value.float().unwrap_or(f64::NAN)))
+            }
+            _ => given.clone(),
+        };
+        let (source_a, one) = self.strong(divided(a, kind_b), kind_b)?;
+        let (source_b, other) = self.strong(divided(b, kind_a), kind_a)?;
         if operator.is_comparison() && matches!((one, other), (Type::I64, Type::U64) | (Type::U64, Type::I64))
         {
             let (operator, inputs) = if one == Type::I64 {

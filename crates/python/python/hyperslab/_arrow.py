@@ -1,7 +1,11 @@
 """Rows of tables as streams of Arrow, for DuckDB, polars, pyarrow, pandas and others."""
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import getitem, index
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ._native import _keeping_rows, _Query, _Scan
 from ._query import Queries
@@ -43,7 +47,10 @@ class Query:
     ) -> None:
         self._table, self._condition, self._found = table, condition, found
         self._columns = None if columns is None else list(columns)
-        self._rows, self._limit, self._forms = rows, limit, (binary, wide_halves)
+        self._limit = None if limit is None else index(limit)
+        if self._limit is not None and self._limit < 0:
+            raise ValueError(f"limit={limit}: the number of rows is at least 0")
+        self._rows, self._forms = rows, (binary, wide_halves)
 
     def _scan(self, batch_size: int | None = None, requested: Any = None) -> _Scan:
         self._table._settle()
@@ -101,6 +108,10 @@ class Query:
         DuckDB and polars hand the columns and the conditions of a statement on to it. `float16` becomes
         `float32`, because DuckDB has no `float16`.
 
+        The methods of the dataset read the rows. Functions of pyarrow that read a dataset without calling its
+        methods (`Table.join`, `UnionDataset`, `Scanner.from_dataset`) raise an error: give them
+        `dataset.to_table()`.
+
         Returns:
             A `pyarrow.dataset.Dataset`.
 
@@ -120,7 +131,11 @@ class Query:
         return RowsDataset(self)
 
     def read(self) -> "NDArray[Any]":
-        """Reads the rows as an array of records.
+        """Reads the rows as an array of records. A nested column that the query names by its path becomes a
+        field of this name.
+
+        Raises:
+            ValueError: There is no such column.
 
         Example:
             >>> readings.query("temp > 289", columns=["temp"]).read()
@@ -130,13 +145,30 @@ class Query:
         return _keeping_rows(self._table, self._read)
 
     def _read(self) -> "NDArray[Any]":
+        if self._columns is None:
+            return self._read_outermost(None)
+        dtype = self._table.dtype
+        places = {path: _place(dtype, path) for path in self._columns}
+        outermost = list(dict.fromkeys(place[0] for place in places.values()))
+        if not outermost:
+            return np.zeros(self._count(), [])
+        read = self._read_outermost(outermost)
+        if outermost == self._columns:
+            return read
+        made = np.empty(len(read), [(path, reduce(getitem, places[path], dtype)) for path in self._columns])
+        for path, place in places.items():
+            made[path] = reduce(getitem, place, read)
+        return made
+
+    def _read_outermost(self, columns: "list[str] | None") -> "NDArray[Any]":
+        """Reads the rows with these columns, which are not nested in others."""
         table, rows = self._table, self._table._range(*self._rows)
         if self._found is not None:
             found = table._rows(self._found, rows, self._limit)
-            return table._taken(found, None, self._columns)  # type: ignore[no-any-return]
+            return table._taken(found, None, columns)  # type: ignore[no-any-return]
         if self._limit is not None:
             rows = slice(rows.start, min(rows.stop, rows.start + self._limit * rows.step), rows.step)
-        return table._records(rows, self._columns)
+        return table._records(rows, columns)
 
     def count(self) -> int:
         """Returns the number of rows.
@@ -146,6 +178,9 @@ class Query:
             2
         """
         self._table._settle()
+        return self._count()
+
+    def _count(self) -> int:
         table, rows = self._table, self._table._range(*self._rows)
         if self._found is None:
             count = len(range(rows.start, rows.stop, rows.step))
@@ -198,7 +233,7 @@ class Streams(Queries):
             wide_halves: Whether `float16` becomes `float32`, for DuckDB, which has no `float16`.
 
         Raises:
-            ValueError: The condition has an error, or a name is unknown.
+            ValueError: The condition has an error, a name is unknown, or `limit` is negative.
 
         Example:
             >>> hot = readings.query("temp > 289", columns=["time", "info/level"])
@@ -242,7 +277,7 @@ class Streams(Queries):
 
         Raises:
             ImportError: pyarrow is not installed.
-            ValueError: The condition has an error, or a column is unknown.
+            ValueError: The condition has an error, a column is unknown, or `limit` is negative.
 
         Example:
             >>> for batch in readings.to_batches("temp > 289", columns=["time"]):
@@ -271,6 +306,19 @@ class Streams(Queries):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule with a stream of the rows, by the protocol of Arrow."""
         return self.query().__arrow_c_stream__(requested_schema)
+
+
+def _place(dtype: "np.dtype[Any]", path: str) -> "tuple[str, ...]":
+    """Returns the names that lead to the column at a path. A name may itself contain "/"."""
+    below = [(name, dtype[name]) for name in dtype.names or () if path == name or path.startswith(f"{name}/")]
+    for name, kind in below:
+        if path == name:
+            return (name,)
+        try:
+            return (name, *_place(kind, path[len(name) + 1 :]))
+        except ValueError:
+            continue
+    raise ValueError(f'column "{path}": the table has the columns {", ".join(dtype.names or ())}')
 
 
 def reader(scan: _Scan) -> Any:

@@ -3,29 +3,33 @@
 pyarrow is imported when this module is first used.
 """
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
 import pyarrow.dataset
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from ._arrow_filter import condition_of
 
 if TYPE_CHECKING:
     from ._arrow import Query
 
+#: The name of a file that cannot exist. pyarrow quotes it if it reads the dataset without calling its methods.
+_NO_FILE = "the rows of an HDF5 table, which only methods of this dataset read (to_table, to_batches, scanner)"
 
-class RowsDataset(pyarrow.dataset.Dataset):  # type: ignore[misc]
+
+class RowsDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
     """The rows of a query. Reading decodes the columns that are asked for, and those of the filter."""
 
     def __init__(self, query: "Query") -> None:
-        # The class of pyarrow holds a dataset of its own, and this one has none: every method is replaced
-        # here, or calls `scanner`.
         self._query = query._with_wide_halves()
-
-    @property
-    def schema(self) -> "pyarrow.Schema":
-        """The schema of the rows."""
-        return pyarrow.schema(self._query)
+        # DuckDB and polars take only an instance of pyarrow's class. pyarrow reads an object of that class in
+        # C++, and ends the process if there is none. The object here has one file, and opening it is an error.
+        # A file system of Python could open it, but its calls from threads of pyarrow block the end of the
+        # interpreter.
+        system, form = SubTreeFileSystem(os.devnull, LocalFileSystem()), pyarrow.dataset.IpcFileFormat()
+        super().__init__([form.make_fragment(_NO_FILE, system)], pyarrow.schema(self._query), form, system)
 
     def scanner(
         self, columns: Any = None, filter: Any = None, batch_size: int | None = None, **options: Any
@@ -39,6 +43,7 @@ class RowsDataset(pyarrow.dataset.Dataset):  # type: ignore[misc]
             options: Options of pyarrow that concern its own files.
         """
         schema = self.schema
+        filter = self._scanner_options({"filter": filter})["filter"]
         rows = self._query._narrowed(
             self._needed(schema, columns, filter), None if filter is None else condition_of(filter, schema)
         )
@@ -49,6 +54,25 @@ class RowsDataset(pyarrow.dataset.Dataset):  # type: ignore[misc]
         if "use_threads" in options:
             kwds["use_threads"] = options["use_threads"]
         return pyarrow.dataset.Scanner.from_batches(batches, **kwds)
+
+    def filter(self, expression: Any) -> "RowsDataset":
+        """Returns the dataset of the rows for which an expression is true."""
+        # The method of pyarrow makes an object of this class without `__init__`.
+        filtered = super().filter(expression)
+        filtered._query = self._query
+        return filtered  # type: ignore[no-any-return]
+
+    def sort_by(self, sorting: Any, **options: Any) -> Any:
+        """Returns the sorted rows, in memory."""
+        return _in_memory(self).sort_by(sorting, **options)
+
+    def join(self, right_dataset: Any, *args: Any, **kwds: Any) -> Any:
+        """Returns the rows joined with those of another dataset, in memory."""
+        return _in_memory(self).join(_in_memory(right_dataset), *args, **kwds)
+
+    def join_asof(self, right_dataset: Any, *args: Any, **kwds: Any) -> Any:
+        """Returns the rows joined with those of another dataset that have the nearest key, in memory."""
+        return _in_memory(self).join_asof(_in_memory(right_dataset), *args, **kwds)
 
     def _needed(self, schema: "pyarrow.Schema", columns: Any, filter: Any) -> "list[str] | None":
         """The columns that a scan needs, or more: pyarrow does not tell the columns of an expression, but its
@@ -66,7 +90,12 @@ class RowsDataset(pyarrow.dataset.Dataset):  # type: ignore[misc]
         raise TypeError("a dataset of a table cannot be pickled: open the file in the other process")
 
     def _refuse(self, *args: Any, **kwds: Any) -> Any:
-        raise NotImplementedError("a dataset of a table has no fragments: use scanner, to_batches or to_table")
+        raise NotImplementedError("a dataset of a table has no files: use scanner, to_batches or to_table")
 
-    get_fragments = replace_schema = filter = _get_fragments = _scanner_options = _scan_options = _refuse
-    partition_expression = property(_refuse)
+    get_fragments = replace_schema = _refuse
+    files = property(_refuse)
+
+
+def _in_memory(dataset: Any) -> Any:
+    """Returns the rows of a dataset of a table as a dataset that pyarrow reads in C++."""
+    return pyarrow.dataset.InMemoryDataset(dataset.to_table()) if isinstance(dataset, RowsDataset) else dataset

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arrow_rows import is_stream
-from ._native import _append_rows, _ArrowRows, _changing_rows, _remove_rows, _row_count_changed
-from ._records import at_path, field, fitted, records
+from ._native import _append_rows, _ArrowRows, _changing_rows, _remove_rows, _row_count_changed, _rows_changed
+from ._records import (
+    at_path,
+    check_names,
+    column_to_put,
+    field,
+    fitted,
+    one_for_each_row,
+    records,
+    records_to_put,
+)
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -21,9 +30,7 @@ class Changes(Rows):
         """Is called after values of these columns were changed or rows removed. None stands for all
         columns.
         """
-
-    def _grown(self, first: int) -> None:
-        """Is called after rows from `first` on were appended."""
+        _rows_changed(self, None if paths is None else list(paths))
 
     def _change(self, change: "Callable[[], object]") -> None:
         """Calls `change`, which changes any rows, while no other thread uses them."""
@@ -40,12 +47,13 @@ class Changes(Rows):
         Appends of several threads take turns. If one fails, the table has none of its rows.
 
         Args:
-            rows: An array of records, a dict of columns, a DataFrame, a list of columns (arrays) or a list of
-                tuples. Anything with a stream of Arrow: tables of pyarrow, polars and DuckDB. Columns that
-                are left out get their defaults.
+            rows: An array of records, a dict of columns, a DataFrame, a list of columns (arrays), a list of
+                tuples or a two-dimensional array, whose rows are rows. Anything with a stream of Arrow:
+                tables of pyarrow, polars and DuckDB. Columns that are left out get their defaults.
 
         Raises:
-            ValueError: A column is unknown, or cannot hold a value.
+            ValueError: A column is unknown, or cannot hold a value. Values of a masked array are masked.
+            TypeError: The rows have another form.
             OSError: The file is open for reading.
 
         Example:
@@ -65,29 +73,18 @@ class Changes(Rows):
         """Appends the rows of a stream, or none of them."""
         self._settle()
         try:
-            first = rows.append_to(self, np.array([self._defaults()], self.dtype))
+            rows.append_to(self, np.array([self._defaults()], self.dtype))
         except BaseException:
-            _changing_rows(self, lambda: self._take_back(rows))
+            rows.take_back(self)
             raise
-        self._grown(first)
-
-    def _take_back(self, rows: _ArrowRows) -> None:
-        """Removes the rows of a stream that failed."""
-        if rows.take_back(self):
-            self._changed()
-            _row_count_changed(self)
 
     def _append(self, made: "NDArray[Any]") -> None:
         """Appends records of the dtype of the table."""
-        first = _append_rows(self, made)
-        self._grown(first)
+        _append_rows(self, made)
 
     def _made(self, rows: Any) -> "NDArray[Any]":
         """Returns rows that a caller gives as records."""
-        dtype = self.dtype
-        if isinstance(rows, np.ndarray) and rows.dtype == dtype and rows.flags.c_contiguous:
-            return rows.ravel()
-        return records(rows, dtype, self._defaults)
+        return records(rows, self.dtype, self._defaults)
 
     def modify_rows(
         self, start: int | None = None, stop: int | None = None, step: int | None = None, rows: Any = None
@@ -139,10 +136,29 @@ class Changes(Rows):
         super().__setitem__(place, made)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        """Writes rows or columns, as for every dataset."""
+        """Writes rows or columns, as for every dataset.
+
+        Raises:
+            ValueError: A column is unknown, or cannot hold a value.
+            TypeError: The value is no rows.
+        """
         self._settle()
-        put = super().__setitem__
-        self._change(lambda: put(key, value))
+        dtype, put = self.dtype, super().__setitem__
+        parts = key if isinstance(key, tuple) else (key,)
+        names = [part for part in parts if isinstance(part, str)]
+        check_names(names, dtype)
+        if not names:
+            made = records_to_put(value, dtype, self._defaults)
+            self._change(lambda: put(key, made))
+            return
+        rows = tuple(part for part in parts if not isinstance(part, str))
+        changes = [((name, *rows), column_to_put(name, value, dtype)) for name in names]
+
+        def change() -> None:
+            for place, column in changes:
+                put(place, column)
+
+        self._change(change)
 
     def write_direct(self, source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
         """Writes an array, or a part of an array, to a selection of rows; see `Dataset.write_direct`.
@@ -156,7 +172,8 @@ class Changes(Rows):
         """
         self._settle()
         write = super().write_direct
-        self._change(lambda: write(source, source_sel, dest_sel))
+        made = records_to_put(source, self.dtype, self._defaults)
+        self._change(lambda: write(made, source_sel, dest_sel))
 
     def resize(self, size: Any, axis: int | None = None) -> None:
         """Changes the number of rows. New rows are zero, or hold the fill value; see `Dataset.resize`.
@@ -231,7 +248,8 @@ class Changes(Rows):
         Raises:
             KeyError: There is no such column.
             IndexError: The range exceeds the table.
-            ValueError: The number of values is not that of the range, or a column cannot hold a value.
+            ValueError: The number of values is not that of the range, the number of columns not that of the
+                names, or a column cannot hold a value.
 
         Example:
             >>> readings.modify_columns(0, columns=[[7], [270.0]], names=["time", "temp"])
@@ -242,12 +260,14 @@ class Changes(Rows):
         if columns is None:
             return 0
         self._settle()
-        given = columns
-        if isinstance(columns, np.ndarray) and columns.dtype.names is not None:
-            given = [columns[name] for name in columns.dtype.names]
-        values = [
-            np.atleast_1d(fitted(name, one, at_path(self.dtype, name))) for name, one in zip(names, given, strict=True)
-        ]
+        is_array = isinstance(columns, np.ndarray) and columns.dtype.names is not None
+        given = [columns[name] for name in columns.dtype.names] if is_array else list(columns)
+        if len(given) != len(names):
+            raise ValueError(f"{len(given)} columns are given for the {len(names)} names {', '.join(names)}")
+        values = []
+        for name, one in zip(names, given, strict=True):
+            dtype = at_path(self.dtype, name)
+            values.append(one_for_each_row(name, np.atleast_1d(fitted(name, one, dtype)), dtype))
         count = len(values[0]) if values else 0
         if any(len(one) != count for one in values):
             raise ValueError("the columns have different lengths")

@@ -1,14 +1,16 @@
 """Creating tables: the arguments of PyTables become the arguments of a dataset."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ._arrow_rows import is_stream
+from ._create import _KEYWORDS, _NOT_SUPPORTED, _WITHOUT_EFFECT
+from ._dtypes import opaque_dtype
 from ._filters import Blosc, Blosc2
 from ._native import Group, _ArrowRows, _make_table
-from ._records import columns_dtype, records
+from ._records import columns_of, fields_of, records
 
 #: The length of a chunk in bytes, for tables that are expected to have fewer bytes than the key.
 _CHUNK_BYTES = (
@@ -19,6 +21,8 @@ _CHUNK_BYTES = (
     (1 << 40, 2 << 20),
 )
 _LONGEST_CHUNK = 4 << 20
+#: Keywords of `create_dataset` whose values a table has of its own.
+_NOT_FOR_TABLES = {"shape", "data", "maxshape", "chunks", "fillvalue", "compact", "external"}
 
 
 def create_table(
@@ -33,32 +37,22 @@ def create_table(
     **kwds: Any,
 ) -> Any:
     """Creates a table; see `Group.create_table`."""
-    stream = _ArrowRows(obj) if is_stream(obj) and dtype is not None else None
+    check_keywords("create_table", kwds)
+    stream = _ArrowRows(obj) if is_stream(obj) else None
     if dtype is None:
         if obj is None:
             raise TypeError("create_table() needs the columns: give dtype, or rows as obj")
-        if is_stream(obj):
-            stream = _ArrowRows(obj)
-            dtype = np.dtype(stream.described())
-        elif isinstance(obj, Mapping):
-            dtype = columns_dtype(obj)
-        else:
-            dtype = getattr(obj, "dtype", None)
-        if dtype is None:
-            raise TypeError("create_table() without dtype needs obj to be an array of records, or columns")
+        dtype = stream.described() if stream is not None else _dtype_of(obj)
     kind, defaults = described(dtype)
     if kind.names is None:
         raise TypeError(f"a table needs a dtype with named columns, not {kind}")
-    if not kind.names or kind.hasobject:
-        raise TypeError(f"the columns of a table have a fixed size, and there is at least one: not {kind}")
+    if not kind.names:
+        raise TypeError("a table needs at least one column")
     first = None if obj is None or stream is not None else records(obj, kind, lambda: defaults)
     if filters is not None:
         if kwds.get("compression") is not None:
             raise ValueError("give filters= or compression=, not both")
         kwds |= _keywords(filters)
-    for key in ("shape", "data", "maxshape", "chunks", "fillvalue", "compact", "external"):
-        if key in kwds:
-            raise TypeError(f"create_table() got an unexpected keyword argument {key!r}")
     rows = _chunk_rows(kind.itemsize, expectedrows) if chunkshape is None else int(np.ravel(chunkshape)[0])
     made = group.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(rows,), **kwds, _is_table=True)
     try:
@@ -74,15 +68,99 @@ def create_table(
     return table
 
 
+def check_keywords(function: str, given: "Iterable[str]", others: "Iterable[str]" = ()) -> None:
+    """Raises TypeError for a keyword that neither `create_dataset` takes for a table nor `function` itself."""
+    known = {*(_KEYWORDS | _NOT_SUPPORTED | _WITHOUT_EFFECT) - _NOT_FOR_TABLES, *others}
+    for key in given:
+        if key not in known:
+            raise TypeError(f"{function}() got an unexpected keyword argument {key!r}")
+
+
+def _dtype_of(obj: Any) -> Any:
+    """Returns the dtype of rows that name their columns, or its list of fields.
+
+    Raises:
+        TypeError: The rows do not tell the columns and their types.
+    """
+    columns = columns_of(obj)
+    if columns is not None:
+        return fields_of(columns)
+    dtype = getattr(obj, "dtype", None)
+    if dtype is None or getattr(dtype, "names", None) is None:
+        raise TypeError(
+            f"create_table() without dtype needs rows with the names of the columns, not {type(obj).__name__}: "
+            "give dtype, or an array of records, a dict of columns or a DataFrame"
+        )
+    if any(dtype[name].base.kind in "OU" for name in dtype.names):
+        return fields_of({name: obj[name] for name in dtype.names})
+    return dtype
+
+
+def _check_name(name: Any) -> None:
+    """Raises ValueError for the name of a column that PyTables does not take."""
+    if name in ("", ".") or (isinstance(name, str) and "/" in name):
+        raise ValueError(f'a column cannot have the name {name!r}: names are not empty or ".", and have no "/"')
+
+
+def _check_fields(fields: "list[Any]") -> None:
+    """Checks the names in a list of fields, before NumPy gives names to fields without one."""
+    for field in fields:
+        if isinstance(field, tuple) and field:
+            _check_name(field[0])
+            if len(field) > 1 and isinstance(field[1], list):
+                _check_fields(field[1])
+
+
+def _stored(dtype: "np.dtype[Any]", path: str = "") -> "np.dtype[Any]":
+    """Returns the dtype of columns as a table stores them. NumPy's times become opaque bytes.
+
+    Raises:
+        ValueError: A column has a name that PyTables does not take.
+        TypeError: HDF5 has no values of this type and a fixed size.
+    """
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        stored = _stored(base, path)
+        return dtype if stored is base else np.dtype((stored, shape))
+    if dtype.names is not None:
+        fields: Any = dtype.fields
+        for name in dtype.names:
+            _check_name(name)
+        given = [fields[name][0] for name in dtype.names]
+        formats = [
+            _stored(kind, f"{path}/{name}" if path else name) for name, kind in zip(dtype.names, given, strict=True)
+        ]
+        if all(one is other for one, other in zip(formats, given, strict=True)):
+            return dtype
+        offsets = [fields[name][1] for name in dtype.names]
+        return np.dtype({"names": dtype.names, "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize})
+    if not path:
+        return dtype
+    if dtype.kind == "U":
+        raise TypeError(f"column {path!r} of {dtype}: texts are bytes in UTF-8: give their length, such as 'S20'")
+    if dtype.hasobject:
+        raise TypeError(f"column {path!r} of {dtype}: a column has a fixed size: give a type such as 'S20' for texts")
+    if dtype.itemsize == 0:
+        raise TypeError(f"column {path!r} of {dtype}: give a length, such as 'S20'")
+    if dtype.kind not in "mM":
+        return dtype
+    if np.datetime_data(dtype)[0] == "generic":
+        raise TypeError(f"column {path!r} of {dtype}: give a unit, such as '{dtype.kind}8[us]'")
+    return opaque_dtype(dtype)
+
+
 def described(dtype: Any) -> "tuple[np.dtype[Any], np.ndarray[Any, Any]]":
     """Returns the dtype of a description, and one record of defaults."""
     dtype = _columns(dtype)
     if not isinstance(dtype, Mapping):
-        kind = np.dtype(dtype)
+        if isinstance(dtype, list):
+            _check_fields(dtype)
+        kind = _stored(np.dtype(dtype))
         return kind, np.zeros(1, kind)
     fields = []
     values = {}
     for name, column in sorted(dtype.items(), key=lambda item: _position(item[1])):
+        _check_name(name)
         if isinstance(_columns(column), Mapping):
             inner, default = described(column)
             fields.append((name, inner))
@@ -91,7 +169,7 @@ def described(dtype: Any) -> "tuple[np.dtype[Any], np.ndarray[Any, Any]]":
         kind = np.dtype(getattr(column, "dtype", column))
         fields.append((name, kind))
         values[name] = getattr(column, "dflt", None)
-    kind = np.dtype(fields)
+    kind = _stored(np.dtype(fields))
     defaults = np.zeros(1, kind)
     for name, value in values.items():
         if value is not None:

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._columns import Column
-from ._native import Dataset, _Calculation, _check_operand, _names_of
+from ._native import Dataset, _Calculation, _check_operand, _keeping_rows, _names_of
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -59,13 +60,10 @@ class Expr:
         self._outline()
 
     def _calculation(self, rows: "tuple[int, int, int] | None") -> _Calculation:
-        for operand in self._operands.values():
-            table = operand[0] if isinstance(operand, tuple) else operand
-            if isinstance(table, Table):
-                table._settle()
         return _Calculation(self._text, self._operands, rows)
 
     def _outline(self) -> "tuple[tuple[int, ...], np.dtype[Any]]":
+        self._settled()
         shape, dtype = self._calculation(None).outline()
         return shape, np.dtype(dtype)
 
@@ -142,8 +140,27 @@ class Expr:
             >>> r[3:, 1, 2]
             array([529., -11.])
         """
+        if out is not None and not isinstance(out, Dataset | np.ndarray):
+            raise TypeError(f"out is a dataset or an array, not {type(out).__name__}")
+        call = partial(self._eval, out, (start, stop, step), append)
+        # The columns of a table belong together: no other thread changes its rows meanwhile.
+        for table in self._settled():
+            call = partial(_keeping_rows, table, call)
+        return call()
+
+    def _settled(self) -> "list[Table]":
+        """Returns the tables of the operands, each once, with the rows that were appended one by one."""
+        found: list[Table] = []
+        for operand in self._operands.values():
+            table = operand[0] if isinstance(operand, tuple) else operand
+            if isinstance(table, Table) and table not in found:
+                table._settle()
+                found.append(table)
+        return found
+
+    def _eval(self, out: Any, places: "tuple[int | None, int | None, int | None]", append: bool) -> Any:
         whole = self._calculation(None)
-        rows = None
+        rows, (start, stop, step) = None, places
         if (start, stop, step) != (None, None, None):
             rows = self._rows(start, stop, step)
         calculation = whole if rows is None else self._calculation(rows)
@@ -158,13 +175,13 @@ class Expr:
             message = f"Cannot cast the result from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule 'same_kind'"
             raise TypeError(message)
         if isinstance(out, Dataset):
+            if append and any(operand == out for operand in self._operands.values() if isinstance(operand, Dataset)):
+                raise ValueError("out is an operand, whose rows would become more: append to another dataset")
             _to_dataset(calculation, shape, out, rows, append)
-        elif isinstance(out, np.ndarray):
+        else:
             if append:
                 raise ValueError("append=True needs a dataset as out")
             self._to_array(calculation, shape, out)
-        else:
-            raise TypeError(f"out is a dataset or an array, not {type(out).__name__}")
         return out
 
     def _rows(self, start: int | None, stop: int | None, step: int | None) -> tuple[int, int, int]:

@@ -9,17 +9,14 @@ from ._changes import Changes
 from ._columns import Column
 from ._index import Index
 from ._native import (
-    _are_indexes_waiting,
     _create_index,
     _indexed_columns,
     _indexes_follow,
     _keeping_rows,
-    _mark_stale,
     _rebuild_index,
     _removals,
     _remove_index,
     _set_indexes_follow,
-    _set_waiting_indexes,
     _update_indexes,
 )
 from ._records import at_path
@@ -214,9 +211,6 @@ class Indexed(Changes):
     @autoindex.setter
     def autoindex(self, auto: bool) -> None:
         _set_indexes_follow(self, bool(auto))
-        if not auto and _are_indexes_waiting(self):
-            _set_waiting_indexes(self, None)
-            _mark_stale(self, None)
 
     @property
     def colindexes(self) -> "dict[str, Index]":
@@ -343,32 +337,6 @@ class Indexed(Changes):
         if dtype.subdtype is not None or dtype.names is not None:
             raise TypeError("multidimensional and nested columns can not be indexed")
         return path
-
-    def _changed(self, paths: "Sequence[str] | None" = None) -> None:
-        super()._changed(paths)
-        if _mark_stale(self, None if paths is None else list(paths)) and self.autoindex:
-            _set_waiting_indexes(self, Waiting(self))
-
-    def _grown(self, first: int) -> None:
-        super()._grown(first)
-        # Few appends look for indexes, which takes as long as a small append.
-        if _are_indexes_waiting(self):
-            return
-        if not self.indexed or self.autoindex:
-            _set_waiting_indexes(self, Waiting(self))
-        else:
-            _mark_stale(self, None)
-
-
-class Waiting:
-    """Indexes, if there are any, that are brought up to date when the file is flushed or closed."""
-
-    def __init__(self, table: Indexed) -> None:
-        self._table = table
-
-    def _write(self) -> None:
-        _set_waiting_indexes(self._table, None)
-        _update_indexes(self._table)
 
 
 def _listed(filters: Any) -> "list[tuple[int, list[int]]] | None":

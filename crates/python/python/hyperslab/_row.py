@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._native import _changing_rows, _NewRow, _set_waiting_rows
-from ._records import plain_columns
+from ._native import _changing_rows, _NewRow
+from ._records import plain_columns, put_value
 
 if TYPE_CHECKING:
     from ._table import Table
@@ -110,12 +110,10 @@ class Row:
         return tuple(record)[key] if isinstance(key, slice) else tuple(record)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        names = self._batch.records.dtype.names or ()
-        record = self._batch.records[self._at : self._at + 1]
-        *outer, last = (key if isinstance(key, str) else names[key]).split("/")
-        for name in outer:
-            record = record[name]
-        record[last] = value
+        """Gives a column a value. Raises ValueError if the column cannot hold it."""
+        records = self._batch.records
+        path = key if isinstance(key, str) else (records.dtype.names or ())[key]
+        put_value(records[self._at : self._at + 1], path, value)
 
     def __contains__(self, value: Any) -> bool:
         return value in tuple(self._batch.records[self._at])
@@ -156,19 +154,19 @@ class NewRow(_NewRow):
         7
     """
 
-    __slots__ = ("_dtype", "_table")
+    __slots__ = ("_dtype",)
 
     #: Rows that are collected before they are written, in bytes.
     BYTES = 1 << 20
 
-    _table: "Table"
     _dtype: "np.dtype[Any]"
 
     def __new__(cls, table: "Table") -> "NewRow":
         dtype = table.dtype
         default = table._defaults().tobytes()
-        made = super().__new__(cls, plain_columns(dtype), default, max(cls.BYTES // max(dtype.itemsize, 1), 2))
-        made._table, made._dtype = table, dtype
+        capacity = max(cls.BYTES // max(dtype.itemsize, 1), 2)
+        made = super().__new__(cls, table, plain_columns(dtype), default, capacity)
+        made._dtype = dtype
         return made
 
     @property
@@ -179,7 +177,7 @@ class NewRow(_NewRow):
             >>> readings.row.nrow
             4
         """
-        return len(self._table) + self._count
+        return self._len()
 
     def __getitem__(self, key: str) -> Any:
         record = np.frombuffer(self._filled(), self._dtype)[0]
@@ -188,32 +186,7 @@ class NewRow(_NewRow):
         return record
 
     def _put(self, key: Any, value: Any) -> None:
-        """Gives a column a value that NumPy converts."""
+        """Gives a column a value that NumPy converts. Raises ValueError if the column cannot hold it."""
         row = np.frombuffer(bytearray(self._filled()), self._dtype)
-        record = row
-        *outer, last = (key if isinstance(key, str) else (self._dtype.names or ())[key]).split("/")
-        for name in outer:
-            record = record[name]
-        record[last][0] = value
+        put_value(row, key if isinstance(key, str) else (self._dtype.names or ())[key], value)
         self._fill(row.tobytes())
-
-    def _wait(self) -> None:
-        """Tells the file that the row has values, which its flush writes if the row is appended."""
-        if not self._is_waiting:
-            _set_waiting_rows(self._table, self)
-            self._is_waiting = True
-
-    def _write(self, count: int | None = None) -> None:
-        """Appends the collected rows to the table. If that fails, they stay collected."""
-        _changing_rows(self._table, lambda: self._write_alone(count))
-
-    def _write_alone(self, count: int | None) -> None:
-        count = self._count if count is None else count
-        _set_waiting_rows(self._table, None)
-        self._is_waiting = False
-        try:
-            self._table._append(np.frombuffer(self._first(count), self._dtype))
-        except BaseException:
-            self._wait()
-            raise
-        self._forget(count)

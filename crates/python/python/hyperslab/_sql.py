@@ -6,6 +6,9 @@ from typing import Any
 from ._native import Dataset, File
 from ._table import Table
 
+#: The error of DuckDB for a table that it does not know.
+_MISSING = re.compile(r"^Catalog Error: Table with name (.*) does not exist!", re.DOTALL)
+
 
 def run(path: str, statement: str) -> Any:
     """Returns the result of a statement, as an object with `__arrow_c_stream__`.
@@ -24,13 +27,32 @@ def run(path: str, statement: str) -> Any:
     except ImportError as cause:
         raise ImportError("`hyperslab sql` needs DuckDB: install it with `pip install duckdb`") from cause
     connection = duckdb.connect()
-    file = File(path, "r")
-    for name, table in _named(file, statement).items():
-        connection.register(name, _source(table))
-    result = connection.sql(statement)
+    # Without this, the names of variables here are tables.
+    connection.execute("set python_enable_replacement_scans = false")
+    file, result = File(path, "r"), None
+    for part in connection.extract_statements(statement):
+        result = _result(connection, file, part)
     if result is None:
         raise ValueError("the statement has no result: the tables of a file can only be read")
     return result
+
+
+def _result(connection: Any, file: File, statement: Any) -> Any:
+    """Runs one statement. The tables are those that DuckDB does not find."""
+    import duckdb
+
+    given: set[str] = set()
+    while True:
+        try:
+            return connection.sql(statement)
+        except duckdb.CatalogException as error:
+            missing = _MISSING.search(str(error))
+            if missing is None or missing[1] in given:
+                raise
+            if (table := _named(file, missing[1])) is None:
+                raise
+            given.add(missing[1])
+            connection.register(missing[1], _source(table))
 
 
 def _source(table: Table) -> Any:
@@ -41,27 +63,22 @@ def _source(table: Table) -> Any:
         return table
 
 
-def _named(file: File, statement: str) -> "dict[str, Table]":
-    """Returns the tables that a statement names."""
-    rest = statement
-    found: dict[str, Table] = {}
-    # The longest first: a path may be the end of another one.
-    paths = sorted(_paths(file), key=len, reverse=True)
-    for path in paths:
-        for quoted in (f'"{path}"', f'"{path[1:]}"') if path.count("/") > 1 else (f'"{path}"',):
-            if quoted in rest and (table := _table(file, path)) is not None:
-                rest = rest.replace(quoted, " ")
-                found[quoted[1:-1]] = table
-    for name in {path.rsplit("/", 1)[-1] for path in paths}:
-        if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rest, re.IGNORECASE):
-            continue
-        places = [path for path in paths if path.rsplit("/", 1)[-1] == name]
-        tables = {path: table for path in places if (table := _table(file, path)) is not None}
-        if len(tables) > 1:
-            listed = ", ".join(f'"{path}"' for path in sorted(tables))
-            raise ValueError(f"{name} is the name of {len(tables)} tables: write one of {listed}")
-        found.update((name, table) for table in tables.values())
-    return found
+def _named(file: File, name: str) -> Table | None:
+    """Returns the table with a name or a path, whose case DuckDB ignores. Returns None if there is none.
+
+    Raises:
+        ValueError: Several tables have the name.
+    """
+    wanted, found = name.casefold(), {}
+    for path in _paths(file):
+        # A name without "/" may be that of a table in any group.
+        names = (path, path[1:]) if "/" in name else (path.rsplit("/", 1)[-1],)
+        if wanted in (known.casefold() for known in names) and (table := _table(file, path)) is not None:
+            found[path] = table
+    if len(found) > 1:
+        listed = ", ".join(f'"{path}"' for path in sorted(found))
+        raise ValueError(f"{name} is the name of {len(found)} tables: write one of {listed}")
+    return next(iter(found.values()), None)
 
 
 def _paths(file: File) -> "list[str]":

@@ -1,10 +1,20 @@
 """Tables, as PyTables has them."""
 
+import re
 from typing import Any
+
+import numpy as np
 
 from ._arrow import Streams
 from ._columns import Column
+from ._create_table import check_keywords
+from ._dtypes import check_ref_dtype, check_vlen_dtype
 from ._native import DatasetID
+
+#: Attributes that every copy gets: the defaults of columns, and the kind of array that PyTables returns.
+_OF_EVERY_COPY = re.compile(r"FIELD_\d+_FILL|FLAVOR")
+#: Attributes that describe one table, and those that refer to objects of its file.
+_OF_THE_TABLE = re.compile(r"CLASS|VERSION|TITLE|NROWS|FIELD_\d+_(FILL|NAME)|DIMENSION_LIST|REFERENCE_LIST")
 
 
 class Table(Streams):
@@ -53,9 +63,11 @@ class Table(Streams):
         sortby: "str | Column | None" = None,
         checkCSI: bool = False,
         propindexes: bool = False,
+        copyuserattrs: bool = True,
         **kwds: Any,
     ) -> "Table":
-        """Copies rows to a new table, with other filters or chunks if these are given.
+        """Copies rows to a new table, with other filters or chunks if these are given. The columns keep their
+        defaults. If the copy fails, no part of it is left.
 
         Args:
             newparent: The group of the copy, in any file that is open for writing. The default is the group
@@ -68,17 +80,24 @@ class Table(Streams):
                 `start`, `stop` and `step` are positions in this order, and a negative step sorts backwards.
             checkCSI: Whether an index of `sortby` that is not completely sorted is an error.
             propindexes: Whether the copy gets indexes of the same columns, kinds and levels.
+            copyuserattrs: Whether the copy gets the attributes that users have given to this table. Those
+                that refer to objects of the file are not copied to another file.
             kwds: Keywords of `Group.create_table`: `title`, `compression`, `chunkshape`, `expectedrows`.
                 Filters and chunks are those of this table unless given.
 
         Returns:
             The copy.
 
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+            TypeError: An attribute cannot be copied.
+
         Example:
             >>> made = readings.copy(newname="packed", compression=hs.Blosc2("lz4"))
             >>> made.filter_names, len(made)
             (('blosc2',), 4)
         """
+        check_keywords("copy", kwds, ("title", "filters", "expectedrows", "chunkshape"))
         self._settle()
         parent = self.parent if newparent is None else newparent
         name = newname if newname is not None else (self.name or "").rsplit("/", 1)[-1]
@@ -89,17 +108,41 @@ class Table(Streams):
         if "compression" not in kwds and "filters" not in kwds:
             kwds |= self._filters()
         made: Table = parent.create_table(name, self.dtype, **kwds)
-        if order is not None:
-            for numbers in order:
-                for batch in self._batches(numbers):
-                    made.append(batch.records)
-        else:
-            length = max((32 << 20) // max(self.rowsize, 1), 1) * rows.step
-            for first in range(rows.start, rows.stop, length):
-                made.append(self[first : min(first + length, rows.stop) : rows.step])
-        for path, index in self.colindexes.items() if propindexes else ():
-            made.create_index(path, index.optlevel, index.kind)
+        try:
+            self._copy_attributes(made, copyuserattrs)
+            if order is not None:
+                for numbers in order:
+                    for batch in self._batches(numbers):
+                        made.append(batch.records)
+            else:
+                length = max((32 << 20) // max(self.rowsize, 1), 1) * rows.step
+                for first in range(rows.start, rows.stop, length):
+                    made.append(self[first : min(first + length, rows.stop) : rows.step])
+            for path, index in self.colindexes.items() if propindexes else ():
+                made.create_index(path, index.optlevel, index.kind)
+        except BaseException:
+            del parent[name]
+            raise
         return made
+
+    def _copy_attributes(self, made: "Table", with_those_of_users: bool) -> None:
+        """Gives a copy the defaults of the columns, and the attributes of users. References of another file
+        would refer to any object there: they are left out.
+        """
+        is_other = made.file != self.file
+        for name in self.attrs:
+            if not (_OF_EVERY_COPY.fullmatch(name) or (with_those_of_users and not _OF_THE_TABLE.fullmatch(name))):
+                continue
+            try:
+                stored = self.attrs.get_id(name)
+                if is_other and _refers(stored.dtype):
+                    continue
+                shape = None if stored.shape is None else (*stored.shape, *stored.dtype.shape)
+                made.attrs.create(name, self.attrs[name], shape, stored.dtype)
+            except (TypeError, ValueError) as cause:
+                raise TypeError(
+                    f"attribute {name!r} of {self.name!r} cannot be copied: {cause}; copyuserattrs=False leaves it out"
+                ) from cause
 
     def _filters(self) -> "dict[str, Any]":
         """The filters of the table as keywords of `create_table`."""
@@ -135,3 +178,12 @@ class Table(Streams):
         if found is None:
             raise TypeError(f"column {colname!r} is not enumerated")
         return {name: int(value) for name, value in found.items()}
+
+
+def _refers(dtype: "np.dtype[Any]") -> bool:
+    """Whether elements of a dtype refer to objects of a file."""
+    base = dtype.base
+    inner = check_vlen_dtype(base)
+    if isinstance(inner, np.dtype):
+        return _refers(inner)
+    return check_ref_dtype(base) is not None or any(_refers(base[name]) for name in base.names or ())

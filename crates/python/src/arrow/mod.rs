@@ -184,15 +184,27 @@ impl ArrowRows {
         let defaults = stored_row(py, this, defaults)?;
         py.detach(|| {
             let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
-            added.append(table, held.into_iter().map(Ok).chain(incoming), defaults)
+            let first = added.append(table, held.into_iter().map(Ok).chain(incoming), defaults)?;
+            table.dataset().changing_rows(|| this.state.waiting.grown(table))?;
+            Ok::<_, hyperslab_arrow::Error>(first)
         })
         .or_raise()
     }
 
-    /// Removes the rows that `append_to` has appended to the table. Returns whether there were any.
-    fn take_back(&self, dataset: &Bound<'_, Dataset>) -> PyResult<bool> {
-        let table = changed(dataset.get(), "remove rows")?;
-        let take_back = || self.added.lock().unwrap_or_else(PoisonError::into_inner).take_back(table);
+    /// Removes the rows that `append_to` has appended to the table.
+    fn take_back(&self, dataset: &Bound<'_, Dataset>) -> PyResult<()> {
+        let this = dataset.get();
+        let table = changed(this, "remove rows")?;
+        let take_back = || {
+            let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            table.dataset().changing_rows(|| {
+                if added.take_back(table)? {
+                    this.state.waiting.count(table);
+                    this.state.waiting.changed(table, None)?;
+                }
+                Ok::<_, hyperslab_tables::Error>(())
+            })
+        };
         dataset.py().detach(take_back).or_raise()
     }
 }
@@ -246,20 +258,20 @@ impl Added {
         }
     }
 
-    /// Removes the rows from the table.
+    /// Removes the rows from the table. Returns whether there were any.
     fn take_back(&mut self, table: &Table) -> hyperslab_tables::Result<bool> {
-        table.dataset().changing_rows(|| {
-            let is_any = !self.rows.is_empty();
-            if is_any && (self.are_moved || self.removals != table.dataset().removals()) {
-                let what = format!("{} rows of the stream", self.rows.iter().map(|rows| rows.end - rows.start).sum::<u64>());
-                let why = "they stay in the table: its rows were removed meanwhile, so the new ones have other numbers";
-                return Err(hyperslab_tables::Error::Argument { what, why: why.to_owned() });
-            }
-            for rows in self.rows.drain(..).rev() {
-                table.remove(rows, NonZeroU64::MIN)?;
-            }
-            Ok(is_any)
-        })
+        let is_any = !self.rows.is_empty();
+        if is_any && (self.are_moved || self.removals != table.dataset().removals()) {
+            let count: u64 = self.rows.iter().map(|rows| rows.end - rows.start).sum();
+            let why =
+                "they stay in the table: its rows were removed meanwhile, so the new ones have other numbers";
+            let what = format!("{count} rows of the stream");
+            return Err(hyperslab_tables::Error::Argument { what, why: why.to_owned() });
+        }
+        for rows in self.rows.drain(..).rev() {
+            table.remove(rows, NonZeroU64::MIN)?;
+        }
+        Ok(is_any)
     }
 }
 

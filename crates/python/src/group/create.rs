@@ -87,7 +87,7 @@ impl Group {
         let (py, (state, group)) = (slf.py(), changed::<PyKeyError>(slf, "delete a link")?);
         let path = name_required(name)?;
         py.detach(|| index::remove(group, &path)).map_err(|error| missing_object(&error))?;
-        state.forget_deleted(py);
+        state.waiting.forget_deleted(py);
         Ok(())
     }
 

@@ -310,13 +310,15 @@ impl<'a, const N: usize> Filling<'a, N> {
         let bytes: Vec<u8> =
             places.iter().chain(rest).flat_map(|place| place.to_le_bytes().into_iter().take(width)).collect();
         let options = WriteOptions::default().threads(std::num::NonZeroUsize::MIN);
+        // PyTables' numbers of rows have the byte order of the table.
+        let places_options = options.clone().datatype(layout.kind.datatype());
         let (from, to) = (first / sizes.reduction, layout.values_in(end));
         if slice < layout.slices {
             layout.sorted.write_with([slice..slice + 1, from..to], &values, &options)?;
-            layout.indices.write_with([slice..slice + 1, first..end], &bytes, &options)?;
+            layout.indices.write_with([slice..slice + 1, first..end], &bytes, &places_options)?;
         } else {
             layout.sorted_last.write_with(from..to, &values, &options)?;
-            layout.indices_last.write_with(first..padded, &bytes, &options)?;
+            layout.indices_last.write_with(first..padded, &bytes, &places_options)?;
         }
         self.note(slice, first, &keys, &places, records.last().map(|record| &record[..words]));
         Ok(())

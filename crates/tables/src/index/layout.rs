@@ -496,7 +496,8 @@ impl Kind {
         }
     }
 
-    fn datatype(self) -> Datatype {
+    /// Returns the datatype of numbers of rows.
+    pub(super) fn datatype(self) -> Datatype {
         match self {
             Self::Ultralight => u8::datatype(),
             Self::Light => u16::datatype(),

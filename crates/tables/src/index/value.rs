@@ -156,8 +156,7 @@ impl ValueType {
         }
     }
 
-    /// Writes a value of [`indexed`](Self::indexed) that has this key. `value` has [`size`](Self::size)
-    /// bytes.
+    /// Writes the value of an index of this type that has this key. `value` has [`size`](Self::size) bytes.
     pub(super) fn value(self, key: &[u64], value: &mut [u8]) {
         if self.kind == Kind::Text {
             for (bytes, word) in value.chunks_mut(8).zip(key) {
@@ -170,7 +169,11 @@ impl ValueType {
                 Kind::Float | Kind::Time => float_of_key(*word, bits),
                 Kind::Bool | Kind::Unsigned | Kind::Text => *word,
             };
-            value.copy_from_slice(&raw.to_le_bytes()[..value.len()]);
+            if self.is_big {
+                value.copy_from_slice(&raw.to_be_bytes()[8 - self.size..]);
+            } else {
+                value.copy_from_slice(&raw.to_le_bytes()[..self.size]);
+            }
         }
     }
 }
