@@ -20,6 +20,18 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// An error of another library, whose text has several lines.
+#[derive(Debug)]
+pub(crate) struct Lines(pub String);
+
+impl std::fmt::Display for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Lines {}
+
 /// Returns whether the reader of the output has closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
@@ -37,8 +49,11 @@ pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
 }
 
 /// Returns the causes of an error in one line, from the outermost to the innermost. Omits a cause that an
-/// outer cause already quotes.
+/// outer cause already quotes. An error that is [`Lines`] keeps its lines.
 pub(crate) fn message(error: &anyhow::Error) -> String {
+    if let Some(Lines(text)) = error.downcast_ref() {
+        return text.lines().map(plain).collect::<Vec<_>>().join("\n");
+    }
     let mut message = String::new();
     let mut quoted = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -13,6 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::buffer;
+use crate::dataset::Dataset;
 use crate::datatype::Datatype;
 use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
@@ -43,13 +44,17 @@ pub(crate) struct Request<'py> {
     skip_fill_chunks: Option<bool>,
     /// Whether the datatype has PyTables' form.
     is_table: bool,
+    /// A dataset whose datatype is taken: it may say more than a dtype.
+    stored_as: Option<Bound<'py, Dataset>>,
 }
 
 impl Request<'_> {
     /// Returns the options for the engine.
     pub(crate) fn options(self, state: &FileState) -> PyResult<DatasetOptions> {
         let (mut datatype, committed) = datatype(&self.dtype, state)?;
-        if self.is_table {
+        if let Some(other) = &self.stored_as {
+            datatype = (*other.get().core.datatype()).clone();
+        } else if self.is_table {
             datatype = hyperslab_tables::row_datatype(datatype);
         }
         let dataspace = dataspace(self.shape, self.maxshape);

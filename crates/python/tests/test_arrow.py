@@ -1,6 +1,7 @@
 """Rows of tables as streams of Arrow: what pyarrow, polars, DuckDB and pandas read is what NumPy says."""
 
 import gc
+import pickle
 import threading
 
 import duckdb
@@ -8,7 +9,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.acero as acero
 import pyarrow.compute as pc
+import pyarrow.dataset as pads
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -190,11 +193,39 @@ def test_columns_are_named_by_paths_in_any_order():
     assert_equal(read["info/deep/x"], rows["info"]["deep"]["x"].copy())
     assert_equal(read["info/level"], rows["info"]["level"].copy())
     assert pa.table(table.query(columns=[])).shape == (0, 0) or pa.table(table.query(columns=[])).num_rows == 100
-    with pytest.raises(ValueError, match='column "nothing"'):
-        pa.table(table.query(columns=["nothing"]))
+    for read_rows in (pa.table, hs.Query.read):
+        with pytest.raises(ValueError, match='column "info/nothing": the table has the columns time, '):
+            read_rows(table.query(columns=["info/nothing"]))
     for bad in (0, -1):
         with pytest.raises((ValueError, OverflowError)):
             table.to_batches(batch_size=bad)
+
+
+def test_records_of_a_query_have_a_field_for_each_path():
+    rows = some_rows(100)
+    table = table_of(rows)
+    for condition, kept in ((None, rows), ("temp > 300", rows[rows["temp"] > 300])):
+        read = table.query(condition, columns=["info/deep/x", "time", "info/level", "grid"]).read()
+        assert read.dtype.names == ("info/deep/x", "time", "info/level", "grid")
+        expected = (kept["info"]["deep"]["x"], kept["time"], kept["info"]["level"], kept["grid"])
+        for name, values in zip(read.dtype.names, expected, strict=True):
+            assert np.array_equal(read[name], values) and read[name].dtype == values.dtype
+        limited = table.query(condition, columns=["info/level"], limit=3).read()
+        assert limited["info/level"].tolist() == kept["info"]["level"][:3].tolist()
+        none = table.query(condition, columns=[], limit=50).read()
+        assert none.shape == (min(50, len(kept)),) and none.dtype.names == ()
+    slashes = table_of(np.array([(1, (2,))], [("a/b", "i4"), ("a", [("c/d", "i4")])]))
+    assert slashes.query(columns=["a/c/d", "a/b"]).read().tolist() == [(2, 1)]
+
+
+def test_a_limit_is_a_number_of_rows():
+    table = table_of(some_rows(10))
+    for make in (table.query, table.to_batches):
+        with pytest.raises(ValueError, match="limit=-1: the number of rows is at least 0"):
+            make("temp > 0", limit=-1)
+        with pytest.raises(TypeError):
+            make(limit=1.5)
+    assert len(table.query(limit=np.int64(3)).read()) == 3
 
 
 def test_an_empty_table_and_an_empty_result_have_their_schema():
@@ -223,6 +254,55 @@ def test_datasets_hand_columns_and_conditions_on_to_the_table(monkeypatch):
     assert frame["id"].to_list() == [text.decode() for text in rows["id"][rows["time"] > 5]]
     columns, condition = asked.pop()
     assert set(columns) == {"id", "time"} and condition == "(time > 5)"
+
+
+def test_datasets_are_joined_sorted_and_filtered():
+    rows = np.zeros(1000, [("i", "i4"), ("g", "i4"), ("f", "f8")])
+    rows["i"], rows["g"], rows["f"] = np.arange(1000), np.arange(1000) % 7, np.arange(1000)[::-1]
+    table = table_of(rows, chunkshape=128)
+    read = table.to_pyarrow_dataset()
+    whole = pads.InMemoryDataset(pa.table(table))
+    other = pads.InMemoryDataset(pa.table({"i": pa.array([5, 7, 2000], "i4"), "name": ["a", "b", "c"]}))
+    for sorted_rows in (read.sort_by("f"), read.sort_by([("g", "descending"), ("f", "ascending")])):
+        assert sorted_rows.count_rows() == 1000
+    assert read.sort_by("f").to_table() == whole.sort_by("f").to_table()
+    for kind in ("inner", "left semi"):
+        assert read.join(other, "i", join_type=kind).to_table() == whole.join(other, "i", join_type=kind).to_table()
+    doubled = read.join(read, keys="i", right_suffix="_2").sort_by("i").to_table()
+    assert doubled["f_2"].to_pylist() == rows["f"].tolist() and doubled.num_rows == 1000
+    near = {"on": "i", "by": [], "tolerance": 5}
+    assert read.join_asof(other, **near).to_table() == whole.join_asof(other, **near).to_table()
+
+    part = read.filter(pc.field("i") < 500).filter(pc.field("g") == 3)
+    kept = rows[(rows["i"] < 500) & (rows["g"] == 3)]
+    assert part.count_rows() == len(kept) and part.to_table()["f"].to_pylist() == kept["f"].tolist()
+    assert part.to_table(filter=pc.field("i") < 100)["i"].to_pylist() == kept["i"][kept["i"] < 100].tolist()
+    assert part.sort_by("f").to_table()["i"].to_pylist() == kept["i"][::-1].tolist()
+    assert duckdb.sql("select count(*) from part where f > 600").fetchall() == [((kept["f"] > 600).sum(),)]
+
+
+#: What reads a dataset in C++, and so cannot read a table.
+IN_CPP = [
+    lambda read: pads.Scanner.from_dataset(read).to_table(),
+    lambda read: pads.Scanner.from_dataset(read, columns=["n"]).head(1),
+    lambda read: pads.UnionDataset(read.schema, [read]).to_table(),
+    lambda read: pads.dataset([read, read]),
+    lambda read: pa.table({"n": pa.array([1], "i4")}).join(read, "n"),
+    lambda read: pads.InMemoryDataset(pa.table({"n": pa.array([1], "i4")})).join(read, "n"),
+    lambda read: acero.Declaration("scan", acero.ScanNodeOptions(read)).to_table(),
+    lambda read: read.replace_schema(read.schema),
+    lambda read: list(read.get_fragments()),
+    lambda read: read.files,
+    pickle.dumps,
+]
+
+
+@pytest.mark.parametrize("use", IN_CPP)
+def test_what_reads_datasets_in_another_way_is_refused(use):
+    read = table_of(np.zeros(3, [("n", "i4")])).to_pyarrow_dataset()
+    with pytest.raises((NotImplementedError, OSError, TypeError), match="table"):
+        use(read)
+    assert read.to_table().num_rows == 3 and str(read.partition_expression) == "true"
 
 
 FILTERS = [

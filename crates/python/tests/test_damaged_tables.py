@@ -166,3 +166,20 @@ def test_an_index_whose_chunks_do_not_fit_into_memory_is_not_used(tmp_path):
         table = file["t"]
         assert table.get_where_list("x > 997").tolist() == [998, 999]
         assert "chunks are too large" in table.explain("x > 997")
+
+
+@pytest.mark.parametrize("member", ["sorted", "indices", "ranges", "bounds", "sortedLR", "indicesLR"])
+def test_an_index_without_one_of_its_parts_is_not_used(tmp_path, member):
+    with hs.File(tmp_path / "t.h5", "w") as file:
+        table = file.create_table("t", [("a", "i8")], obj={"a": np.arange(5000)})
+        table.create_csindex("a")
+    with hs.File(tmp_path / "t.h5", "r+") as file:
+        del file[f"_i_t/a/{member}"]
+        table = file["t"]
+        assert table.count_where("a < 5") == 5
+        assert "build the index again" in table.explain("a < 5")
+        table.append({"a": [1]})
+        file.flush()
+        assert table.count_where("a < 5") == 6
+        table.reindex()
+        assert table.count_where("a < 5") == 6 and table.cols.a.index.unusable is None

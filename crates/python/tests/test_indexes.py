@@ -414,7 +414,9 @@ def test_a_boolean_of_h5py_is_true_in_an_index_if_any_bit_is_set(tmp_path):
         assert table.get_where_list("on").tolist() == expected
         table.create_index("on", kind="full")
         assert table.get_where_list("on").tolist() == expected
-        assert table.will_query_use_indexing("on") and table.get_where_list("~on & (n == 0)").size == 1000 - len(expected)
+        assert table.will_query_use_indexing("on") and table.get_where_list("~on & (n == 0)").size == 1000 - len(
+            expected
+        )
 
 
 def test_without_autoindex_changes_mark_indexes(tmp_path):

@@ -34,6 +34,7 @@ def path(tmp_path_factory):
         file.create_table("readings", obj=rows, chunkshape=600, compression=hs.Blosc2("lz4"))
         file.create_table("2024/others", obj=rows[:10])
         file.create_table("2025/others", obj=rows[10:30])
+        file.create_table("few", obj=rows[5:7])
         file["grid"] = np.zeros((3, 3))
         latin = np.array([(b"Z\xfcrich", 1), (b"Genf", 2)], [("town", "S6"), ("n", "i4")])
         file.create_table("latin", obj=latin)
@@ -178,6 +179,29 @@ def test_tables_of_one_name_are_told_apart_by_their_paths(path):
         assert text == f"n\n{count}\n"
     joined = 'select count(*) as n from "/2024/others" a join readings b on a.time = b.time'
     assert run("sql", path, joined, "--format", "csv").decode() == "n\n10\n"
+
+
+def test_only_tables_that_a_statement_reads_are_looked_for(path):
+    for statement, count in (
+        ('select count(others.time) as n from "/2024/others" others', 10),
+        ("select count(*) as n from few where id != 'others'", 2),
+        ('select count(*) as n, max(time) as others from "/2025/others"', 20),
+        ("with others as (select 1 as a) select count(*) as n from others, few", 2),
+        ("select count(*) as n from FEW a join few b using (time)", 2),
+        ("create temp table others as from few limit 1; select count(*) as n from others, few", 2),
+    ):
+        text = run("sql", path, statement, "--format", "csv").decode()
+        assert text.splitlines()[1].split(",")[0] == str(count), statement
+
+
+@pytest.mark.parametrize("name", ["file", "path", "re"])
+def test_variables_of_python_are_no_tables(path, name):
+    assert f"Table with name {name} does not exist" in run("sql", path, f"select * from {name}", code=1)
+
+
+def test_an_error_of_sql_has_lines(path):
+    lines = run("sql", path, "select 1 frm x y", code=1).splitlines()
+    assert "syntax error" in lines[0] and "LINE 1: select 1 frm x y" in lines and lines[-1].strip() == "^"
 
 
 @pytest.mark.parametrize(

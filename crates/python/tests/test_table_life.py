@@ -303,3 +303,38 @@ def test_a_loop_over_rows_ends_with_an_error_if_a_transaction_that_removed_rows_
             raise KeyError
         with pytest.raises(RuntimeError, match="begin the loop again"):
             list(loop)
+
+
+KILLED = """
+import os, sys
+import numpy as np
+import hyperslab as hs
+
+file = hs.File(sys.argv[1], "w")
+table = file.create_table("t", [("a", "i8"), ("b", "f8")], chunkshape=100, obj=None)
+table.append({"a": np.arange(1050), "b": -np.arange(1050.0)})
+table.create_index("a", kind="full")
+file.flush()
+if sys.argv[2] == "remove":
+    table.remove_rows(0, 130)
+elif sys.argv[2] == "modify":
+    table.modify_column(0, column=np.full(500, 7), colname="a")
+else:
+    table.append({"a": np.full(500, 7), "b": np.zeros(500)})
+if sys.argv[3] == "flushed halfway":
+    hs._native._update_indexes(table)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("change", ["remove", "modify", "append"])
+@pytest.mark.parametrize("when", ["before", "flushed halfway"])
+def test_a_killed_change_of_rows_without_filters_leaves_those_of_the_last_flush(tmp_path, change, when):
+    """Chunks without filters are written in place elsewhere; here they would leave half a change."""
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "t.h5", change, when], check=True)
+    with tables.open_file(tmp_path / "t.h5") as file:
+        table = file.root.t
+        assert table.read()["a"].tolist() == list(range(1050))
+        assert table.will_query_use_indexing("a == 7") and not table.cols.a.index.dirty
+        assert table.get_where_list("a == 7").tolist() == [7]
+        assert np.sort(table.get_where_list("a > 990")).tolist() == list(range(991, 1050))

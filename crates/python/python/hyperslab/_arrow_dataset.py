@@ -15,7 +15,7 @@ from ._arrow_filter import condition_of
 if TYPE_CHECKING:
     from ._arrow import Query
 
-#: The name of a file that cannot exist. pyarrow quotes it if it reads the dataset without calling its methods.
+#: The name of a file that cannot exist. pyarrow quotes it when it reads the dataset without the methods here.
 _NO_FILE = "the rows of an HDF5 table, which only methods of this dataset read (to_table, to_batches, scanner)"
 
 
@@ -24,10 +24,10 @@ class RowsDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
 
     def __init__(self, query: "Query") -> None:
         self._query = query._with_wide_halves()
-        # DuckDB and polars take only an instance of pyarrow's class. pyarrow reads an object of that class in
-        # C++, and ends the process if there is none. The object here has one file, and opening it is an error.
-        # A file system of Python could open it, but its calls from threads of pyarrow block the end of the
-        # interpreter.
+        # DuckDB takes only an instance of pyarrow's class. Parts of pyarrow use the C++ dataset in such an
+        # instance, and crash if there is none. The C++ dataset here has one file, which cannot be opened. A
+        # file system in Python could open it, but pyarrow's threads would still call it when the interpreter
+        # ends, and then the process hangs.
         system, form = SubTreeFileSystem(os.devnull, LocalFileSystem()), pyarrow.dataset.IpcFileFormat()
         super().__init__([form.make_fragment(_NO_FILE, system)], pyarrow.schema(self._query), form, system)
 

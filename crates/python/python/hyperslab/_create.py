@@ -223,6 +223,7 @@ def create_dataset(
             "modification": int(time.time()) if track_times else None,
             "skip_fill_chunks": skip_fill_chunks,
             "is_table": others.get("_is_table", False),
+            "stored_as": others.get("_stored_as"),
         },
     )
     if data is not None and not isinstance(data, Empty):
@@ -238,7 +239,7 @@ def create_dataset(
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
 _NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
 # `create_table` gives it.
-_INTERNAL = {"_is_table"}
+_INTERNAL = {"_is_table", "_stored_as"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 

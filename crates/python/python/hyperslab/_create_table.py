@@ -37,6 +37,7 @@ def create_table(
     **kwds: Any,
 ) -> Any:
     """Creates a table; see `Group.create_table`."""
+    stored_as = kwds.pop("_stored_as", None)
     check_keywords("create_table", kwds)
     stream = _ArrowRows(obj) if is_stream(obj) else None
     if dtype is None:
@@ -54,7 +55,8 @@ def create_table(
             raise ValueError("give filters= or compression=, not both")
         kwds |= _keywords(filters)
     rows = _chunk_rows(kind.itemsize, expectedrows) if chunkshape is None else int(np.ravel(chunkshape)[0])
-    made = group.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(rows,), **kwds, _is_table=True)
+    kwds |= {"_is_table": True, "_stored_as": stored_as}
+    made = group.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(rows,), **kwds)
     try:
         _make_table(made, title, defaults)
         table = group[name]
@@ -69,7 +71,7 @@ def create_table(
 
 
 def check_keywords(function: str, given: "Iterable[str]", others: "Iterable[str]" = ()) -> None:
-    """Raises TypeError for a keyword that neither `create_dataset` takes for a table nor `function` itself."""
+    """Raises TypeError for a keyword that neither `function` takes nor `create_dataset` takes for a table."""
     known = {*(_KEYWORDS | _NOT_SUPPORTED | _WITHOUT_EFFECT) - _NOT_FOR_TABLES, *others}
     for key in given:
         if key not in known:

@@ -28,7 +28,7 @@ def run(path: str, statement: str) -> Any:
         raise ImportError("`hyperslab sql` needs DuckDB: install it with `pip install duckdb`") from cause
     connection = duckdb.connect()
     # Without this, the names of variables here are tables.
-    connection.execute("set python_enable_replacement_scans = false")
+    connection.execute("set python_enable_replacements = false")
     file, result = File(path, "r"), None
     for part in connection.extract_statements(statement):
         result = _result(connection, file, part)

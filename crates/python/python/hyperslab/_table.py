@@ -107,7 +107,8 @@ class Table(Streams):
         kwds.setdefault("chunkshape", self.chunks)
         if "compression" not in kwds and "filters" not in kwds:
             kwds |= self._filters()
-        made: Table = parent.create_table(name, self.dtype, **kwds)
+        # The datatype says which columns are times, which a dtype does not.
+        made: Table = parent.create_table(name, self.dtype, **kwds, _stored_as=self)
         try:
             self._copy_attributes(made, copyuserattrs)
             if order is not None:

@@ -13,15 +13,16 @@ impl Group {
     /// Creates a table, and the missing groups on the way. PyTables opens it as a `Table`.
     ///
     /// Args:
-    ///     name: The path of the table. dtype: The columns: a structured dtype or its list of fields, a dict
-    ///     of dtypes, or a description of
-    ///         PyTables. The default is the dtype of `obj`.
+    ///     name: The path of the table.
+    ///     dtype: The columns: a structured dtype or its list of fields, a dict of dtypes, or a description
+    ///         of PyTables. The default are the columns of `obj`, which must have names.
     ///     title: A text that describes the table.
     ///     filters: Filters of PyTables (an object with `complevel`, `complib` and `shuffle`), instead of
     ///         `compression`.
     ///     expectedrows: The number of rows that the table will have, about. It decides the length of chunks.
     ///     chunkshape: The number of rows of a chunk, instead of a length by `expectedrows`.
-    ///     obj: The first rows, in any form that `Table.append` takes.
+    ///     obj: The first rows, in any form that `Table.append` takes. Without `dtype`, records, a dict of
+    ///         columns, a DataFrame or a stream of Arrow.
     ///     kwds: Keywords of `create_dataset`: `compression` (`hs.Blosc2("lz4")` makes queries fast),
     ///         `compression_opts`, `shuffle`, `fletcher32`, `track_times`, `track_order`.
     ///
@@ -29,8 +30,9 @@ impl Group {
     ///     The table.
     ///
     /// Raises:
-    ///     ValueError: The name exists, the file is open for reading, or an option does not fit.
-    ///     TypeError: The dtype has no columns.
+    ///     ValueError: The name exists, the file is open for reading, an option does not fit, or a column has
+    ///         a name that PyTables does not take: empty, "." or with a "/".
+    ///     TypeError: The dtype has no columns, or a table has no values of the type of a column.
     ///
     /// Example:
     ///     >>> columns = [("time", "i8"), ("temp", "f4"), ("id", "S12")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab::{Attribute, Dataset};
 
-use super::layout::{Layout, damaged};
+use super::layout::{Layout, damaged, unreadable};
 use super::{Kind, hash};
 use crate::error::Result;
 
@@ -55,6 +55,11 @@ impl Content {
         if layout.chunks().checked_mul(per_chunk).is_none_or(|bytes| bytes > MOST_BYTES) {
             return Err(damaged(&layout.group, "it has too many bounds for the memory: use larger chunks"));
         }
+        let group = layout.group.clone();
+        Self::of(layout).map_err(|error| unreadable(&group, error))
+    }
+
+    fn of(layout: Layout) -> Result<Self> {
         let bounds = Arc::new(Bounds::read(&layout)?);
         let mut content = Self { layout, bounds, stamp: None, checksums: Arc::default() };
         content.read_stamp()?;

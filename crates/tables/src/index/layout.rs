@@ -110,6 +110,17 @@ pub(super) fn damaged(object: &Object, why: impl Into<String>) -> Error {
     Error::Object { path: object.path().to_owned(), why: why.into() }
 }
 
+/// Returns the error for an index of which a part is missing or cannot be decoded. Other errors are not the
+/// index's.
+pub(super) fn unreadable(group: &Group, error: Error) -> Error {
+    match error {
+        Error::Hdf5(error) if !matches!(error.root(), hyperslab::Error::Io { .. }) => {
+            damaged(group, format!("{error}: build the index again"))
+        }
+        error => error,
+    }
+}
+
 impl Layout {
     /// Opens the index of a column, if there is one.
     ///
@@ -121,7 +132,10 @@ impl Layout {
         }
         let Node::Group(group) = root.get(&path)? else { return Ok(None) };
         // Others are groups of nested columns, and indexes of PyTables 1.x, which PyTables ignores, too.
-        if is_class(&group, INDEX)? { Self::of(group).map(Some) } else { Ok(None) }
+        if !is_class(&group, INDEX)? {
+            return Ok(None);
+        }
+        Self::of(group.clone()).map(Some).map_err(|error| unreadable(&group, error))
     }
 
     fn of(group: Group) -> Result<Self> {

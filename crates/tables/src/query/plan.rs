@@ -12,7 +12,7 @@ use std::ops::{Bound, Range};
 use hyperslab_expr::{Comparison, Demand, Type, Value};
 
 use super::bounds::{Interval, Key};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{Candidates, ColumnIndex};
 use crate::table::Table;
 
@@ -193,12 +193,11 @@ impl Planning<'_> {
                 Ok(Some(Found { is_exact: found.is_exact && interval.is_exact(), ..found }))
             }
             Ok(None) => Ok(None),
-            // What cannot be used is not used: a scan gives the answer.
-            Err(error @ (Error::Object { .. } | Error::Argument { .. })) => {
+            // What cannot be used is not used: a scan gives the answer, or the error of the table.
+            Err(error) => {
                 self.plan.refused.push(error.to_string());
                 Ok(None)
             }
-            Err(error) => Err(error),
         }
     }
 

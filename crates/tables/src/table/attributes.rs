@@ -53,5 +53,10 @@ fn fill(number: usize, column: &Column, value: &[u8]) -> Attribute {
         }
         datatype => (datatype.clone(), Dataspace::Scalar),
     };
+    // PyTables takes the number of an enumeration, and warns of the enumeration itself.
+    let datatype = match datatype {
+        Datatype::Enumeration(enumeration) => *enumeration.base,
+        datatype => datatype,
+    };
     Attribute { name: format!("FIELD_{number}_FILL"), datatype, dataspace, data: value.to_vec() }
 }

@@ -2,6 +2,7 @@
 
 mod output;
 pub(super) mod sql;
+mod target;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -55,8 +56,8 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.threads.set();
-    args.output.check()?;
     let path = Path::new(&args.file);
+    args.output.check(path)?;
     let dataset = place::open(path)?.dataset(&args.table).with_context(|| path.display().to_string())?;
     let table = Table::new(dataset)?;
     // A condition without columns is true for all rows.

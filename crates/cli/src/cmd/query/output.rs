@@ -1,15 +1,14 @@
 //! Record batches as text, or as a file of another format.
 
-use std::fs::Permissions;
 use std::io::{self, IsTerminal as _, Write};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 
+use super::target::{self, Target};
 use crate::error::Usage;
 use crate::show::plain;
 use crate::show::table::Table;
@@ -48,15 +47,18 @@ pub(super) struct Output {
     /// Write at most N rows, or all if N is 0 [default: 1000 as a table, else all]
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Write to FILE, which is replaced when it is complete
+    /// Write to FILE, which is replaced when the new one, FILE.part, is complete
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     target: Option<PathBuf>,
 }
 
 impl Output {
-    /// Refuses to write bytes to a terminal.
-    pub(super) fn check(&self) -> anyhow::Result<()> {
-        if self.target.is_none() && !self.format.is_text() && io::stdout().is_terminal() {
+    /// Refuses to write bytes to a terminal, and to replace the file with the rows.
+    pub(super) fn check(&self, input: &Path) -> anyhow::Result<()> {
+        if let Some(path) = &self.target {
+            return target::check(path, input);
+        }
+        if !self.format.is_text() && io::stdout().is_terminal() {
             return Err(
                 Usage("this format is no text: give a file with -o, or pipe the output".to_owned()).into()
             );
@@ -101,38 +103,31 @@ impl Output {
             Format::Arrow => stream(&mut rows, &mut out),
             format => text(format, &mut rows, &mut out),
         };
-        // The writers wrap errors of the output in their own.
-        match (done, out.failed) {
-            (Err(_), Some(kind)) => Err(io::Error::from(kind).into()),
-            (done, _) => done,
-        }
+        out.explained(done)
     }
 
-    /// Writes a file beside `path`, and gives it this name when it is complete.
+    /// Writes the file at `path`.
     fn replace(&self, path: &Path, rows: &mut Limited) -> anyhow::Result<()> {
         let shown = || path.display().to_string();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // As any new file: the mask of the process decides.
-        let permissions = Permissions::from_mode(0o666);
-        let made =
-            tempfile::Builder::new().permissions(permissions).tempfile_in(folder.unwrap_or(Path::new(".")));
-        let mut file = made.with_context(shown)?;
+        let mut out =
+            Noting { out: io::BufWriter::new(Target::new(path).with_context(shown)?), failed: None };
+        let done = self.file(rows, &mut out).and_then(|()| Ok(out.flush()?));
+        out.explained(done).with_context(shown)?;
+        let target = out.out.into_inner().map_err(io::IntoInnerError::into_error).with_context(shown)?;
+        target.finish().with_context(shown)
+    }
+
+    fn file(&self, rows: &mut Limited, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
         match self.format {
             #[cfg(feature = "parquet")]
-            Format::Parquet => parquet(rows, file.as_file())?,
+            Format::Parquet => parquet(rows, out),
             Format::Arrow => {
-                let mut writer = FileWriter::try_new_buffered(file.as_file_mut(), &rows.rows.schema())?;
+                let mut writer = FileWriter::try_new(out, &rows.rows.schema())?;
                 rows.try_for_each(|batch| anyhow::Ok(writer.write(&batch?)?))?;
-                writer.finish()?;
+                Ok(writer.finish()?)
             }
-            format => {
-                let mut out = io::BufWriter::new(file.as_file_mut());
-                text(format, rows, &mut out)?;
-                out.flush().with_context(shown)?;
-            }
+            format => text(format, rows, out),
         }
-        file.persist(path).map_err(|error| error.error).with_context(shown)?;
-        Ok(())
     }
 }
 
@@ -166,11 +161,17 @@ impl Iterator for Limited {
 fn text(format: Format, rows: &mut Limited, out: &mut dyn Write) -> anyhow::Result<()> {
     match format {
         Format::Csv => {
+            let schema = rows.rows.schema();
+            if let Some(nested) = schema.fields().iter().find(|field| field.data_type().is_nested()) {
+                bail!(
+                    "column {}: CSV has no nested columns: name others in --columns, or use --format json",
+                    plain(nested.name())
+                );
+            }
             // The writer leaves the names out if there is no row.
-            let names = RecordBatch::new_empty(rows.rows.schema());
             let mut writer = arrow_csv::Writer::new(out);
-            writer.write(&names).map_err(not_flat)?;
-            rows.try_for_each(|batch| writer.write(&batch?).map_err(not_flat))
+            writer.write(&RecordBatch::new_empty(schema))?;
+            rows.try_for_each(|batch| anyhow::Ok(writer.write(&batch?)?))
         }
         Format::Json => {
             let mut writer = arrow_json::LineDelimitedWriter::new(out);
@@ -179,12 +180,6 @@ fn text(format: Format, rows: &mut Limited, out: &mut dyn Write) -> anyhow::Resu
         }
         _ => table(rows, out),
     }
-}
-
-/// Adds what to do to the error for a nested column.
-fn not_flat(error: arrow_schema::ArrowError) -> anyhow::Error {
-    anyhow::Error::new(error)
-        .context("CSV has no nested columns: name others in --columns, or use --format json")
 }
 
 fn table(rows: &mut Limited, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -216,7 +211,7 @@ fn stream(rows: &mut Limited, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(rows: &mut Limited, file: &std::fs::File) -> anyhow::Result<()> {
+fn parquet(rows: &mut Limited, file: impl Write + Send) -> anyhow::Result<()> {
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, ZstdLevel};
     use parquet::file::properties::WriterProperties;
@@ -229,22 +224,30 @@ fn parquet(rows: &mut Limited, file: &std::fs::File) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Remembers why the output failed.
-struct Noting<'w> {
-    out: &'w mut dyn Write,
-    failed: Option<io::ErrorKind>,
+/// Remembers why the output failed. The writers wrap its errors in their own.
+struct Noting<W> {
+    out: W,
+    failed: Option<io::Error>,
 }
 
-impl Noting<'_> {
+impl<W> Noting<W> {
     fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
-        if let Err(error) = &done {
-            self.failed = Some(error.kind());
+        done.inspect_err(|error| {
+            let kind = || io::Error::from(error.kind());
+            self.failed = Some(error.raw_os_error().map_or_else(kind, io::Error::from_raw_os_error));
+        })
+    }
+
+    /// Returns the result of a writer, or the error of the output that caused it.
+    fn explained(&mut self, done: anyhow::Result<()>) -> anyhow::Result<()> {
+        match (done, self.failed.take()) {
+            (Err(_), Some(error)) => Err(error.into()),
+            (done, _) => done,
         }
-        done
     }
 }
 
-impl Write for Noting<'_> {
+impl<W: Write> Write for Noting<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let done = self.out.write(bytes);
         self.noted(done)

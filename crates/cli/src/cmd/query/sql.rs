@@ -7,7 +7,7 @@ use std::path::Path;
 use arrow_array::RecordBatchReader;
 
 use super::output::Output;
-use crate::error::Usage;
+use crate::error::{Lines, Usage};
 
 /// Run a statement of SQL on the tables of a file
 #[derive(Debug, clap::Args)]
@@ -35,12 +35,13 @@ pub trait Sql {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write, sql: Option<&dyn Sql>) -> anyhow::Result<()> {
-    args.output.check()?;
+    let file = Path::new(&args.file);
+    args.output.check(file)?;
     let Some(sql) = sql else {
         let why = "this program has no SQL: `pip install hyperslab duckdb` brings a command `hyperslab` \
                    that has it; `hyperslab query` selects rows without SQL";
         return Err(Usage(why.to_owned()).into());
     };
-    let rows = sql.run(Path::new(&args.file), &args.statement)?;
+    let rows = sql.run(file, &args.statement).map_err(|error| Lines(error.to_string()))?;
     args.output.write(rows, out)
 }

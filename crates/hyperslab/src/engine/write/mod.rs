@@ -7,7 +7,8 @@
 //! to newly allocated space, so committed data are not touched.
 //!
 //! A chunk that is written in part is held decoded until [`flush`](Write::flush). Data without filters are
-//! written in place, as in every HDF5 library. A transaction moves their chunks, so that it can be undone.
+//! written in place, as in every HDF5 library. In a transaction and in a table whose rows change, chunks get
+//! new space instead: no commit is seen halfway, and a transaction can be undone.
 
 mod encode;
 mod in_place;
@@ -97,6 +98,8 @@ pub struct Write<'a> {
     /// Whether to leave out chunks that hold only the fill value, if the dataset
     /// [allows](StoredArray::may_skip_fill) it.
     pub skips_fill: bool,
+    /// Whether chunks without filters get new space, too, so that their changes can be undone.
+    pub moves: bool,
 }
 
 /// A write in progress.
@@ -154,9 +157,9 @@ impl Write<'_> {
         matches!(&self.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty() && !chunked.unfiltered_edges)
     }
 
-    /// Returns whether chunks without filters get new space, too: in a transaction, which may be undone.
+    /// Returns whether chunks without filters get new space: those of an implicit index cannot.
     fn moves_chunks(&self, chunked: &ChunkedStorage) -> bool {
-        self.store.in_transaction() && !matches!(chunked.index.info(), ChunkIndexInfo::Implicit { .. })
+        self.moves && !matches!(chunked.index.info(), ChunkIndexInfo::Implicit { .. })
     }
 
     /// Encodes and writes the held chunks. They stay held until [`forget`](Self::forget).

@@ -101,6 +101,11 @@ impl Dataset {
         self.rows_lock.get(|_| OnceLock::new()).get_or_init(|| self.file().rows_lock(self.address()))
     }
 
+    /// Returns the lock of the rows, if it was ever taken through any handle.
+    fn known_rows_lock(&self) -> Option<Arc<RowsLock>> {
+        self.file().known_rows_lock(self.address())
+    }
+
     /// Returns the state that the header describes now.
     pub(super) fn state(&self) -> Result<Arc<State>> {
         let generation = self.store().generation();

@@ -1,7 +1,7 @@
 //! The lock of the rows of a table. A query, and most changes of rows, take several steps of the engine. This
 //! lock has each of them see the rows as no other one leaves them halfway.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 
@@ -15,12 +15,15 @@ pub(in crate::object) struct RowsLock {
     /// The thread that changes rows; 0 if there is none.
     changing: AtomicUsize,
     removals: AtomicU64,
+    /// Whether rows were changed since the file was opened.
+    are_changed: AtomicBool,
 }
 
 impl RowsLock {
     pub(in crate::object) fn new(file: u32) -> Self {
         let lock = Ranked::new(file, Rank::Rows, RwLock::default());
-        Self { lock, changing: AtomicUsize::new(0), removals: AtomicU64::new(0) }
+        let (changing, removals) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { lock, changing, removals, are_changed: AtomicBool::new(false) }
     }
 
     fn is_mine(&self) -> bool {
@@ -59,8 +62,15 @@ impl Dataset {
         }
         let _alone = rows.lock.write();
         rows.changing.store(this_thread(), Ordering::Relaxed);
+        rows.are_changed.store(true, Ordering::Relaxed);
         let _changing = Changing(rows);
         f()
+    }
+
+    /// Returns whether [`changing_rows`](Self::changing_rows) was called, through any handle. A change of rows
+    /// takes several writes, which reach the file together.
+    pub(super) fn are_rows_changed(&self) -> bool {
+        self.known_rows_lock().is_some_and(|rows| rows.are_changed.load(Ordering::Relaxed))
     }
 
     /// Returns how often rows were removed, or a transaction was undone: other rows have their numbers then.

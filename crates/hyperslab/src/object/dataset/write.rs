@@ -158,7 +158,8 @@ impl Dataset {
 
     pub(in crate::object) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
         let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
-        Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill }
+        let moves = self.store().in_transaction() || self.are_rows_changed();
+        Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill, moves }
     }
 
     pub(in crate::object) fn check_writable(&self) -> Result<()> {

@@ -196,6 +196,11 @@ impl File {
         self.shared().rows_locks.of(dataset, || RowsLock::new(self.store().number()))
     }
 
+    /// Returns the lock of the rows of one table, if a thread has asked for it.
+    pub(in crate::object) fn known_rows_lock(&self, dataset: Addr) -> Option<Arc<RowsLock>> {
+        self.shared().rows_locks.known(dataset)
+    }
+
     fn lock(&self, rank: Rank) -> Ranked<RwLock<()>> {
         Ranked::new(self.store().number(), rank, RwLock::default())
     }
@@ -212,6 +217,10 @@ impl<L> Default for Locks<L> {
 }
 
 impl<L> Locks<L> {
+    fn known(&self, dataset: Addr) -> Option<Arc<L>> {
+        self.0.lock().get(&dataset).cloned()
+    }
+
     fn of(&self, dataset: Addr, new: impl FnOnce() -> L) -> Arc<L> {
         let mut locks = self.0.lock();
         if locks.len() > KEPT_LOCKS {
