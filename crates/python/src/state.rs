@@ -127,8 +127,8 @@ impl FileState {
         Ok(())
     }
 
-    /// Ends the transaction: its changes are kept or rolled back. They are rolled back, too, if they cannot be
-    /// written.
+    /// Ends the transaction: its changes are kept or rolled back. They are rolled back, too, if they cannot
+    /// be written.
     pub(crate) fn end(&self, py: Python<'_>, is_kept: bool) -> PyResult<()> {
         let written = if is_kept { self.write_waiting(py) } else { Ok(()) };
         let is_kept = is_kept && written.is_ok();

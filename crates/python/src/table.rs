@@ -121,8 +121,8 @@ pub(crate) fn row_count_changed(dataset: &Bound<'_, Dataset>) -> PyResult<()> {
     Ok(())
 }
 
-/// Marks the indexes of columns, or all indexes, as out of date. They are built again when the file is flushed
-/// or closed, if they follow changes.
+/// Marks the indexes of columns, or all indexes, as out of date. They are built again when the file is
+/// flushed or closed, if they follow changes.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
 #[pyo3(name = "_rows_changed", signature = (dataset, columns))]

@@ -1,5 +1,5 @@
-"""hyperslab and libhdf5 change the attributes of one object in turn: each goes on with the heap, and the list of
-its free space, that the other has left.
+"""hyperslab and libhdf5 change the attributes of one object in turn: each goes on with the heap, and the list
+of its free space, that the other has left.
 """
 
 import random

@@ -419,6 +419,20 @@ def test_a_boolean_of_h5py_is_true_in_an_index_if_any_bit_is_set(tmp_path):
         )
 
 
+def test_a_loop_in_the_order_of_a_column_may_change_another_column():
+    with hs.File.in_memory() as file:
+        table = file.create_table(
+            "t", [("a", "i4"), ("b", "i4")], obj={"a": np.arange(1000)[::-1], "b": np.zeros(1000)}
+        )
+        table.create_csindex("a")
+        table.create_csindex("b")
+        for row in table.itersorted("a", stop=500):
+            row["b"] = row["a"]
+            row.update()
+        assert table.cols.b.index.dirty and not table.cols.a.index.dirty
+        assert table.read_sorted("a")["b"].tolist() == [*range(500), *[0] * 500]
+
+
 def test_without_autoindex_changes_mark_indexes(tmp_path):
     with hs.File(tmp_path / "t.h5", "w") as file:
         table = file.create_table("t", DTYPE, obj=some_rows(100))

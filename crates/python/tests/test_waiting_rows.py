@@ -1,5 +1,5 @@
-"""Rows of single appends, indexes and numbers of rows that wait to be written: nothing is lost, and nothing keeps a
-file open.
+"""Rows of single appends, indexes and numbers of rows that wait to be written: nothing is lost, and nothing
+keeps a file open.
 """
 
 import gc

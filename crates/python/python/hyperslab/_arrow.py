@@ -1,8 +1,7 @@
 """Rows of tables as streams of Arrow, for DuckDB, polars, pyarrow, pandas and others."""
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import getitem, index
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,9 +154,9 @@ class Query:
         read = self._read_outermost(outermost)
         if outermost == self._columns:
             return read
-        made = np.empty(len(read), [(path, reduce(getitem, places[path], dtype)) for path in self._columns])
+        made = np.empty(len(read), [(path, _at(dtype, places[path])) for path in self._columns])
         for path, place in places.items():
-            made[path] = reduce(getitem, place, read)
+            made[path] = _at(read, place)
         return made
 
     def _read_outermost(self, columns: "list[str] | None") -> "NDArray[Any]":
@@ -306,6 +305,13 @@ class Streams(Queries):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule with a stream of the rows, by the protocol of Arrow."""
         return self.query().__arrow_c_stream__(requested_schema)
+
+
+def _at(rows: Any, place: "tuple[str, ...]") -> Any:
+    """Returns the column at a place in an array of records or in its dtype."""
+    for name in place:
+        rows = rows[name]
+    return rows
 
 
 def _place(dtype: "np.dtype[Any]", path: str) -> "tuple[str, ...]":

@@ -318,20 +318,19 @@ class Changes(Rows):
         """
         self._settle()
         made = self._made(rows)
+        return _changing_rows(self, lambda: self._put_rows(self._numbers(coords), made))
 
-        def change() -> int:
-            at = self._numbers(coords)
-            if len(at) != len(made):
-                raise ValueError(f"{len(made)} rows are given for {len(at)} numbers of rows")
-            # Of a number that occurs twice, the last row stays, as in a loop.
-            last = len(at) - 1 - np.unique(at[::-1], return_index=True)[1]
-            order = last[np.argsort(at[last])]
-            if len(order):
-                self._put(at[order], made[order])
-            self._changed()
-            return len(made)
-
-        return _changing_rows(self, change)
+    def _put_rows(self, at: "NDArray[np.int64]", made: "NDArray[Any]", paths: "Sequence[str] | None" = None) -> int:
+        """Replaces the rows at `at`, which differ in these columns. None stands for all columns."""
+        if len(at) != len(made):
+            raise ValueError(f"{len(made)} rows are given for {len(at)} numbers of rows")
+        # Of a number that occurs twice, the last row stays, as in a loop.
+        last = len(at) - 1 - np.unique(at[::-1], return_index=True)[1]
+        order = last[np.argsort(at[last])]
+        if len(order):
+            self._put(at[order], made[order])
+        self._changed(paths)
+        return len(made)
 
     def remove_rows(self, start: int | None = None, stop: int | None = None, step: int | None = None) -> int:
         """Removes rows: the rows after them move up.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Batch:
     """Rows that were read together, of which a loop may change some."""
 
-    __slots__ = ("changed", "numbers", "records", "removals", "table")
+    __slots__ = ("changed", "columns", "numbers", "records", "removals", "table")
 
     def __init__(
         self, table: "Table", numbers: "np.ndarray[Any, Any]", records: "np.ndarray[Any, Any]", removals: int
@@ -25,6 +25,7 @@ class Batch:
         self.records = records
         self.removals = removals
         self.changed: set[int] = set()
+        self.columns: set[str] = set()
 
     def write(self) -> None:
         """Writes the rows that the loop has changed."""
@@ -36,7 +37,7 @@ class Batch:
 
     def _put(self, at: "np.ndarray[Any, Any]") -> None:
         self.table._check_unmoved(self.removals)
-        self.table.modify_coordinates(self.numbers[at], self.records[at])
+        self.table._put_rows(self.numbers[at], self.records[at], sorted(self.columns))
 
 
 class Row:
@@ -114,6 +115,7 @@ class Row:
         records = self._batch.records
         path = key if isinstance(key, str) else (records.dtype.names or ())[key]
         put_value(records[self._at : self._at + 1], path, value)
+        self._batch.columns.add(path)
 
     def __contains__(self, value: Any) -> bool:
         return value in tuple(self._batch.records[self._at])

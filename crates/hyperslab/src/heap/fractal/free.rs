@@ -2,9 +2,10 @@
 //!
 //! This module stores header and list in one extent, with room for the list to grow. To libhdf5 they are two
 //! structures, and the room is space allocated for the second. libhdf5 fails ("size of entry changed") if the
-//! first change of a list fills its room exactly, so there is no room, or more than one change fills. Only sections of direct blocks are kept.
-//! libhdf5 also lists blocks that it skipped or freed, which take no bytes of the file. Dropping those costs
-//! offsets in the heap, of which there are more than enough.
+//! first change of a list fills its room exactly, so there is no room, or more than one change fills.
+//!
+//! Only sections of direct blocks are kept. libhdf5 also lists blocks that it skipped or freed, which take no
+//! bytes of the file. Dropping those costs offsets in the heap, of which there are more than enough.
 
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
 use hyperslab_format::free_space::sections::{FreeSection, FreeSectionKind, FreeSpaceSections};
