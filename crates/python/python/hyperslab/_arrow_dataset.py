@@ -93,7 +93,10 @@ class RowsDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
         raise NotImplementedError("a dataset of a table has no files: use scanner, to_batches or to_table")
 
     get_fragments = replace_schema = _refuse
-    files = property(_refuse)
+
+    @property
+    def files(self) -> Any:
+        return self._refuse()
 
 
 def _in_memory(dataset: Any) -> Any:

@@ -5,10 +5,7 @@ applied again by pyarrow, so a condition need not say all of it, but must be tru
 """
 
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import pyarrow
+from typing import Any
 
 _COMPARISON = re.compile(r"\(([^\W\d]\w*) (==|>=|<=|>|<) (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\)", re.ASCII)
 
@@ -18,7 +15,7 @@ _TEXT = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[\w/.]+")
 
 
-def condition_of(filter: Any, schema: "pyarrow.Schema") -> str | None:
+def condition_of(filter: Any, schema: Any) -> str | None:
     """Returns a condition that is true for all rows of a filter, or None if there is no better one than that.
 
     The parts of a filter that are joined by "and" become parts of the condition if they compare a column of

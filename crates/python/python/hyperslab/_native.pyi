@@ -55,10 +55,12 @@ __all__ = [
     "SoftLink",
     "TypeID",
     "__version__",
+    "_ArrowRows",
     "_Calculation",
     "_NewRow",
     "_PlainRows",
     "_Query",
+    "_Scan",
     "_append_rows",
     "_attach_scale",
     "_auto_chunks",
@@ -222,11 +224,35 @@ class _Query:
     def explain(self, start: int, stop: int) -> str: ...
     def indexes(self, start: int, stop: int) -> list[str]: ...
 
-@disjoint_base
+@final
 class _PlainRows:
     def __new__(cls, columns: list[tuple[str, int, str]], size: int) -> Self: ...
     def packed(self, rows: list[Any]) -> bytes | None: ...
 
+@final
+class _Scan:
+    def __new__(
+        cls,
+        dataset: Dataset,
+        query: _Query | None,
+        columns: list[str] | None,
+        rows: tuple[int, int, int],
+        limit: int | None,
+        batch_rows: int | None,
+        forms: tuple[bool, bool],
+        requested: Any,
+    ) -> Self: ...
+    def stream(self) -> Any: ...
+    def schema(self) -> Any: ...
+
+@final
+class _ArrowRows:
+    def __new__(cls, source: Any) -> Self: ...
+    def described(self) -> list[Any]: ...
+    def append_to(self, dataset: Dataset, defaults: _Array) -> int: ...
+    def take_back(self, dataset: Dataset) -> None: ...
+
+@disjoint_base
 class _NewRow:
     def __new__(cls, dataset: Dataset, columns: list[tuple[str, int, str]], default: bytes, capacity: int) -> Self: ...
     def __setitem__(self, key: Any, value: Any, /) -> None: ...

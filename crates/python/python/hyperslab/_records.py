@@ -21,15 +21,16 @@ def plain_columns(dtype: "np.dtype[Any]") -> "list[tuple[str, int, str]]":
     return found
 
 
-@lru_cache(maxsize=16)
-def _plain_rows(dtype: "np.dtype[Any]") -> _PlainRows:
+def _rows_of_columns(dtype: "np.dtype[Any]") -> _PlainRows:
     return _PlainRows(plain_columns(dtype), dtype.itemsize)
 
 
-@lru_cache(maxsize=256)
-def _plain_values(dtype: "np.dtype[Any]") -> _PlainRows:
-    """Returns the form of rows of one column of this dtype."""
+def _rows_of_one_column(dtype: "np.dtype[Any]") -> _PlainRows:
     return _PlainRows([("", 0, dtype.str)], dtype.itemsize)
+
+
+_plain_rows = lru_cache(maxsize=16)(_rows_of_columns)
+_plain_values = lru_cache(maxsize=256)(_rows_of_one_column)
 
 
 def records(rows: Any, dtype: "np.dtype[Any]", defaults: "Callable[[], Any]") -> "np.ndarray[Any, Any]":
