@@ -145,7 +145,8 @@ fn ranks_that_exchange_chunk_sizes_write_one_dataset() {
     let values = random(40 * 64);
     let array = dataset.array().unwrap();
     let Storage::Chunked(chunked) = &array.storage else { panic!() };
-    let write = Write { store: file.store(), cache: file.chunk_cache(), array: &array, skips_fill: false };
+    let (store, cache) = (file.store(), file.chunk_cache());
+    let write = Write { store, cache, array: &array, skips_fill: false, moves: false };
     let data = file.store().writing_data();
     let mut ranks: Vec<Vec<Encoded<'static>>> = std::thread::scope(|scope| {
         let encode = |rank: usize| {

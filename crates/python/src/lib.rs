@@ -88,8 +88,8 @@ mod _native {
         segy::{describe, export, extract, ingest, scan},
         set_threads,
         table::{
-            append_rows, changing_rows, keeping_rows, make_table, mark_file, removals, remove_rows,
-            row_count_changed, rows_changed, waiting_rows,
+            append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,
+            remove_rows, row_count_changed, rows_changed, waiting_rows,
         },
         table_index::{
             create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,

@@ -54,15 +54,23 @@ pub(crate) fn append(
 #[pyfunction]
 #[pyo3(name = "_append_rows")]
 pub(crate) fn append_rows(dataset: &Bound<'_, Dataset>, rows: &Bound<'_, PyUntypedArray>) -> PyResult<u64> {
+    let translation = dataset.get().translation(dataset.py())?;
+    if !holds(rows, translation.descr.bind(dataset.py())) {
+        return Err(PyTypeError::new_err("the rows have another dtype than the table"));
+    }
+    append_bytes(dataset, buffer::bytes(rows)?)
+}
+
+/// Appends the bytes of records in the dtype of the table. Returns the number of the first new row.
+#[pyfunction]
+#[pyo3(name = "_append_bytes")]
+pub(crate) fn append_bytes(dataset: &Bound<'_, Dataset>, rows: &[u8]) -> PyResult<u64> {
     let (py, this) = (dataset.py(), dataset.get());
     let table = changed(this, "append rows")?;
     let translation = this.translation(py)?;
-    if !holds(rows, translation.descr.bind(py)) {
-        return Err(PyTypeError::new_err("the rows have another dtype than the table"));
-    }
     let datatype = (!this.is_stored_as(py, translation)).then(|| translation.memory.clone());
-    let (bytes, options) = (buffer::bytes(rows)?, WriteOptions::default().datatype(datatype));
-    py.detach(|| append(&this.state, table, bytes, &options)).or_raise()
+    let options = WriteOptions::default().datatype(datatype);
+    py.detach(|| append(&this.state, table, rows, &options)).or_raise()
 }
 
 /// Removes every `step`-th row from `start` to `stop`. Returns the number of removed rows.

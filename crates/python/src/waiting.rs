@@ -170,7 +170,9 @@ impl Waiting {
     /// Forgets everything: the changes that it is about were undone.
     pub(crate) fn discard(&self, py: Python<'_>) {
         let items = std::mem::take(&mut *self.items());
-        items.into_values().for_each(|item| dropped(py, &item));
+        for item in items.into_values() {
+            dropped(py, &item);
+        }
     }
 
     /// Forgets what waits to be written to tables that were deleted.

@@ -287,6 +287,9 @@ def test_a_table_of_more_rows_than_memory_has_numbers_is_looked_into_from_its_st
         assert table.read_where("step == 1", step=6, limit=3)["x"].tolist() == rows_of(1)["x"][:18:6].tolist()
         assert len(table.read_where("step == 0", step=1000, limit=2000)) == 2000
         assert len(table.read_where("step == 0", limit=0, step=2)) == 0
+        for step in (1, 2):
+            with pytest.raises(ValueError, match="limit is a number of rows"):
+                table.read_where("step == 0", limit=-1, step=step)
         with pytest.raises(MemoryError, match="ask for fewer rows"):
             table.get_where_list("1 < 2")
 

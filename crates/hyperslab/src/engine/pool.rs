@@ -24,7 +24,7 @@ impl Pool {
     fn new(threads: usize) -> Self {
         let helpers = (threads > 1).then(|| {
             ThreadPoolBuilder::new()
-                .num_threads(threads - 1)
+                .num_threads((threads - 1).min(MOST_HELPERS))
                 .thread_name(|i| format!("hyperslab-{i}"))
                 .build()
                 .ok()
@@ -33,6 +33,10 @@ impl Pool {
         Self { threads, helpers: helpers.flatten() }
     }
 }
+
+/// The most threads of the pool. A thread without work looks for work in all others before it sleeps, so the
+/// time to start threads grows with the square of their number. More workers than threads take turns.
+const MOST_HELPERS: usize = 256;
 
 fn pool() -> &'static RwLock<Pool> {
     POOL.get(|parent| {
@@ -119,5 +123,12 @@ mod tests {
             runs.fetch_add(1, Ordering::Relaxed);
         });
         assert!([1, 9].contains(&runs.load(Ordering::Relaxed)), "1 run with one thread, else all 9");
+    }
+
+    #[test]
+    fn the_pool_has_no_more_threads_than_start_quickly() {
+        let pool = Pool::new(100_000);
+        assert_eq!(pool.threads, 100_000);
+        assert_eq!(pool.helpers.unwrap().current_num_threads(), MOST_HELPERS);
     }
 }

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arrow_rows import is_stream
-from ._native import _append_rows, _ArrowRows, _changing_rows, _remove_rows, _row_count_changed, _rows_changed
+from ._native import (
+    _append_bytes,
+    _append_rows,
+    _ArrowRows,
+    _changing_rows,
+    _remove_rows,
+    _row_count_changed,
+    _rows_changed,
+)
 from ._records import (
     at_path,
     check_names,
@@ -14,6 +22,7 @@ from ._records import (
     field,
     fitted,
     one_for_each_row,
+    plain_rows,
     records,
     records_to_put,
 )
@@ -62,6 +71,10 @@ class Changes(Rows):
             >>> readings[-2:]["temp"]
             array([293.5, 294.5])
         """
+        if type(rows) is list and rows and (packed := plain_rows(self.dtype).packed(rows)) is not None:
+            self._settle()
+            _append_bytes(self, packed)
+            return
         if is_stream(rows):
             self._append_stream(_ArrowRows(rows))
             return

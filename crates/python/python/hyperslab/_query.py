@@ -57,6 +57,8 @@ class Queries(Indexed):
     def _rows(self, query: _Query, rows: slice, limit: int | None = None) -> "NDArray[np.int64]":
         """Returns the numbers of the rows of a range that meet the condition."""
         stop = max(rows.stop, rows.start)
+        if limit is not None and limit < 0:
+            raise ValueError(f"limit is a number of rows, not {limit}")
         if rows.step == 1:
             return query.rows(rows.start, stop, limit)
         if limit is None:

@@ -29,7 +29,8 @@ def _rows_of_one_column(dtype: "np.dtype[Any]") -> _PlainRows:
     return _PlainRows([("", 0, dtype.str)], dtype.itemsize)
 
 
-_plain_rows = lru_cache(maxsize=16)(_rows_of_columns)
+#: Returns the form of rows whose columns all take plain values.
+plain_rows = lru_cache(maxsize=16)(_rows_of_columns)
 _plain_values = lru_cache(maxsize=256)(_rows_of_one_column)
 
 
@@ -48,7 +49,7 @@ def records(rows: Any, dtype: "np.dtype[Any]", defaults: "Callable[[], Any]") ->
             that a column cannot hold.
         TypeError: The rows have another form.
     """
-    if type(rows) is list and rows and (packed := _plain_rows(dtype).packed(rows)) is not None:
+    if type(rows) is list and rows and (packed := plain_rows(dtype).packed(rows)) is not None:
         return np.frombuffer(packed, dtype)
     if isinstance(rows, np.void | np.ndarray):
         _check_unmasked("the rows have", rows)

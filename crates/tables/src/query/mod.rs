@@ -148,7 +148,7 @@ impl Query {
         if self.operands.is_empty() {
             return if self.is_always_true()? { numbers(&[rows]) } else { Ok(Vec::new()) };
         }
-        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let plan = Plan::new(&self.table, &self.need, rows);
         if plan.is_exact {
             return numbers(&plan.rows);
         }
@@ -162,7 +162,9 @@ impl Query {
         let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         parts.sort_unstable_by_key(|part| part.first().copied());
         let mut all = with_room(parts.iter().map(|part| part.len() as u64).sum())?;
-        parts.iter().for_each(|part| all.extend_from_slice(part));
+        for part in &parts {
+            all.extend_from_slice(part);
+        }
         Ok(all)
     }
 
@@ -183,7 +185,7 @@ impl Query {
     /// Errors: those of [`Query::rows`].
     pub fn explain(&self, rows: Range<u64>) -> Result<String> {
         let (plan, left_out) = self.keeping(rows, |rows| {
-            let plan = Plan::new(&self.table, &self.need, rows.clone())?;
+            let plan = Plan::new(&self.table, &self.need, rows.clone());
             let left_out = if plan.indexes.is_empty() { self.chunks_left_out(&rows)? } else { (0, 0) };
             Ok((plan, left_out))
         })?;
@@ -200,7 +202,7 @@ impl Query {
     ///
     /// Errors: those of [`Query::rows`].
     pub fn indexes(&self, rows: Range<u64>) -> Result<Vec<String>> {
-        let mut indexes = self.keeping(rows, |rows| Plan::new(&self.table, &self.need, rows))?.indexes;
+        let mut indexes = self.keeping(rows, |rows| Ok(Plan::new(&self.table, &self.need, rows)))?.indexes;
         indexes.sort_unstable();
         indexes.dedup();
         Ok(indexes)
@@ -220,7 +222,7 @@ impl Query {
         if self.operands.is_empty() {
             return Ok(if self.is_always_true()? { rows.end - rows.start } else { 0 });
         }
-        let plan = Plan::new(&self.table, &self.need, rows)?;
+        let plan = Plan::new(&self.table, &self.need, rows);
         if plan.is_exact {
             return Ok(plan.count());
         }

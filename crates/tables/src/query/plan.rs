@@ -89,16 +89,16 @@ impl Plan {
     }
 
     /// Returns the plan for a need: that of the index that names the fewest rows, or a scan.
-    pub(super) fn new(table: &Table, need: &Need, rows: Range<u64>) -> Result<Self> {
+    pub(super) fn new(table: &Table, need: &Need, rows: Range<u64>) -> Self {
         let mut plan = Self::scan(rows.clone());
         let mut planning = Planning { table, most: (rows.end - rows.start) / SHARE, plan: &mut plan };
-        if let Some(found) = planning.need(need)? {
+        if let Some(found) = planning.need(need) {
             plan.rows = clipped(found.rows, &rows);
             plan.is_exact = found.is_exact;
         } else {
             plan.indexes.clear();
         }
-        Ok(plan)
+        plan
     }
 }
 
@@ -123,26 +123,26 @@ impl Found {
 }
 
 impl Planning<'_> {
-    fn need(&mut self, need: &Need) -> Result<Option<Found>> {
+    fn need(&mut self, need: &Need) -> Option<Found> {
         match need {
-            Need::Unknown => Ok(None),
+            Need::Unknown => None,
             Need::Column { path, kind, interval } => self.column(path, *kind, interval),
             Need::All(needs) => self.all(needs),
             Need::Any(needs) => {
                 let (mut count, mut rows, mut is_exact) = (0, Vec::new(), true);
                 for need in needs {
-                    let Some(found) = self.need(need)? else { return Ok(None) };
+                    let found = self.need(need)?;
                     count += found.count();
                     rows.extend(found.rows);
                     is_exact &= found.is_exact;
                 }
-                Ok((count <= self.most).then(|| Found { rows: joined(rows), is_exact }))
+                (count <= self.most).then(|| Found { rows: joined(rows), is_exact })
             }
         }
     }
 
     /// All rows of the result satisfy all needs, so the rows of any of them will do.
-    fn all(&mut self, needs: &[Need]) -> Result<Option<Found>> {
+    fn all(&mut self, needs: &[Need]) -> Option<Found> {
         let mut columns: BTreeMap<&str, (Type, Interval)> = BTreeMap::new();
         for need in needs {
             if let Need::Column { path, kind, interval } = need {
@@ -166,23 +166,23 @@ impl Planning<'_> {
             }
         };
         for (path, (kind, interval)) in &columns {
-            let found = self.column(path, *kind, interval)?;
+            let found = self.column(path, *kind, interval);
             keep(self, found);
         }
         for need in others {
-            let found = self.need(need)?;
+            let found = self.need(need);
             keep(self, found);
         }
-        Ok(best.map(|(indexes, found)| {
+        best.map(|(indexes, found)| {
             self.plan.indexes = indexes;
             Found { is_exact: found.is_exact && is_one, ..found }
-        }))
+        })
     }
 
-    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Result<Option<Found>> {
+    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Option<Found> {
         let (low, high) = match interval {
-            Interval::Unknown => return Ok(None),
-            Interval::Empty => return Ok(Some(Found { rows: Vec::new(), is_exact: true })),
+            Interval::Unknown => return None,
+            Interval::Empty => return Some(Found { rows: Vec::new(), is_exact: true }),
             Interval::Between { low, high, .. } => (low, high),
         };
         let bytes = |key: &Key| key.bytes(kind);
@@ -190,13 +190,13 @@ impl Planning<'_> {
         match self.searched(path, low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)) {
             Ok(Some(found)) => {
                 self.plan.indexes.push(path.to_owned());
-                Ok(Some(Found { is_exact: found.is_exact && interval.is_exact(), ..found }))
+                Some(Found { is_exact: found.is_exact && interval.is_exact(), ..found })
             }
-            Ok(None) => Ok(None),
+            Ok(None) => None,
             // What cannot be used is not used: a scan gives the answer, or the error of the table.
             Err(error) => {
                 self.plan.refused.push(error.to_string());
-                Ok(None)
+                None
             }
         }
     }
