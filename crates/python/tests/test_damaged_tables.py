@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 import tables
 from soundness import CHECKS
-from support import IS_H5PY, hs, open_image
-
-if IS_H5PY:
-    pytest.skip("about hyperslab's own tables", allow_module_level=True)
+from support import hs, open_image
 
 #: One byte of this number is damaged.
 STEP = 1 if os.environ.get("HYPERSLAB_SOAK") else 23

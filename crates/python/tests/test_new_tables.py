@@ -9,10 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import tables
-from support import IS_H5PY, hs
-
-if IS_H5PY:
-    pytest.skip("h5py has no tables", allow_module_level=True)
+from support import hs
 
 
 class Described(tables.IsDescription):

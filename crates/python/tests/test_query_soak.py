@@ -9,13 +9,10 @@ import random
 from contextlib import closing
 
 import numpy as np
-import pytest
 import tables
 from soundness import CHECKS
-from support import IS_H5PY, hs
-
-if IS_H5PY:
-    pytest.skip("about hyperslab's own tables", allow_module_level=True)
+from support import hs
+from test_queries import OPERATORS
 
 CASES = 1_000_000 if os.environ.get("HYPERSLAB_SOAK") else 3_000
 FIRST = int(os.environ.get("HYPERSLAB_SOAK_SEED", "0"))
@@ -24,14 +21,6 @@ NUMBERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 KINDS = [*NUMBERS, "?", "S1", "S3", "S17"]
 FLOATS = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -1.5, 2.0, 1e-7, 6.5e4]
 TEXTS = [b"", b"a", b"ab", b"abc", b"b", b"\xff", b"\xff\xff\xff\xff", b"a\x01", b"z" * 20]
-OPERATORS = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
-}
 INDEXES = ["ultralight", "light", "medium", "full"]
 #: Sizes of superblocks, blocks, slices and chunks that small tables fill.
 SIZES = [None, (512, 256, 128, 32), (128, 64, 32, 8)]

@@ -96,7 +96,7 @@ fn name(kind: Type) -> String {
 }
 
 /// Returns integers in the native type `kind`.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the result is compared")]
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the result is compared")]
 pub(super) fn integers(kind: Type, values: &[i128]) -> Converted {
     match kind {
         Type::Bool => {
@@ -128,7 +128,7 @@ pub(super) fn integers(kind: Type, values: &[i128]) -> Converted {
 }
 
 /// Returns floats in the native type `kind`.
-#[allow(clippy::cast_possible_truncation, reason = "integers are compared, and floats rounded")]
+#[expect(clippy::cast_possible_truncation, reason = "integers are compared, and floats rounded")]
 pub(super) fn floats(kind: Type, values: &[f64]) -> Converted {
     match kind {
         Type::F64 => each(values, kind, |value| Some(value.to_ne_bytes())),

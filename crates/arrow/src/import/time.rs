@@ -53,7 +53,7 @@ pub(super) fn clock(array: &ArrayRef, unit: TimeUnit, is_duration: bool) -> Conv
 }
 
 /// Returns times as seconds since 1970 in the native type `kind`.
-#[allow(clippy::cast_precision_loss, reason = "seconds are rounded to the nearest float")]
+#[expect(clippy::cast_precision_loss, reason = "seconds are rounded to the nearest float")]
 pub(super) fn seconds(array: &ArrayRef, kind: Type) -> Converted {
     let (unit, values) = counts(array).ok_or_else(|| unfit(array.data_type(), "times"))?;
     let per = per_second(unit);

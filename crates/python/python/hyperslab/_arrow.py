@@ -164,7 +164,7 @@ class Query:
         table, rows = self._table, self._table._range(*self._rows)
         if self._found is not None:
             found = table._rows(self._found, rows, self._limit)
-            return table._taken(found, None, columns)  # type: ignore[no-any-return]
+            return table._taken(found, None, columns)
         if self._limit is not None:
             rows = slice(rows.start, min(rows.stop, rows.start + self._limit * rows.step), rows.step)
         return table._records(rows, columns)

@@ -58,9 +58,9 @@ class RowsDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
     def filter(self, expression: Any) -> "RowsDataset":
         """Returns the dataset of the rows for which an expression is true."""
         # The method of pyarrow makes an object of this class without `__init__`.
-        filtered = super().filter(expression)
+        filtered: RowsDataset = super().filter(expression)
         filtered._query = self._query
-        return filtered  # type: ignore[no-any-return]
+        return filtered
 
     def sort_by(self, sorting: Any, **options: Any) -> Any:
         """Returns the sorted rows, in memory."""

@@ -267,7 +267,7 @@ class Indexed(Changes):
 
         def read() -> "NDArray[Any]":
             found = list(ordered)
-            return self._taken(np.concatenate(found) if found else np.zeros(0, np.int64), field)  # type: ignore[no-any-return]
+            return self._taken(np.concatenate(found) if found else np.zeros(0, np.int64), field)
 
         return _keeping_rows(self, read)
 

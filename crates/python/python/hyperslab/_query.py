@@ -118,7 +118,7 @@ class Queries(Indexed):
 
         def read() -> "NDArray[Any]":
             found = self._rows(query, self._range(start, stop, step), limit)
-            return self._taken(found, field, columns)  # type: ignore[no-any-return]
+            return self._taken(found, field, columns)
 
         return _keeping_rows(self, read)
 

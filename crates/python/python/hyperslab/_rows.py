@@ -252,7 +252,9 @@ class Rows(Dataset):
             raise IndexError(f"row {int(at[(at < 0) | (at >= count)][0])} of a table of {count} rows")
         return at
 
-    def _taken(self, at: "NDArray[np.int64]", path: str | None, columns: "Sequence[str] | None" = None) -> Any:
+    def _taken(
+        self, at: "NDArray[np.int64]", path: str | None, columns: "Sequence[str] | None" = None
+    ) -> "NDArray[Any]":
         """Reads the rows at `at`, which may be in any order."""
         order = None
         wanted = at
@@ -305,7 +307,7 @@ class Rows(Dataset):
 
         def read(some: "NDArray[np.int64]") -> "NDArray[Any]":
             self._check_unmoved(removals)
-            return self._taken(some, None)  # type: ignore[no-any-return]
+            return self._taken(some, None)
 
         for first in range(0, len(numbers), length):
             part = numbers[first : first + length]

@@ -30,6 +30,7 @@ pub use self::build::{IndexOptions, build_index};
 use self::content::Content;
 pub use self::follow::{container_of, copy, remove, remove_leftover, rename};
 use self::layout::{Layout, damaged};
+pub(crate) use self::search::joined;
 pub use self::update::{
     build_like, indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
     update_indexes,

@@ -201,7 +201,7 @@ fn places(index: &ColumnIndex, parts: &[Part], meaning: impl Fn(u64, u64) -> u64
 }
 
 /// Joins sorted ranges that touch, and leaves out empty ones.
-fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+pub(crate) fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges.filter(|range| range.start < range.end) {
         match joined.last_mut() {

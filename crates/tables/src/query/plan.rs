@@ -13,7 +13,7 @@ use hyperslab_expr::{Comparison, Demand, Type, Value};
 
 use super::bounds::{Interval, Key};
 use crate::error::Result;
-use crate::index::{Candidates, ColumnIndex};
+use crate::index::{self, Candidates, ColumnIndex};
 use crate::table::Table;
 
 /// A scan is faster than an index that names more than this share of the rows.
@@ -222,16 +222,8 @@ impl Planning<'_> {
 
 /// Returns ranges sorted, and joined where they touch.
 fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
-    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => joined.push(range),
-        }
-    }
-    joined
+    index::joined(ranges.into_iter())
 }
 
 /// Returns the parts of ranges that are in `rows`.
