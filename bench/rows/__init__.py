@@ -20,6 +20,7 @@ ORDER = (
     "small",
     "commit",
     "repack",
+    "checking",
     "ingest",
     "expressions",
     "expressions_memory",
