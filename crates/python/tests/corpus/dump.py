@@ -1,7 +1,7 @@
 """Writes the canonical text of each file that a list names: `python dump.py ours|theirs LIST FOLDER`.
 
-The text of the file in line k goes to `FOLDER/k.txt`; its last line is `complete`. Texts that exist already are
-kept, so the program can be started again after a file that ended it.
+The text of the file in line k goes to `FOLDER/k.txt`; its last line is `complete`. Texts that exist already
+are kept, so the program can be started again after a file that ended it.
 """
 
 import os
