@@ -1,11 +1,12 @@
 """Prints the canonical text of HDF5 files through h5py: the oracle of `hyperslab dump --canon`.
 
-    python scripts/canon.py FILE...
+    python scripts/canon.py FILE... [--limit N]
 
 Types, links and properties come from h5py's low-level API, values from its datasets and attributes. What h5py
 cannot read is `unreadable`.
 """
 
+import argparse
 import hashlib
 import json
 import math
@@ -232,8 +233,8 @@ def space_text(space: h5s.SpaceID) -> str:
 class Canon:
     """The canonical text of one file."""
 
-    def __init__(self, file: h5py.File) -> None:
-        self.file = file
+    def __init__(self, file: h5py.File, most: int | None = None) -> None:
+        self.file, self.most = file, most
         self.first: dict[Any, str] = {}
         self.values = Values(file, dict(self.places()))
 
@@ -334,6 +335,9 @@ class Canon:
         if plist.get_layout() == h5d.CHUNKED and plist.get_fill_time() == h5d.FILL_TIME_NEVER:
             yield " values undefined"
             return
+        if self.most is not None and space.get_simple_extent_npoints() > self.most:
+            yield " values too many"
+            return
         try:
             found = list(blocks(self.elements(dataset, t), space.get_simple_extent_npoints()))
         except Exception:
@@ -396,17 +400,21 @@ def open_node(group: h5py.Group, name: bytes) -> h5py.HLObject:
     return kinds.get(type(found), h5py.Datatype)(found)
 
 
-def lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yields the lines of the canonical text of a file."""
+def lines(path: str | os.PathLike[str], most: int | None = None) -> Iterator[str]:
+    """Yields the lines of the canonical text of a file, without elements of datasets that have more than `most`."""
     with h5py.File(path, "r", locking=False) as file:
-        yield from Canon(file).lines()
+        yield from Canon(file, most).lines()
 
 
 def main() -> None:
     """Prints the files that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--limit", type=int, help="print no elements of datasets that have more")
+    arguments = parser.parse_args()
     sys.setrecursionlimit(10_000)
-    for path in sys.argv[1:]:
-        for line in lines(path):
+    for path in arguments.files:
+        for line in lines(path, arguments.limit):
             sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape") + b"\n")
 
 

@@ -13,9 +13,7 @@ pub(super) fn text(datatype: &Datatype) -> String {
     match datatype {
         Datatype::Integer(t) => number(if t.signed { 'i' } else { 'u' }, t.size, t.order, t.bits),
         Datatype::Bits(t) => number('b', t.size, t.order, t.bits),
-        Datatype::Time(t) => {
-            number('t', t.size, t.order, BitRange { offset: 0, precision: t.precision })
-        }
+        Datatype::Time(t) => number('t', t.size, t.order, BitRange { offset: 0, precision: t.precision }),
         Datatype::Float(t) => float(t),
         Datatype::Text(t) => string(&t.size.to_string(), t.charset, t.padding),
         Datatype::VariableText(t) => string("var", t.charset, t.padding),
@@ -91,9 +89,10 @@ fn string(size: &str, charset: Charset, padding: Padding) -> String {
 }
 
 fn compound(t: &Compound) -> String {
-    let members = t.members.iter().map(|member| {
-        format!("{} {}: {}", json(&member.name), member.offset, text(&member.datatype))
-    });
+    let members = t
+        .members
+        .iter()
+        .map(|member| format!("{} {}: {}", json(&member.name), member.offset, text(&member.datatype)));
     format!("{{{}; {}}}", members.collect::<Vec<_>>().join(", "), t.size)
 }
 

@@ -23,9 +23,10 @@ const SHOWN: u64 = 64;
 /// The elements of one checksum.
 const BLOCK: u64 = 65_536;
 
-/// Prints the canonical text of an object and of everything below it.
-pub(crate) fn write(node: &Node, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut text = Text { decoder: Decoder::exact(node.file()), out };
+/// Prints the canonical text of an object and of everything below it, without the elements of datasets that
+/// have more than `most`.
+pub(crate) fn write(node: &Node, most: u64, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut text = Text { decoder: Decoder::exact(node.file()), most, out };
     let root = node.path();
     text.object(root, node)?;
     let Node::Group(group) = node else { return Ok(()) };
@@ -65,6 +66,7 @@ fn joined(root: &str, path: &str) -> String {
 
 struct Text<'f, 'o> {
     decoder: Decoder<'f>,
+    most: u64,
     out: &'o mut dyn Write,
 }
 
@@ -142,6 +144,9 @@ impl Text<'_, '_> {
         // Elements that were never written are then whatever the memory or the disk had.
         if fill.write == FillTime::Never && dataset.chunk_shape().is_some() {
             return Ok(writeln!(self.out, " values undefined")?);
+        }
+        if dataset.size() > self.most {
+            return Ok(writeln!(self.out, " values too many")?);
         }
         let mut values = Values::new(dataset.size());
         match self.elements(dataset, &mut values) {

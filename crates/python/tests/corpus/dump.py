@@ -8,6 +8,9 @@ import os
 import sys
 from pathlib import Path
 
+MOST = 1_000_000
+"""Elements of larger datasets are not read: some files have datasets of terabytes that were never written."""
+
 
 def ours(path: Path, text: Path) -> None:
     from hyperslab._native import run_cli
@@ -15,7 +18,7 @@ def ours(path: Path, text: Path) -> None:
     descriptor = os.open(text, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(descriptor, 1)
     os.close(descriptor)
-    run_cli(["hyperslab", "dump", str(path), "--canon"])
+    run_cli(["hyperslab", "dump", str(path), "--canon", "--limit", str(MOST)])
 
 
 def theirs(path: Path, text: Path) -> None:
@@ -23,7 +26,7 @@ def theirs(path: Path, text: Path) -> None:
     import canon
 
     with text.open("wb") as out:
-        for line in canon.lines(path):
+        for line in canon.lines(path, MOST):
             out.write(line.encode("utf-8", "surrogateescape") + b"\n")
 
 
