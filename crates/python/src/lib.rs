@@ -17,6 +17,7 @@ mod command;
 mod create;
 mod dataset;
 mod datatype;
+mod description;
 mod dtype;
 mod empty;
 mod error;
@@ -65,19 +66,20 @@ mod _native {
     #[pymodule_export]
     use super::{
         arrow::{ArrowRows, PyScan},
-        attrs::{AttrID, AttributeManager},
+        attrs::AttributeManager,
         check::check,
         chunks::ChunkIterator,
         command::run_cli,
         dataset::Dataset,
         datatype::Datatype,
+        description::{decode_datatype, describe_dtype, described_dtype, described_size, encode_datatype},
         empty::Empty,
         expr::{PyCalculation, check_operand, names_of},
         file::File,
         filters::{auto_chunks, stored_filter},
         get_threads,
         group::Group,
-        ids::{DatasetID, FileID, GroupID, ObjectID, TypeID},
+        ids::{AttrID, DatasetID, FileID, GroupID, ObjectID, TypeID, attribute_facts, link_facts, object_facts},
         links::{ExternalLink, HardLink, SoftLink},
         new_row::{PlainRows, PyNewRow},
         object::HLObject,
@@ -85,6 +87,7 @@ mod _native {
         query::PyQuery,
         reference::{Reference, RegionReference},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
+        selection::PointList,
         segy::{describe, export, extract, ingest, scan},
         set_threads,
         table::{

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyperslab::Node;
 use hyperslab_tables::Class;
@@ -51,22 +52,39 @@ pub(crate) struct HLObject {
     pub(crate) node: Opened<Node>,
     /// The path that a search of the file found for an object reached by a reference. The search runs once.
     found: PyOnceLock<Option<String>>,
+    /// Whether the identifier of the object was closed.
+    closed: AtomicBool,
 }
 
 impl HLObject {
     fn new(state: Arc<FileState>, node: Node) -> Self {
-        Self { state: state.into(), node: node.into(), found: PyOnceLock::new() }
+        Self { state: state.into(), node: node.into(), found: PyOnceLock::new(), closed: AtomicBool::new(false) }
     }
 
     /// Returns the base of an object that `__init__` will open.
     pub(crate) fn unopened() -> Self {
-        Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
+        Self {
+            state: Opened::not_yet(),
+            node: Opened::not_yet(),
+            found: PyOnceLock::new(),
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// Sets the file and the object. Raises `RuntimeError` if they are already set.
     pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
         self.state.set(state)?;
         self.node.set(node)
+    }
+
+    /// Whether the file is open, and the identifier of the object was not closed.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.is_open() && !self.closed.load(Ordering::Acquire)
+    }
+
+    /// Closes this handle of the object.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
     }
 
     /// Returns the path of the object. For an object reached by a reference, searches the file and returns
@@ -105,7 +123,7 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
             }
         }
         Node::Datatype(datatype) => {
-            Bound::new(py, base.add_subclass(Datatype { datatype: datatype.into() }))?.into_any()
+            Bound::new(py, base.add_subclass(Datatype::of(datatype.into())))?.into_any()
         }
     })
 }
@@ -205,7 +223,7 @@ impl HLObject {
     ///     True
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
-        if self.state.is_open() { self.path(py) } else { Ok(None) }
+        if self.is_open() { self.path(py) } else { Ok(None) }
     }
 
     /// The group that holds the object: the group at `name` without its last part.
@@ -242,7 +260,8 @@ impl HLObject {
         if slf.is_instance_of::<File>() {
             this.state.check()?;
         }
-        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
+        let object = slf.clone().unbind();
+        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone(), object })
     }
 
     /// A reference to the object. `file[reference]` gives the object again.
@@ -273,8 +292,14 @@ impl HLObject {
         ObjectID::of(slf)
     }
 
+    /// The low-level identifier, as `id` gives it.
+    #[getter]
+    fn _id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        ObjectID::of(slf)
+    }
+
     fn __bool__(&self) -> bool {
-        self.state.is_open()
+        self.is_open()
     }
 
     // Takes only objects of a file. For any other operand, pyo3 returns `NotImplemented`, so the other

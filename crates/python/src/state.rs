@@ -68,6 +68,14 @@ impl FileState {
         })
     }
 
+    /// Returns the keywords with which the file was opened.
+    pub(crate) fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match &self.keywords {
+            Some(keywords) => keywords.bind(py).copy()?.into_any(),
+            None => PyDict::new(py).into_any(),
+        })
+    }
+
     /// Returns the absolute path and the keyword arguments to open the file again with. `None` if the file is
     /// open for writing or has no path.
     pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {

@@ -169,8 +169,8 @@ def create_dataset(
         raise NotImplementedError("external raw data are not supported yet")
     if data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and dtype is not None:
-            check_texts(data, dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype))
-        data = array_for_new_object(data, dtype)
+            check_texts(data, np.dtype(getattr(dtype, "dtype", dtype)))
+        data = array_for_new_object(data, getattr(dtype, "dtype", None) if hasattr(dtype, "_description") else dtype)
     if shape is None:
         if data is None:
             if dtype is None:
@@ -186,7 +186,8 @@ def create_dataset(
         if data is None:
             warnings.warn("a dataset without data or a dtype: 'f4' is taken", DeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
-    kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+    is_given = isinstance(dtype, Datatype) or hasattr(dtype, "_description")
+    kind = dtype.dtype if is_given else np.dtype(dtype)
     if hasattr(compression, "filter_id"):
         compression_opts = compression.filter_options
         compression = compression.filter_id
@@ -201,6 +202,8 @@ def create_dataset(
         if chunk is not None
         else []
     )
+    if others.get("_pipeline"):
+        filters = _pipeline(kind, chunk, others["_pipeline"])
     if track_times not in (None, True, False):
         raise TypeError("track_times must be either True or False")
     if track_order not in (None, True, False):
@@ -213,12 +216,13 @@ def create_dataset(
         {
             "shape": None if isinstance(data, Empty) else extent,
             "maxshape": limits,
-            "dtype": dtype if isinstance(dtype, Datatype) else kind,
+            "dtype": dtype if is_given else kind,
             "chunks": chunk,
             "compact": compact,
             "filters": filters,
             "fillvalue": fill,
             "fill_time": fill_time or "ifset",
+            "allocation": others.get("_allocation"),
             "track_order": bool(track_order),
             "modification": int(time.time()) if track_times else None,
             "skip_fill_chunks": skip_fill_chunks,
@@ -239,7 +243,7 @@ def create_dataset(
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
 _NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
 # `create_table` gives it.
-_INTERNAL = {"_is_table", "_stored_as"}
+_INTERNAL = {"_allocation", "_is_table", "_pipeline", "_stored_as"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
@@ -313,6 +317,22 @@ def _filters(
             found.append((number, 1, None, values))
     if fletcher32:
         found.append(_filter(_FLETCHER32, [], size, item, chunk))
+    return found
+
+
+def _pipeline(dtype: "np.dtype[Any]", chunk: "list[int] | None", filters: "list[tuple[int, int, list[int]]]") -> Any:
+    """Returns filters that are given by numbers, flags and parameters. Those of unknown filters stay as they are."""
+    if chunk is None:
+        raise ValueError("Chunked format required for given storage options")
+    base = dtype.base if dtype.subdtype is not None else dtype
+    size, item = (16 if kind.hasobject else kind.itemsize for kind in (dtype, base))
+    found = []
+    for number, flags, values in filters:
+        try:
+            _, _, name, stored = _filter(number, values, size, item, chunk)
+        except KeyError:
+            name, stored = None, values
+        found.append((number, flags, name, stored))
     return found
 
 

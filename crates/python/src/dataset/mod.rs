@@ -1,5 +1,6 @@
 //! Datasets: their properties as in h5py, and access to their elements.
 
+mod described;
 mod properties;
 mod read;
 mod write;
@@ -239,7 +240,7 @@ impl Dataset {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let py = slf.py();
         let this = slf.get();
-        if !this.state.is_open() {
+        if !slf.as_super().get().is_open() {
             return Ok("<Closed HDF5 dataset>".to_owned());
         }
         let name = match slf.as_super().get().path(py)? {

@@ -91,7 +91,7 @@ impl Group {
     }
 
     /// Returns the link at the end of `path`, or `None` if the link or a group before it does not exist.
-    fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
+    pub(crate) fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
         let path = path.trim_end_matches('/');
         let found = py.detach(|| match path.rsplit_once('/') {
             Some(("", name)) => self.group.group("/")?.link(name),
@@ -392,7 +392,7 @@ impl Group {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let object = slf.as_super().get();
-        if !object.state.is_open() {
+        if !object.is_open() {
             return Ok("<Closed HDF5 group>".to_owned());
         }
         let members = Self::__len__(slf)?;
