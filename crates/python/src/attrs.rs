@@ -19,6 +19,7 @@ use crate::dtype::{Translation, holds};
 use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
 use crate::memory::datatype_of;
+use crate::ids::ObjectID;
 use crate::object::{HLObject, name_required};
 use crate::objects;
 use crate::objects_write;
@@ -94,6 +95,12 @@ impl AttributeManager {
 
 #[pymethods]
 impl AttributeManager {
+    /// The low-level identifier of the object that has the attributes.
+    #[getter]
+    fn _id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        ObjectID::of(self.object.bind(py))
+    }
+
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let attribute = self.find(py, name)?;
         value(py, &self.state, &attribute)

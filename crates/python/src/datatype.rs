@@ -68,7 +68,7 @@ impl Datatype {
             return Err(PyValueError::new_err(format!("{bind} is not a TypeID")));
         };
         slf.get().datatype.set(datatype.clone())?;
-        slf.as_super().get().open(state, node)
+        slf.as_super().get().open(state, node, false)
     }
 
     /// The NumPy dtype of the datatype.

@@ -26,6 +26,7 @@ mod file;
 mod fileobj;
 mod filters;
 mod group;
+mod handles;
 mod ids;
 mod links;
 mod memory;
@@ -54,6 +55,7 @@ mod write;
 
 use std::ffi::CString;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
@@ -79,6 +81,7 @@ mod _native {
         filters::{auto_chunks, stored_filter},
         get_threads,
         group::Group,
+        handles::handle_counts,
         ids::{AttrID, DatasetID, FileID, GroupID, ObjectID, TypeID, attribute_facts, link_facts, object_facts},
         links::{ExternalLink, HardLink, SoftLink},
         new_row::{PlainRows, PyNewRow},
@@ -89,7 +92,7 @@ mod _native {
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         selection::PointList,
         segy::{describe, export, extract, ingest, scan},
-        set_threads,
+        set_threads, stand_in,
         table::{
             append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,
             remove_rows, row_count_changed, rows_changed, waiting_rows,
@@ -156,6 +159,22 @@ fn set_threads(threads: Threads) {
 #[pyfunction]
 fn get_threads() -> usize {
     hyperslab::threads()
+}
+
+/// Whether the package stands in for h5py (`hyperslab.as_h5py`).
+static STANDS_IN: AtomicBool = AtomicBool::new(false);
+
+/// Lets the package stand in for h5py from now on: files of PyTables have no classes of their own, and new
+/// files are for the earliest version of HDF5 that has what they hold.
+#[pyfunction]
+#[pyo3(name = "_stand_in")]
+fn stand_in() {
+    STANDS_IN.store(true, Ordering::Relaxed);
+}
+
+/// Whether the package stands in for h5py.
+fn stands_in() -> bool {
+    STANDS_IN.load(Ordering::Relaxed)
 }
 
 fn warn_of_threads(py: Python<'_>) -> PyResult<()> {

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyperslab::Node;
@@ -18,6 +18,7 @@ use crate::datatype::Datatype;
 use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
+use crate::handles::Handle;
 use crate::ids::ObjectID;
 use crate::opened::Opened;
 use crate::reference::Reference;
@@ -54,11 +55,15 @@ pub(crate) struct HLObject {
     found: PyOnceLock<Option<String>>,
     /// Whether the identifier of the object was closed.
     closed: AtomicBool,
+    /// Counts this object among the handles of the file.
+    handle: OnceLock<Handle>,
 }
 
 impl HLObject {
-    fn new(state: Arc<FileState>, node: Node) -> Self {
-        Self { state: state.into(), node: node.into(), found: PyOnceLock::new(), closed: AtomicBool::new(false) }
+    fn new(state: Arc<FileState>, node: Node, is_file: bool) -> Self {
+        let handle = OnceLock::from(Handle::new(&state, &node, is_file));
+        let (found, closed) = (PyOnceLock::new(), AtomicBool::new(false));
+        Self { state: state.into(), node: node.into(), found, closed, handle }
     }
 
     /// Returns the base of an object that `__init__` will open.
@@ -68,11 +73,13 @@ impl HLObject {
             node: Opened::not_yet(),
             found: PyOnceLock::new(),
             closed: AtomicBool::new(false),
+            handle: OnceLock::new(),
         }
     }
 
     /// Sets the file and the object. Raises `RuntimeError` if they are already set.
-    pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
+    pub(crate) fn open(&self, state: Arc<FileState>, node: Node, is_file: bool) -> PyResult<()> {
+        let _ = self.handle.set(Handle::new(&state, &node, is_file));
         self.state.set(state)?;
         self.node.set(node)
     }
@@ -110,7 +117,7 @@ impl HLObject {
 pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
     let state =
         if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
-    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone()));
+    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone(), false));
     Ok(match node {
         Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
         Node::Dataset(dataset) => {
@@ -147,7 +154,7 @@ fn written_in_python<'py>(
 /// Returns the initializer of the Python object for an open file.
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
-    let base = HLObject::new(state, Node::Group(group.clone()));
+    let base = HLObject::new(state, Node::Group(group.clone()), true);
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 

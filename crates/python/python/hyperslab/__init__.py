@@ -179,6 +179,8 @@ H5PY_NAMES = (
     "RegionReference",
     "SoftLink",
     "UNLIMITED",
+    "VirtualLayout",
+    "VirtualSource",
     "check_complex_dtype",
     "check_dtype",
     "check_enum_dtype",

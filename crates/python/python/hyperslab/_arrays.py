@@ -21,6 +21,11 @@ def item_type(value: Any) -> Any:
     return type(value)
 
 
+def item_types(array: "np.ndarray[Any, Any]") -> "set[type]":
+    """Returns the types of the items of an array of Python objects."""
+    return {type(item) for item in array.flat}
+
+
 def guess_dtype(value: Any) -> "np.dtype[Any] | None":
     """Returns the dtype of references and strings, and of lists and arrays of them; None for anything else.
 
@@ -94,6 +99,11 @@ def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
     A flat list becomes one object; nested lists become one object for each innermost list.
     """
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
+        if np.dtype(check_vlen_dtype(dtype)).kind == "O" and item_types(data) <= {str, bytes}:
+            # A sequence of strings is one object.
+            array = np.empty((), dtype=dtype)
+            array[()] = data
+            return array
         return data.astype(dtype) if data.dtype != dtype else data
     base = np.dtype(check_vlen_dtype(dtype))
     try:

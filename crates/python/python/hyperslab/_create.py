@@ -11,7 +11,18 @@ import numpy as np
 from ._arrays import array_for_new_object, check_texts, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._filters import Bitshuffle, Blosc, Blosc2
-from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
+from ._native import (
+    Dataset,
+    Datatype,
+    Empty,
+    ExternalLink,
+    Group,
+    HLObject,
+    SoftLink,
+    _auto_chunks,
+    _filter,
+    _object_facts,
+)
 from ._native import Reference as Reference
 from ._shapes import lengths
 from ._warn import without_effect
@@ -41,7 +52,7 @@ def require_dataset(
     **kwds: Any,
 ) -> Any:
     """Returns the dataset of this name, and creates the dataset if the name does not exist."""
-    _check_keywords({key: value for key, value in kwds.items() if key not in _KEYWORDS})
+    cache = _check_keywords({key: value for key, value in kwds.items() if key not in _KEYWORDS})
     if name not in group:
         return group.create_dataset(name, shape=shape, dtype=dtype, **kwds)
     found = group[name]
@@ -57,6 +68,8 @@ def require_dataset(
             raise TypeError(f"Datatypes do not exactly match (existing {found.dtype} vs new {dtype})")
     elif not np.can_cast(np.dtype(dtype), found.dtype):
         raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
+    if cache:
+        _keep_cache(found, cache)
     return found
 
 
@@ -68,6 +81,7 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
         kwds["compression"], kwds["compression_opts"] = _compression_of(other)
     kwds.setdefault("scaleoffset", other.scaleoffset)
     kwds.setdefault("track_order", other._track_order)
+    kwds.setdefault("track_times", _object_facts(other)[4] is not None)
     if other.maxshape != other.shape:
         kwds.setdefault("maxshape", other.maxshape)
     return group.create_dataset(name, **kwds)
@@ -164,7 +178,7 @@ def create_dataset(
     **others: Any,
 ) -> Any:
     """Creates a dataset; see `Group.create_dataset`."""
-    _check_keywords(others)
+    cache = _check_keywords(others)
     if external is not None:
         raise NotImplementedError("external raw data are not supported yet")
     if data is not None and not isinstance(data, Empty):
@@ -184,13 +198,17 @@ def create_dataset(
     limits = lengths("maxshape", maxshape)
     if dtype is None:
         if data is None:
-            warnings.warn("a dataset without data or a dtype: 'f4' is taken", DeprecationWarning, stacklevel=2)
+            from .low.h5py_warnings import H5pyDeprecationWarning
+
+            warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
     is_given = isinstance(dtype, Datatype) or hasattr(dtype, "_description")
     kind = dtype.dtype if is_given else np.dtype(dtype)
     if hasattr(compression, "filter_id"):
         compression_opts = compression.filter_options
         compression = compression.filter_id
+        if compression == _GZIP:
+            compression, compression_opts = "gzip", compression_opts[0]
     _check_scaleoffset(scaleoffset)
     _compression(compression, compression_opts)
     has_filters = any((compression is not None and compression is not False, shuffle, fletcher32))
@@ -230,6 +248,8 @@ def create_dataset(
             "stored_as": others.get("_stored_as"),
         },
     )
+    if cache:
+        _keep_cache(made, cache)
     if data is not None and not isinstance(data, Empty):
         try:
             made[...] = data.reshape(extent) if kind.subdtype is None else data
@@ -247,17 +267,31 @@ _INTERNAL = {"_allocation", "_is_table", "_pipeline", "_stored_as"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
-def _check_keywords(given: "dict[str, Any]") -> None:
-    """Raises or warns for keywords that only h5py has."""
+def _check_keywords(given: "dict[str, Any]") -> "dict[str, Any]":
+    """Raises an exception for keywords that do not exist. Returns those that set the cache of chunks in h5py."""
+    cache = {}
     for key, value in given.items():
         if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
-        if key in _INTERNAL:
+        if key in _INTERNAL or value is None:
             continue
-        if value is not None and key in _NOT_SUPPORTED:
+        if key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
-        if value is not None:
-            without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
+        cache[key] = value
+        without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
+    return cache
+
+
+def _keep_cache(dataset: Dataset, cache: "dict[str, Any]") -> None:
+    """Keeps the settings of the cache of chunks, which the low-level API shows."""
+    from .low.h5d import keep_access
+    from .low.h5p import PropDAID
+
+    plist = PropDAID()
+    names = ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0")
+    defaults = plist.get_chunk_cache()
+    plist.set_chunk_cache(*(cache.get(name, default) for name, default in zip(names, defaults, strict=True)))
+    keep_access(dataset, plist)
 
 
 def _check_scaleoffset(value: Any) -> None:

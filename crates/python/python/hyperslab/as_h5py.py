@@ -16,12 +16,14 @@ import os
 import runpy
 import sys
 import types
+from functools import partial
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import hyperslab
-from hyperslab import low
-from hyperslab.low import hl
+from hyperslab import _warn, low
+from hyperslab._native import _stand_in as _set_conventions
+from hyperslab.low import _private, hl
 
 #: A folder with a package `h5py` that imports this module: for processes that this process starts.
 STAND_IN = Path(__file__).parent / "low" / "stand_in"
@@ -46,7 +48,7 @@ def _module() -> types.ModuleType:
     h5py.__package__ = "h5py"
     h5py.__getattr__ = hyperslab.__getattr__  # type: ignore[method-assign]
     sys.modules["h5py"] = h5py
-    for name in hyperslab.H5PY_NAMES:
+    for name in filter(partial(hasattr, hyperslab), hyperslab.H5PY_NAMES):
         setattr(h5py, name, getattr(hyperslab, name))
     for name in low.MODULES:
         sys.modules[f"h5py.{name}"] = module = importlib.import_module(f"hyperslab.low.{name}")
@@ -93,6 +95,9 @@ def _stand_in() -> types.ModuleType:
     if loaded is not None and getattr(loaded, "__file__", None) == __file__:
         return loaded
     _check_absence()
+    _set_conventions()
+    _private.install()
+    _warn.silence()
     h5py = _module()
     for name, home in _HOMES.items():
         getattr(hyperslab, name).__module__ = home

@@ -119,7 +119,7 @@ impl Group {
             return Err(PyValueError::new_err(format!("{bind} is not a GroupID")));
         };
         slf.get().group.set(group.clone())?;
-        slf.as_super().get().open(state, node)
+        slf.as_super().get().open(state, node, false)
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -69,6 +69,22 @@ class H5PYConfig:
         if mode != "r":
             raise ValueError("Using default_file_mode other than 'r' is no longer supported: pass the mode to File()")
 
+    @property
+    def _r_name(self) -> bytes:
+        return self._complex_names[0].encode()
+
+    @property
+    def _i_name(self) -> bytes:
+        return self._complex_names[1].encode()
+
+    @property
+    def _f_name(self) -> bytes:
+        return self._bool_names[0].encode()
+
+    @property
+    def _t_name(self) -> bytes:
+        return self._bool_names[1].encode()
+
     def __repr__(self) -> str:
         return (
             f"<h5py configuration: complex_names={self.complex_names} bool_names={self.bool_names} "

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 from .._native import File as _File
 from .._native import FileID as _FileID
+from .._native import _handle_counts
 from ._access import PropFAID
 from ._objects import unsupported
 from ._plists import PropFCID
@@ -251,8 +252,11 @@ def get_name(obj: Any) -> bytes:
 
 
 def get_obj_ids(where: Any = OBJ_ALL, types: int = OBJ_ALL) -> "list[Any]":
-    raise unsupported("h5f.get_obj_ids", "objects are not listed; closing a file closes its objects")
+    raise unsupported("h5f.get_obj_ids", "objects are counted (get_obj_count), not listed")
 
 
 def get_obj_count(where: Any = OBJ_ALL, types: int = OBJ_ALL) -> int:
-    raise unsupported("h5f.get_obj_count", "objects are not counted; closing a file closes its objects")
+    """Returns the number of handles of open files, or of one file, of these kinds."""
+    counts = _handle_counts(None if isinstance(where, int) else where._object)
+    kinds = (OBJ_FILE, OBJ_DATASET, OBJ_GROUP, OBJ_DATATYPE)
+    return sum(count for count, kind in zip(counts, kinds, strict=True) if types & kind)
