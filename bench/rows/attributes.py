@@ -20,7 +20,14 @@ def reading(module):
     def read(state, turn):
         with module().File(data.attributes(), "r") as file:
             return [
-                (name, int(attrs["number"]), float(attrs["scale"]), attrs["units"], len(attrs["range"]), attrs["long_name"])
+                (
+                    name,
+                    int(attrs["number"]),
+                    float(attrs["scale"]),
+                    attrs["units"],
+                    len(attrs["range"]),
+                    attrs["long_name"],
+                )
                 for name, attrs in ((name, dict(dataset.attrs.items())) for name, dataset in file["g"].items())
             ]
 

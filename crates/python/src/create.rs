@@ -86,7 +86,9 @@ impl Request<'_> {
             Some(1) => Some(AllocationTime::Early),
             Some(2) => Some(AllocationTime::Late),
             Some(3) => Some(AllocationTime::Incremental),
-            Some(other) => return Err(PyValueError::new_err(format!("allocation time {other}: only 0 to 3 exist"))),
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("allocation time {other}: only 0 to 3 exist")));
+            }
         };
         options.track_order = self.track_order;
         options.modification = self.modification;

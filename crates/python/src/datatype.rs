@@ -109,7 +109,10 @@ impl Datatype {
         let object = slf.as_super().get();
         if slf.get().transient.get(slf.py()).is_some() {
             let dtype = Self::dtype(slf)?;
-            return Ok(format!("<HDF5 named type (\"anonymous\") (dtype {})>", dtype.bind(slf.py()).getattr("str")?));
+            return Ok(format!(
+                "<HDF5 named type (\"anonymous\") (dtype {})>",
+                dtype.bind(slf.py()).getattr("str")?
+            ));
         }
         if !object.is_open() {
             return Ok("<Closed HDF5 named type>".to_owned());

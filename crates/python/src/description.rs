@@ -1,7 +1,7 @@
 //! Datatypes as tuples of Python: what `hyperslab.low.h5t` builds its identifiers on.
 //!
-//! A description is a tuple. Its first item names the class; the others are the properties of the class in the
-//! order of the structures of `hyperslab_format::datatype`. Base types and members are descriptions again.
+//! A description is a tuple. Its first item names the class; the others are the properties of the class in
+//! the order of the structures of `hyperslab_format::datatype`. Base types and members are descriptions.
 
 use hyperslab_format::datatype::{
     Array, BitRange, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer,
@@ -106,16 +106,12 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
     match datatype {
         Datatype::Integer(t) => {
             let bits = (t.bits.offset, t.bits.precision);
-            ("integer", t.size, order_number(t.order), t.signed, t.low_pad, t.high_pad, bits).into_pyobject(py)
+            ("integer", t.size, order_number(t.order), t.signed, t.low_pad, t.high_pad, bits)
+                .into_pyobject(py)
         }
         Datatype::Float(t) => {
-            let fields = (
-                t.sign_location,
-                t.exponent_location,
-                t.exponent_size,
-                t.mantissa_location,
-                t.mantissa_size,
-            );
+            let fields =
+                (t.sign_location, t.exponent_location, t.exponent_size, t.mantissa_location, t.mantissa_size);
             let pads = (t.low_pad, t.high_pad, t.internal_pad);
             let bits = (t.bits.offset, t.bits.precision);
             let norm = normalization_number(t.normalization);
@@ -143,7 +139,8 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
         }
         Datatype::Reference(t) => ("reference", t.size, reference_number(t.kind)).into_pyobject(py),
         Datatype::Enumeration(t) => {
-            let member = |(name, value): &(String, Vec<u8>)| (&**name, PyBytes::new(py, value)).into_pyobject(py);
+            let member =
+                |(name, value): &(String, Vec<u8>)| (&**name, PyBytes::new(py, value)).into_pyobject(py);
             let members = t.members.iter().map(member).collect::<PyResult<Vec<_>>>()?;
             ("enum", describe(py, &t.base)?, PyTuple::new(py, members)?).into_pyobject(py)
         }

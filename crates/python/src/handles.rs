@@ -52,8 +52,8 @@ impl Drop for Handle {
     }
 }
 
-/// Returns the numbers of handles of open files, datasets, groups and committed datatypes: of all files, or of
-/// the file of an object.
+/// Returns the numbers of handles of open files, datasets, groups and committed datatypes: of all files, or
+/// of the file of an object.
 #[pyfunction]
 #[pyo3(name = "_handle_counts", signature = (object=None))]
 pub(crate) fn handle_counts(object: Option<&Bound<'_, HLObject>>) -> [usize; 4] {

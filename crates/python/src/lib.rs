@@ -82,7 +82,9 @@ mod _native {
         get_threads,
         group::Group,
         handles::handle_counts,
-        ids::{AttrID, DatasetID, FileID, GroupID, ObjectID, TypeID, attribute_facts, link_facts, object_facts},
+        ids::{
+            AttrID, DatasetID, FileID, GroupID, ObjectID, TypeID, attribute_facts, link_facts, object_facts,
+        },
         links::{ExternalLink, HardLink, SoftLink},
         new_row::{PlainRows, PyNewRow},
         object::HLObject,
@@ -90,8 +92,8 @@ mod _native {
         query::PyQuery,
         reference::{Reference, RegionReference},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
-        selection::PointList,
         segy::{describe, export, extract, ingest, scan},
+        selection::PointList,
         set_threads, stand_in,
         table::{
             append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,

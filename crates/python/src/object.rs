@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
 use hyperslab_tables::Class;
@@ -74,6 +74,15 @@ impl HLObject {
             found: PyOnceLock::new(),
             closed: AtomicBool::new(false),
             handle: OnceLock::new(),
+        }
+    }
+
+    /// Returns the base of an object that wraps another one, until `__init__` opens it.
+    pub(crate) fn lent(other: &Self) -> Self {
+        Self {
+            state: Opened::Lent(Arc::clone(&other.state), OnceLock::new()),
+            node: Opened::Lent(other.node.clone(), OnceLock::new()),
+            ..Self::unopened()
         }
     }
 

@@ -59,7 +59,8 @@ impl Object {
 
 /// Returns the seconds since 1970 of a date `YYYYMMDDhhmmss`, or `None` if it is not one.
 fn seconds(digits: [u8; 14]) -> Option<u32> {
-    let number = |range: std::ops::Range<usize>| std::str::from_utf8(&digits[range]).ok()?.parse::<i64>().ok();
+    let number =
+        |range: std::ops::Range<usize>| std::str::from_utf8(&digits[range]).ok()?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(4..6)?, number(6..8)?);
     let (hour, minute, second) = (number(8..10)?, number(10..12)?, number(12..14)?);
     // The days from 1 March of the year 0, when leap days end a year.

@@ -36,11 +36,22 @@ def guess_dtype(value: Any) -> "np.dtype[Any] | None":
     return kinds.get(found) if isinstance(found, type) else None
 
 
+def is_datatype(given: Any) -> bool:
+    """Returns whether a value is a datatype of HDF5: a committed one, or a low-level identifier."""
+    return isinstance(given, Datatype) or (hasattr(given, "_description") and not isinstance(given, type))
+
+
+def numpy_dtype(given: Any) -> "np.dtype[Any]":
+    """Returns the dtype of elements: of a datatype of HDF5, or of what NumPy takes for a dtype."""
+    dtype: np.dtype[Any] = given.dtype if is_datatype(given) else np.dtype(given)
+    return dtype
+
+
 def array_for_new_object(data: Any, dtype: Any) -> Any:
     """Returns the array of elements for a new dataset or attribute."""
     own = getattr(data, "dtype", None)
     if dtype is not None:
-        kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+        kind = numpy_dtype(dtype)
         if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
             kind = own if own.kind != "O" else kind
     elif own is not None and own.kind != "O":

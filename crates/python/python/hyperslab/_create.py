@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, check_texts, vlen_array
+from ._arrays import array_for_new_object, check_texts, is_datatype, numpy_dtype, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._filters import Bitshuffle, Blosc, Blosc2
 from ._native import (
     Dataset,
-    Datatype,
     Empty,
     ExternalLink,
     Group,
@@ -112,9 +111,16 @@ def set_item(group: Group, name: "str | bytes", value: Any) -> None:
     if isinstance(value, HLObject | SoftLink | ExternalLink):
         group._link(name, value)
     elif isinstance(value, np.dtype):
-        group._commit(name, value)
+        commit(group, name, value)
     else:
         group.create_dataset(name, data=value)
+
+
+def commit(group: Group, name: "str | bytes", dtype: Any) -> None:
+    """Commits a datatype under a name."""
+    if name in group:
+        raise KeyError("Unable to commit datatype (name already exists)")
+    group._commit(name, dtype)
 
 
 def copy(
@@ -183,8 +189,8 @@ def create_dataset(
         raise NotImplementedError("external raw data are not supported yet")
     if data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and dtype is not None:
-            check_texts(data, np.dtype(getattr(dtype, "dtype", dtype)))
-        data = array_for_new_object(data, getattr(dtype, "dtype", None) if hasattr(dtype, "_description") else dtype)
+            check_texts(data, numpy_dtype(dtype))
+        data = array_for_new_object(data, None if dtype is None else numpy_dtype(dtype))
     if shape is None:
         if data is None:
             if dtype is None:
@@ -202,8 +208,7 @@ def create_dataset(
 
             warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
-    is_given = isinstance(dtype, Datatype) or hasattr(dtype, "_description")
-    kind = dtype.dtype if is_given else np.dtype(dtype)
+    kind = numpy_dtype(dtype)
     if hasattr(compression, "filter_id"):
         compression_opts = compression.filter_options
         compression = compression.filter_id
@@ -234,7 +239,7 @@ def create_dataset(
         {
             "shape": None if isinstance(data, Empty) else extent,
             "maxshape": limits,
-            "dtype": dtype if is_given else kind,
+            "dtype": dtype if is_datatype(dtype) else kind,
             "chunks": chunk,
             "compact": compact,
             "filters": filters,
@@ -268,7 +273,7 @@ _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
 def _check_keywords(given: "dict[str, Any]") -> "dict[str, Any]":
-    """Raises an exception for keywords that do not exist. Returns those that set the cache of chunks in h5py."""
+    """Raises an exception for unknown keywords. Returns those that set the cache of chunks in h5py."""
     cache = {}
     for key, value in given.items():
         if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
@@ -355,7 +360,7 @@ def _filters(
 
 
 def _pipeline(dtype: "np.dtype[Any]", chunk: "list[int] | None", filters: "list[tuple[int, int, list[int]]]") -> Any:
-    """Returns filters that are given by numbers, flags and parameters. Those of unknown filters stay as they are."""
+    """Returns filters that are given by numbers, flags and parameters. Unknown ones stay as they are."""
     if chunk is None:
         raise ValueError("Chunked format required for given storage options")
     base = dtype.base if dtype.subdtype is not None else dtype

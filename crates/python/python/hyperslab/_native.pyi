@@ -2556,7 +2556,6 @@ class AttrID:
     @property
     def _named_type(self) -> Datatype | None: ...
     def _elements(self) -> Any: ...
-
     @property
     def name(self) -> bytes:
         """The name of the attribute.
@@ -2673,7 +2672,6 @@ class FileID(ObjectID):
 
     def __new__(cls, object: File) -> Self: ...
     def _keywords(self) -> dict[str, Any]: ...
-
     def get_filesize(self) -> int:
         """Returns the size of the file in bytes, without the user block.
 
@@ -2727,7 +2725,6 @@ class TypeID(ObjectID):
     def __new__(cls, object: Datatype) -> Self: ...
     @property
     def _description(self) -> tuple[Any, ...]: ...
-
     @property
     def dtype(self) -> _DType:
         """The NumPy dtype of the datatype.
@@ -2767,7 +2764,6 @@ class DatasetID(ObjectID):
     def _storage(self) -> tuple[int, int, int, Any]: ...
     @property
     def _pipeline(self) -> list[tuple[int, int, str | None, list[int]]]: ...
-
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the dataset in elements, or None for an empty dataset.

@@ -1,8 +1,8 @@
 """netCDF-4 in HDF5 files: dimensions, variables and attributes of a group.
 
-A dimension is a dimension scale. A variable whose name is that of a dimension is the scale itself; a dimension
-without a variable is a scale with an agreed text in its attribute NAME. The conventions are those of the netCDF
-library ("NetCDF-4 Format", appendix C of the netCDF User's Guide).
+A dimension is a dimension scale. A variable whose name is that of a dimension is the scale itself; a
+dimension without a variable is a scale with an agreed text in its attribute NAME. The conventions are those of
+the netCDF library ("NetCDF-4 Format", appendix C of the netCDF User's Guide).
 """
 
 import math
@@ -162,9 +162,7 @@ def walk(file: File, path: "str | None" = None) -> "Iterator[tuple[str, NetCDFGr
     while waiting:
         at, group = waiting.pop(0)
         yield at, group
-        waiting += [
-            (f"{at.rstrip('/')}/{name}", NetCDFGroup(group.group[name], group)) for name in group.groups
-        ]
+        waiting += [(f"{at.rstrip('/')}/{name}", NetCDFGroup(group.group[name], group)) for name in group.groups]
 
 
 def _own_attributes(dataset: Dataset) -> "dict[str, Any]":

@@ -3,9 +3,9 @@
     xr.open_dataset("climate.nc", engine="hyperslab")
     ds.to_netcdf("out.nc", engine="hyperslab")
 
-Reading needs no import of this package, as xarray finds the engine itself. xarray's list of engines that write
-is fixed; this module adds the engine to it when it is imported: by `import hyperslab.xarray`, or by the first
-`open_dataset` of any engine.
+Reading needs no import of this package, as xarray finds the engine itself. xarray's list of engines that
+write is fixed; this module adds the engine to it when it is imported: by `import hyperslab.xarray`, or by the
+first `open_dataset` of any engine.
 
 Variables are lazy. Reads take no lock, so that threads of Dask read side by side, and each read decodes its
 chunks on all threads. Dask's chunks follow the chunks of the file with `chunks={}`.
@@ -130,8 +130,8 @@ class HyperslabStore(WritableCFDataStore):
             mode: "r", "r+", "a", "w" or "x".
             format: "NETCDF4".
             group: The path of the group.
-            lock: The lock of writes. By default, writes from threads take none, and those from other processes
-                the lock of the scheduler of Dask.
+            lock: The lock of writes. By default, writes from threads take none, and those from other
+                processes the lock of the scheduler of Dask.
             autoclose: True closes the file after each write.
             keywords: Keywords of `hyperslab.File`.
 
@@ -302,9 +302,7 @@ class HyperslabStore(WritableCFDataStore):
         path = f"{found.group.name.rstrip('/')}/{name}"
         return _Array(self, path, dataset.shape or (), dataset), variable.data
 
-    def _create(
-        self, found: _netcdf.NetCDFGroup, name: str, variable: Any, fill: Any, check_encoding: bool
-    ) -> Dataset:
+    def _create(self, found: _netcdf.NetCDFGroup, name: str, variable: Any, fill: Any, check_encoding: bool) -> Dataset:
         """Creates the dataset of a variable, with the scales of its dimensions."""
         unlimited = {dim for dim, facts in self._all(found).items() if facts.is_unlimited}
         encoding = _extract_nc4_variable_encoding(
@@ -328,9 +326,7 @@ class HyperslabStore(WritableCFDataStore):
         if fill is not None:
             keywords["fillvalue"] = fill
         replaced = self._replaced(found, name)
-        dataset: Dataset = found.group.create_dataset(
-            name, variable.shape, dtype, track_order=True, **keywords
-        )
+        dataset: Dataset = found.group.create_dataset(name, variable.shape, dtype, track_order=True, **keywords)
         if fill is not None:
             kind = getattr(dtype, "dtype", dtype)
             dataset.attrs["_FillValue"] = fill if kind.kind == "O" else np.array([fill], dtype=kind)
@@ -372,9 +368,7 @@ class HyperslabStore(WritableCFDataStore):
         if name not in found.group or name not in found.dimensions:
             return []
         scale = found.group[name]
-        attached = [
-            (found.group[reference], int(axis)) for reference, axis in scale.attrs.get("REFERENCE_LIST", ())
-        ]
+        attached = [(found.group[reference], int(axis)) for reference, axis in scale.attrs.get("REFERENCE_LIST", ())]
         for other, axis in attached:
             other.dims[axis].detach_scale(scale)
         del found.group[name]
@@ -450,10 +444,11 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         decode_timedelta: Any = None,
         group: "str | None" = None,
         lock: Any = None,
-        **keywords: Any,
+        driver: "str | None" = None,
+        driver_kwds: "Mapping[str, Any] | None" = None,
     ) -> XarrayDataset:
-        """Opens a group of a file as a dataset. `keywords` are those of `hyperslab.File`."""
-        store = _store(filename_or_obj, group, lock, keywords)
+        """Opens a group of a file as a dataset. `driver_kwds` are keywords of `hyperslab.File`."""
+        store = _store(filename_or_obj, group, lock, {"driver": driver, **(driver_kwds or {})})
         with close_on_error(store):
             return StoreBackendEntrypoint().open_dataset(
                 store,
@@ -467,11 +462,17 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             )
 
     def open_groups_as_dict(
-        self, filename_or_obj: Any, *, group: "str | None" = None, lock: Any = None, **keywords: Any
+        self,
+        filename_or_obj: Any,
+        *,
+        group: "str | None" = None,
+        lock: Any = None,
+        driver: "str | None" = None,
+        driver_kwds: "Mapping[str, Any] | None" = None,
+        **decoding: Any,
     ) -> "dict[str, XarrayDataset]":
         """Opens every group of a file as a dataset, by its path."""
-        decoding = {key: keywords.pop(key) for key in list(keywords) if key in _DECODING}
-        store = _store(filename_or_obj, group, lock, keywords)
+        store = _store(filename_or_obj, group, lock, {"driver": driver, **(driver_kwds or {})})
         base = "/" + (group or "").strip("/")
         found = {}
         with close_on_error(store):
@@ -487,19 +488,6 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
 
         tree: DataTree = datatree_from_dict_with_io_cleanup(self.open_groups_as_dict(filename_or_obj, **keywords))
         return tree
-
-
-_DECODING = frozenset(
-    {
-        "concat_characters",
-        "decode_coords",
-        "decode_timedelta",
-        "decode_times",
-        "drop_variables",
-        "mask_and_scale",
-        "use_cftime",
-    }
-)
 
 
 def _store(filename_or_obj: Any, group: "str | None", lock: Any, keywords: "dict[str, Any]") -> HyperslabStore:

@@ -157,8 +157,15 @@ impl Dataset {
 #[pymethods]
 impl Dataset {
     #[new]
-    #[pyo3(signature = (*_args, **_kwds), text_signature = "(bind)")]
-    fn make(_args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+    #[pyo3(signature = (*args, **_kwds), text_signature = "(bind)")]
+    fn make(args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        if let Ok(first) = args.get_borrowed_item(0)
+            && let Ok(wrapped) = first.cast::<Self>()
+        {
+            let (state, core) = (Arc::clone(&wrapped.get().state), wrapped.get().core.clone());
+            let own = Self::of(Opened::Lent(state, OnceLock::new()), Opened::Lent(core, OnceLock::new()));
+            return PyClassInitializer::from(HLObject::lent(wrapped.as_super().get())).add_subclass(own);
+        }
         let own = Self::of(Opened::not_yet(), Opened::not_yet());
         PyClassInitializer::from(HLObject::unopened()).add_subclass(own)
     }

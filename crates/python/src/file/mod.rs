@@ -97,7 +97,8 @@ pub(crate) struct File;
 /// Returns the driver that a program registered under this name, after the keywords of the program's driver
 /// were replaced by those of the driver that it is. `None` if no program did.
 fn registered_driver(name: &str, kwds: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
-    let Some(drivers) = kwds.py().import("sys")?.getattr("modules")?.get_item("hyperslab.low._drivers").ok() else {
+    let Some(drivers) = kwds.py().import("sys")?.getattr("modules")?.get_item("hyperslab.low._drivers").ok()
+    else {
         return Ok(None);
     };
     drivers.getattr("resolve")?.call1((name, kwds))?.extract()

@@ -108,7 +108,8 @@ impl AttrID {
     ///     dtype('float64')
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
-        Ok(Translation::new(py, &self.attribute.datatype, self.manager.get().state.core.store().widths())?.descr)
+        Ok(Translation::new(py, &self.attribute.datatype, self.manager.get().state.core.store().widths())?
+            .descr)
     }
 
     /// Returns the stored size of the attribute.

@@ -357,8 +357,8 @@ impl DatasetID {
         wrap(slf.py(), &dataset.state, node).map(Some)
     }
 
-    /// The layout, the times of allocation and of filling, and the fill value: None for the default, False for
-    /// none, or the bytes of an element.
+    /// The layout, the times of allocation and of filling, and the fill value: None for the default, False
+    /// for none, or the bytes of an element.
     #[getter]
     fn _storage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let dataset = &self.dataset.get().core;

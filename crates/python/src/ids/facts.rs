@@ -10,8 +10,8 @@ use crate::error::OrRaise;
 use crate::group::Group;
 use crate::object::HLObject;
 
-/// Returns the address, the kind, the number of hard links, the version of the header, its messages and chunks,
-/// the time of the last change, the comment and the number of attributes of an object.
+/// Returns the address, the kind, the number of hard links, the version of the header, its messages and
+/// chunks, the time of the last change, the comment and the number of attributes of an object.
 #[pyfunction]
 #[pyo3(name = "_object_facts")]
 pub(crate) fn object_facts<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound<'py, PyTuple>> {
@@ -19,7 +19,9 @@ pub(crate) fn object_facts<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound
     this.state.check()?;
     let node = &this.node;
     let (facts, links, attributes) = py
-        .detach(|| Ok::<_, hyperslab::Error>((node.header_facts()?, node.hard_links()?, node.attribute_count()?)))
+        .detach(|| {
+            Ok::<_, hyperslab::Error>((node.header_facts()?, node.hard_links()?, node.attribute_count()?))
+        })
         .or_raise()?;
     let kind = match &**node {
         Node::Group(_) => 0,
@@ -31,8 +33,8 @@ pub(crate) fn object_facts<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound
 }
 
 /// Returns whether an object tracks and indexes the creation order of attributes, and the numbers of
-/// attributes at which these move between the header and a heap; and whether a group tracks the creation order
-/// of links.
+/// attributes at which these move between the header and a heap; and whether a group tracks the creation
+/// order of links.
 #[pyfunction]
 #[pyo3(name = "_order_facts")]
 pub(crate) fn attribute_facts(object: &Bound<'_, HLObject>) -> PyResult<(bool, bool, (u16, u16), bool)> {
@@ -48,8 +50,8 @@ pub(crate) fn attribute_facts(object: &Bound<'_, HLObject>) -> PyResult<(bool, b
     Ok((facts.tracks_attribute_order, facts.indexes_attribute_order, phase_change, tracks_links))
 }
 
-/// Returns the kind of a link (0 hard, 1 soft, 64 external, or that of the application), its place in the order
-/// of creation, the character set of its name, and its target: an address, or bytes.
+/// Returns the kind of a link (0 hard, 1 soft, 64 external, or that of the application), its place in the
+/// order of creation, the character set of its name, and its target: an address, or bytes.
 #[pyfunction]
 #[pyo3(name = "_link_facts")]
 pub(crate) fn link_facts<'py>(group: &Bound<'py, Group>, name: &str) -> PyResult<Bound<'py, PyTuple>> {

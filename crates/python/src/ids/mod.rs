@@ -28,8 +28,8 @@ pub(crate) use self::facts::{attribute_facts, link_facts, object_facts};
 /// The low-level identifier of an object, as h5py calls it.
 ///
 /// Identifiers are obtained from the property `id` of an object. Two identifiers are equal if they belong to
-/// the same object of the same file. The truth value is True while the object is open. The properties `valid`,
-/// `id` and `name` can be used after the file is closed.
+/// the same object of the same file. The truth value is True while the object is open. The properties
+/// `valid`, `id` and `name` can be used after the file is closed.
 ///
 /// Example:
 ///     >>> file["stations"].id == stations.id
@@ -48,8 +48,6 @@ pub(crate) struct ObjectID {
 /// The low-level identifier of a file.
 ///
 /// Example:
-///     >>> file.id.name
-///     b'climate.h5'
 ///     >>> file.id.get_file_image()[1:4]
 ///     b'HDF'
 #[pyclass(frozen, subclass, extends = ObjectID, module = "hyperslab")]
@@ -97,7 +95,8 @@ impl ObjectID {
         } else {
             (&TYPE_ID, "h5t", "type_of")
         };
-        let import = || Ok::<_, PyErr>(object.py().import(format!("hyperslab.low.{module}"))?.getattr(name)?.unbind());
+        let import =
+            || Ok::<_, PyErr>(object.py().import(format!("hyperslab.low.{module}"))?.getattr(name)?.unbind());
         maker.get_or_try_init(object.py(), import)?.bind(object.py()).call1((object,))
     }
 
@@ -176,8 +175,8 @@ impl ObjectID {
         (!path.is_empty()).then(|| PyBytes::new(py, path.as_bytes()))
     }
 
-    /// Closes the object of the identifier: the truth value of both is False from now on. Other handles of the
-    /// same object stay open.
+    /// Closes the object of the identifier: the truth value of both is False from now on. Other handles of
+    /// the same object stay open.
     ///
     /// Example:
     ///     >>> other = file["surface"]

@@ -1,4 +1,4 @@
-"""h5py registers conversions of datatypes with libhdf5 here. hyperslab has its own, which need no registration."""
+"""h5py registers conversions with libhdf5 here. hyperslab has its own, which need no registration."""
 
 
 def register_converters() -> None:

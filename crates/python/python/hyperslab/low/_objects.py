@@ -77,7 +77,7 @@ def next_number() -> int:
     return (1 << 62) + next(_numbers)
 
 
-class ObjectID(metaclass=ABCMeta):
+class ObjectID(metaclass=ABCMeta):  # noqa: B024  (it is a base for `register`)
     """An identifier: a number, which is equal to itself."""
 
     def __init__(self, id_: int = 0) -> None:

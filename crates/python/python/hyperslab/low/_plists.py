@@ -26,8 +26,7 @@ class PropID(ObjectID):
 
     def _key(self) -> Any:
         return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in self._values.items()
+            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in self._values.items()
         }
 
     def equal(self, plist: "PropID") -> bool:

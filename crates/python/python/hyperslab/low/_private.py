@@ -37,7 +37,7 @@ def _decoded(_: Any, name: "bytes | None") -> "str | None":
 
 def install() -> None:
     """Adds the attributes to the classes of the package."""
-    added: "dict[Any, dict[str, Any]]" = {
+    added: dict[Any, dict[str, Any]] = {
         HLObject: {"_e": _encoded, "_d": _decoded},
         AttributeManager: {"_e": _encoded, "_d": _decoded},
         Dataset: {

@@ -117,5 +117,3 @@ def _take(flat: Any, mspace: SpaceID, size: int, count: int) -> Any:
     if len(coordinates) != count:
         raise ValueError(f"{count} elements are selected in the file, and {len(coordinates)} in memory")
     return flat[np.ravel_multi_index(tuple(coordinates.T), shape)]
-
-

@@ -1,13 +1,14 @@
 """Identifiers of datatypes: a class for each class of datatypes, over the descriptions of the native part.
 
-A description is a tuple (see `crates/python/src/description.rs`). An identifier holds one; methods that change
-a datatype replace it. A committed datatype also holds the native identifier of its object.
+A description is a tuple (see `crates/python/src/description.rs`). An identifier holds one; methods that
+change a datatype replace it. A committed datatype also holds the native identifier of its object.
 """
 
 from typing import Any
 
 import numpy as np
 
+from .._create import commit
 from .._native import (
     Datatype,
     _decode_datatype,
@@ -83,7 +84,7 @@ class TypeID(ObjectID):
         if self._committed is not None:
             raise TypeError("Can't commit datatype (datatype is already committed)")
         parent = group._object
-        parent._commit(name_text(name), self)
+        commit(parent, name_text(name), self)
         self._committed = _CommittedID(parent[name_text(name)])
         self.id = self._committed.id
 
@@ -208,7 +209,7 @@ class TypeFloatID(TypeAtomicID):
         self._change(3, (bool(lsb), bool(msb), self._description[3][2]))
 
     def get_fields(self) -> "tuple[int, int, int, int, int]":
-        """Returns the places of the sign and the exponent, its size, and the place and size of the mantissa."""
+        """Returns the place of the sign, and the places and sizes of the exponent and the mantissa."""
         fields: tuple[int, int, int, int, int] = self._description[6]
         return fields
 

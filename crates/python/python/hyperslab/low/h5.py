@@ -14,8 +14,8 @@ HDF5_VERSION_COMPILED_AGAINST = (2, 0, 0)
 class H5PYConfig:
     """The settings of h5py. There is one object, which `get_config` returns.
 
-    `track_order` is the default of new groups and files. `complex_names` and `bool_names` are the names of the
-    parts of complex numbers and of the values of booleans; only the defaults can be stored.
+    `track_order` is the default of new groups and files. `complex_names` and `bool_names` are the names of
+    the parts of complex numbers and of the values of booleans; only the defaults can be stored.
     """
 
     mpi = False

@@ -104,7 +104,9 @@ def _name_of(attributes: Any, name: "bytes | str | None", index: "int | None") -
         raise ValueError(f"Unable to open attribute (there is no attribute {index})") from None
 
 
-def create(loc: Any, name: "bytes | str", tid: TypeID, space: h5s.SpaceID, *, obj_name: bytes = b".", lapl: Any = None) -> AttrID:
+def create(
+    loc: Any, name: "bytes | str", tid: TypeID, space: h5s.SpaceID, *, obj_name: bytes = b".", lapl: Any = None
+) -> AttrID:
     """Creates an attribute, with zeros for its value."""
     attributes, text = _attributes(loc, obj_name), name_text(name)
     if text in attributes:

@@ -78,9 +78,7 @@ class GroupMethods:
     def __reversed__(self) -> Iterator[bytes]:
         return iter([name.encode() for name in reversed(self._object)])
 
-    def link(
-        self, current_name: bytes, new_name: bytes, link_type: int = LINK_HARD, remote: Any = None
-    ) -> None:
+    def link(self, current_name: bytes, new_name: bytes, link_type: int = LINK_HARD, remote: Any = None) -> None:
         """Makes a hard or a soft link at `new_name`."""
         target = self._object if remote is None else remote._object
         if link_type == LINK_SOFT:

@@ -187,7 +187,10 @@ def py_create(dtype_in: Any, logical: bool = False, aligned: bool = False) -> An
 
 def _memory(dtype: "np.dtype[Any]") -> "tuple[Any, ...]":
     """Returns the description of elements in memory."""
-    if not dtype.hasobject and dtype.kind != "T":
+    if dtype.kind in "iu":
+        # Without the names of an enumeration.
+        return tuple(of_dtype(np.dtype(dtype.str))._description)
+    if not dtype.hasobject and dtype.kind not in "TV":
         return tuple(of_dtype(dtype)._description)
     if dtype.kind == "T":
         return tuple(NUMPY_VLEN_STRING._description)
@@ -196,6 +199,8 @@ def _memory(dtype: "np.dtype[Any]") -> "tuple[Any, ...]":
     if dtype.names is not None and dtype.fields is not None:
         members = tuple((name, dtype.fields[name][1], _memory(dtype.fields[name][0])) for name in dtype.names)
         return ("compound", dtype.itemsize, members)
+    if not dtype.hasobject:
+        return tuple(of_dtype(dtype)._description)
     return tuple(PYTHON_OBJECT._description)
 
 

@@ -1,4 +1,4 @@
-"""The versions of h5py and HDF5 whose behaviour the package has: what programs compare before they use a feature."""
+"""The versions of h5py and HDF5 whose behaviour the package has."""
 
 import sys
 from collections import namedtuple

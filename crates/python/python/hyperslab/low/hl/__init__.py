@@ -1,4 +1,4 @@
-"""The modules of h5py's `_hl`, from which packages import the classes: names of the package, no code of their own."""
+"""The modules of h5py's `_hl`, from which packages import the classes of h5py."""
 
 MODULES = (
     "attrs",

@@ -9,7 +9,7 @@ from .. import h5s
 
 
 def read_dtypes(dataset_dtype: "np.dtype[Any]", names: Sequence[str]) -> "tuple[np.dtype[Any], np.dtype[Any]]":
-    """Returns the dtype of the result of a read of these fields, and the dtype of the records that are read."""
+    """Returns the dtype of the result of a read of these fields, and that of the records."""
     if not names:
         return dataset_dtype, dataset_dtype
     if dataset_dtype.names is None or dataset_dtype.fields is None:
@@ -26,7 +26,7 @@ def read_selections_scalar(dsid: Any, args: "tuple[Any, ...]") -> "tuple[tuple[i
     if dsid.shape != ():
         raise RuntimeError("Illegal selection function for non-scalar dataset")
     if args == ():
-        shape: "tuple[int, ...] | None" = None
+        shape: tuple[int, ...] | None = None
     elif args == (Ellipsis,):
         shape = ()
     else:
