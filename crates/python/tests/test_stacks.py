@@ -1,8 +1,8 @@
-"""Packages that use h5py run with hyperslab in its place: their own suites, and programs with several processes.
+"""Packages that use h5py run with hyperslab in its place: their suites, and programs with several processes.
 
-The packages are in `.venv/stacks`, and the sources of those whose wheels have no tests in `.venv/stacks-src`
-(`make` installs both). `stacks/suites.toml` says what runs, and which tests cannot pass and why. The end of a
-run prints the counts.
+The packages are in `.venv/stacks`, and the sources of those whose wheels have no tests in
+`.venv/stacks-src` (`make` installs both). `stacks/suites.toml` says what runs, and which tests cannot pass
+and why. The end of a run prints the counts.
 """
 
 import json
@@ -38,7 +38,8 @@ def outcomes(suite, root):
     shutil.copy(HERE.parent / "soundness.py", root)
     source = SOURCES / suite["source"] if "source" in suite else root
     paths = [root, *(source / path for path in suite.get("path", ()))]
-    found = environment(*paths) | {"H5PY_OWN_OUTCOMES": str(root / "outcomes.json")}
+    # The files of these tests are still open when a test ends.
+    found = environment(*paths) | {"H5PY_OWN_OUTCOMES": str(root / "outcomes.json"), "OUTCOMES_ONLY": "1"}
     command = [sys.executable, "-m", "hyperslab.as_h5py", "-m", "pytest", *suite["arguments"]]
     command += ["-q", "--tb=no", "-W", "ignore", "-p", "outcomes", "-p", "no:cacheprovider"]
     done = subprocess.run(command, env=found, cwd=source, capture_output=True, text=True)
@@ -113,22 +114,22 @@ def test_workers_of_a_loader_read_a_file(start, handle, tmp_path):
 
 
 JOBLIB = """
-import h5pickle, joblib
+import h5py, joblib
 import numpy as np
 
 def total(dataset, part):
     return float(dataset[part::4].sum())
 
 if __name__ == "__main__":
-    with h5pickle.File("data.h5", "w", skip_cache=True) as file:
+    with h5py.File("data.h5", "w") as file:
         file["group/x"] = np.arange(100.0)
-    file = h5pickle.File("data.h5", "r")
+    file = h5py.File("data.h5", "r")
     parts = joblib.Parallel(n_jobs=2)(joblib.delayed(total)(file["group/x"], part) for part in range(4))
     print(sum(parts))
 """
 
 
-def test_handles_of_h5pickle_travel_to_workers_of_joblib(tmp_path):
+def test_handles_travel_to_workers_of_joblib(tmp_path):
     assert run_program(JOBLIB, tmp_path) == ["4950.0"]
 
 

@@ -1,6 +1,6 @@
 """Values as arrays that the engine accepts."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,15 +43,14 @@ def is_datatype(given: Any) -> bool:
 
 def numpy_dtype(given: Any) -> "np.dtype[Any]":
     """Returns the dtype of elements: of a datatype of HDF5, or of what NumPy takes for a dtype."""
-    dtype: np.dtype[Any] = given.dtype if is_datatype(given) else np.dtype(given)
-    return dtype
+    return cast("np.dtype[Any]", given.dtype if is_datatype(given) else np.dtype(given))
 
 
 def array_for_new_object(data: Any, dtype: Any) -> Any:
     """Returns the array of elements for a new dataset or attribute."""
     own = getattr(data, "dtype", None)
     if dtype is not None:
-        kind = numpy_dtype(dtype)
+        kind: Any = numpy_dtype(dtype)
         if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
             kind = own if own.kind != "O" else kind
     elif own is not None and own.kind != "O":

@@ -118,9 +118,12 @@ def set_item(group: Group, name: "str | bytes", value: Any) -> None:
 
 def commit(group: Group, name: "str | bytes", dtype: Any) -> None:
     """Commits a datatype under a name."""
-    if name in group:
-        raise KeyError("Unable to commit datatype (name already exists)")
-    group._commit(name, dtype)
+    try:
+        group._commit(name, dtype)
+    except ValueError as error:
+        if "already exists" not in str(error):
+            raise
+        raise KeyError(f"Unable to commit datatype ({error})") from None
 
 
 def copy(

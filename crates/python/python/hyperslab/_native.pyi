@@ -1453,7 +1453,13 @@ class Datatype(HLObject):
 
     @property
     def id(self) -> Any:
-        """The low-level identifier of the datatype."""
+        """The low-level identifier of the datatype.
+
+        Example:
+            >>> file["count"] = np.dtype("i4")
+            >>> file["count"].id.get_size()
+            4
+        """
 
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
     def __init__(self, bind: TypeID) -> None: ...
@@ -2609,9 +2615,9 @@ class AttrID:
 class ObjectID:
     """The low-level identifier of an object, as h5py calls it.
 
-    Identifiers are obtained from the property `id` of an object, not constructed. Two identifiers are equal
-    if they belong to the same object of the same file. The truth value is True while the file is open. The
-    properties `valid`, `id` and `name` can be used after the file is closed.
+    Identifiers are obtained from the property `id` of an object. Two identifiers are equal if they belong to
+    the same object of the same file. The truth value is True while the object is open. The properties `valid`,
+    `id` and `name` can be used after the file is closed.
 
     Example:
         >>> file["stations"].id == stations.id
@@ -2626,11 +2632,19 @@ class ObjectID:
     def _close(self) -> None: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def close(self) -> None:
-        """Closes the object of the identifier."""
+        """Closes the object of the identifier: the truth value of both is False from now on. Other handles of the
+        same object stay open.
+
+        Example:
+            >>> other = file["surface"]
+            >>> other.id.close()
+            >>> bool(other), bool(group)
+            (False, True)
+        """
 
     @property
     def valid(self) -> bool:
-        """True while the file is open.
+        """True while the object is open.
 
         Example:
             >>> dataset.id.valid
@@ -2659,13 +2673,10 @@ class ObjectID:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-@disjoint_base
 class FileID(ObjectID):
     """The low-level identifier of a file.
 
     Example:
-        >>> file.id.name
-        b'/'
         >>> file.id.get_file_image()[1:4]
         b'HDF'
     """
@@ -2699,7 +2710,6 @@ class FileID(ObjectID):
             (2,)
         """
 
-@disjoint_base
 class GroupID(ObjectID):
     """The low-level identifier of a group.
 

@@ -1,8 +1,8 @@
 """netCDF-4 in HDF5 files: dimensions, variables and attributes of a group.
 
 A dimension is a dimension scale. A variable whose name is that of a dimension is the scale itself; a
-dimension without a variable is a scale with an agreed text in its attribute NAME. The conventions are those of
-the netCDF library ("NetCDF-4 Format", appendix C of the netCDF User's Guide).
+dimension without a variable is a scale with an agreed text in its attribute NAME. The conventions are those
+of the netCDF library ("NetCDF-4 Format", appendix C of the netCDF User's Guide).
 """
 
 import math

@@ -102,6 +102,8 @@ def _stand_in() -> types.ModuleType:
     for name, home in _HOMES.items():
         getattr(hyperslab, name).__module__ = home
     sys.meta_path.append(_OwnTests())  # type: ignore[arg-type]
+    # After the folder of the program, which has its own modules.
+    sys.path.insert(1, str(STAND_IN))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(STAND_IN) not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(STAND_IN), *filter(None, paths)])

@@ -223,7 +223,7 @@ class HyperslabStore(WritableCFDataStore):
     def _variable(self, found: _netcdf.NetCDFGroup, name: str) -> XarrayVariable:
         variable = found.variables[name]
         dataset = variable.dataset
-        path = f"{found.group.name.rstrip('/')}/{name}"
+        path = f"{(found.group.name or '').rstrip('/')}/{name}"
         data = indexing.LazilyIndexedArray(_Array(self, path, found.shape_of(variable), dataset))
         return XarrayVariable(
             variable.dimensions, data, _netcdf.read_attributes(dataset), self._encoding(variable, data.shape)
@@ -299,7 +299,7 @@ class HyperslabStore(WritableCFDataStore):
             dataset = self._create(found, name, variable, fill, check_encoding)
         for key, value in attributes.items():
             _netcdf.write_attribute(dataset, key, value)
-        path = f"{found.group.name.rstrip('/')}/{name}"
+        path = f"{(found.group.name or '').rstrip('/')}/{name}"
         return _Array(self, path, dataset.shape or (), dataset), variable.data
 
     def _create(self, found: _netcdf.NetCDFGroup, name: str, variable: Any, fill: Any, check_encoding: bool) -> Dataset:

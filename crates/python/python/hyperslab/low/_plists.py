@@ -21,7 +21,7 @@ class PropID(ObjectID):
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self.id)
 
     def _key(self) -> Any:

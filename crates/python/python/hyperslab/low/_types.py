@@ -43,7 +43,7 @@ class TypeID(ObjectID):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TypeID) and self._description == other._description
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self._description)
 
     def __reduce__(self) -> Any:

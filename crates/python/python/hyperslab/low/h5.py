@@ -106,7 +106,12 @@ _config = H5PYConfig()
 
 
 def get_config() -> H5PYConfig:
-    """Returns the settings, which are the same object at every call."""
+    """Returns the settings of h5py, which are the same object at every call.
+
+    Example:
+        >>> hs.get_config().complex_names
+        ('r', 'i')
+    """
     return _config
 
 

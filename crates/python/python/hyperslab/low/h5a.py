@@ -99,7 +99,7 @@ def _name_of(attributes: Any, name: "bytes | str | None", index: "int | None") -
     if name is not None:
         return name_text(name)
     try:
-        return str(list(attributes)[index])
+        return str(list(attributes)[index or 0])
     except IndexError:
         raise ValueError(f"Unable to open attribute (there is no attribute {index})") from None
 

@@ -86,7 +86,7 @@ class FileID(GroupMethods, _FileID):
         defaults = made.get_cache()
         given = [keywords.get(name) for name in ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0")]
         values = [old if new is None else new for old, new in zip(defaults[1:], given, strict=True)]
-        made.set_cache(0, *values)
+        made.set_cache(0, int(values[0]), int(values[1]), float(values[2]))
         low, high = (_LIBVERS.index(name) if name in _LIBVERS else LIBVER_LATEST for name in file.libver)
         made.set_libver_bounds(low, high)
         made.set_meta_block_size(file.meta_block_size)
@@ -123,7 +123,7 @@ class FileID(GroupMethods, _FileID):
     def get_mdc_size(self) -> "tuple[int, int, int, int]":
         """Returns the sizes of libhdf5's cache of metadata, as if it were empty."""
         config = self.get_mdc_config()
-        return config.max_size, config.min_clean_fraction and int(config.max_size * config.min_clean_fraction), 0, 0
+        return config.max_size, int(config.max_size * config.min_clean_fraction), 0, 0
 
     def reset_mdc_hit_rate_stats(self) -> None:
         """Does nothing."""

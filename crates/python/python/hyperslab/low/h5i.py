@@ -10,7 +10,7 @@ from .h5s import SpaceID
 BADID, FILE, GROUP, DATATYPE, DATASPACE, DATASET, ATTR, GENPROP_CLS, GENPROP_LST = -1, 1, 2, 3, 4, 5, 7, 10, 11
 INVALID_HID = -1
 
-_KINDS = (
+_KINDS: tuple[tuple[Any, int], ...] = (
     (FileID, FILE),
     (GroupID, GROUP),
     (TypeID, DATATYPE),

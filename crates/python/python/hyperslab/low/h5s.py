@@ -32,7 +32,7 @@ class SpaceID(ObjectID):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self.id)
 
     def copy(self) -> "SpaceID":

@@ -1,5 +1,7 @@
 """`h5py._hl.dataset`."""
 
+from typing import Any
+
 from ..._native import AsStrView as AsStrView
 from ..._native import AsTypeView as AsTypeView
 from ..._native import ChunkIterator as ChunkIterator
@@ -8,7 +10,9 @@ from ..._native import FieldsView as FieldsView
 from .._selector import MultiBlockSlice as MultiBlockSlice
 
 #: The names of h5py before 3.13.
-AsStrWrapper, AstypeWrapper, FieldsWrapper = AsStrView, AsTypeView, FieldsView
+AsStrWrapper: Any = AsStrView
+AstypeWrapper: Any = AsTypeView
+FieldsWrapper: Any = FieldsView
 
 _LEGACY_GZIP_COMPRESSION_VALS = frozenset(range(10))
 MPI = False
