@@ -5,12 +5,11 @@ import subprocess
 import sys
 
 import h5py
+import hyperslab as hs
 import numpy as np
 import pytest
-from support import IS_H5PY
-
-import hyperslab as hs
 from hyperslab import low
+from support import IS_H5PY
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="compares hyperslab with h5py")
 BOTH = pytest.mark.parametrize("m", [hs, h5py], ids=["hyperslab", "h5py"])

@@ -7,14 +7,13 @@ import subprocess
 import sys
 import threading
 
+import hyperslab as hs
+import hyperslab.xarray as engine
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from support import IS_H5PY
-
-import hyperslab as hs
-import hyperslab.xarray as engine
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="an engine of hyperslab")
 PEERS = ("h5netcdf", "netcdf4")

@@ -4,7 +4,6 @@ from typing import Any
 
 from ... import __dict__ as _package
 
-
 vds_support = True
 
 
