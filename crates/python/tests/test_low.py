@@ -139,6 +139,21 @@ def test_elements_are_read_and_written_in_their_order(m):
         assert [dataset[2, 3], dataset[0, 0], dataset[1, 2]] == [1.0, 2.0, 3.0]
 
 
+@BOTH
+def test_the_selection_in_memory_says_where_elements_are(m):
+    with m.File.in_memory() as file:
+        dataset = file.create_dataset("x", data=np.arange(6, dtype="i4"))
+        memory = m.h5s.create_simple((2, 5))
+        memory.select_hyperslab((0, 1), (2, 2), (1, 2))
+        part = m.h5s.create_simple((6,))
+        part.select_hyperslab((1,), (4,))
+        out = np.full((2, 5), -1, "i4")
+        dataset.id.read(memory, part, out)
+        assert out.tolist() == [[-1, 1, -1, 2, -1], [-1, 3, -1, 4, -1]]
+        dataset.id.write(memory, part, np.arange(10, dtype="i4").reshape(2, 5) * 10)
+        assert dataset[:].tolist() == [0, 10, 30, 60, 80, 5]
+
+
 def test_a_dataset_is_created_with_the_properties_that_h5py_reads(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as file:
         plist = hs.h5p.create(hs.h5p.DATASET_CREATE)

@@ -2616,8 +2616,8 @@ class ObjectID:
     """The low-level identifier of an object, as h5py calls it.
 
     Identifiers are obtained from the property `id` of an object. Two identifiers are equal if they belong to
-    the same object of the same file. The truth value is True while the object is open. The properties `valid`,
-    `id` and `name` can be used after the file is closed.
+    the same object of the same file. The truth value is True while the object is open. The properties
+    `valid`, `id` and `name` can be used after the file is closed.
 
     Example:
         >>> file["stations"].id == stations.id
@@ -2632,8 +2632,8 @@ class ObjectID:
     def _close(self) -> None: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def close(self) -> None:
-        """Closes the object of the identifier: the truth value of both is False from now on. Other handles of the
-        same object stay open.
+        """Closes the object of the identifier: the truth value of both is False from now on. Other handles of
+        the same object stay open.
 
         Example:
             >>> other = file["surface"]
