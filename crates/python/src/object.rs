@@ -35,6 +35,8 @@ use crate::state::FileState;
 /// also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
 /// was deleted raises KeyError.
 ///
+/// Programs may set attributes of their own on an object.
+///
 /// A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
 /// handle opens the file again. Any other handle raises TypeError.
 ///
@@ -45,7 +47,7 @@ use crate::state::FileState;
 ///     True
 ///     >>> bool(dataset)
 ///     True
-#[pyclass(frozen, subclass, weakref, module = "hyperslab")]
+#[pyclass(frozen, subclass, weakref, dict, module = "hyperslab")]
 pub(crate) struct HLObject {
     /// The file.
     pub(crate) state: Opened<Arc<FileState>>,

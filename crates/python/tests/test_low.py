@@ -313,3 +313,71 @@ def test_elements_that_were_never_written_have_no_fill_value_that_is_never_writt
         for name, chunks in (("flat", None), ("chunked", (2,))):
             made = file.create_dataset(name, (4,), "i4", fillvalue=9, fill_time="never", chunks=chunks)
             assert made[:].tolist() == [0, 0, 0, 0] and made.fillvalue == 9
+
+
+def test_programs_set_attributes_of_their_own_on_objects():
+    with hs.File.in_memory() as file:
+        dataset = file.create_dataset("x", data=[1])
+        for found in (file, dataset, file.create_group("g")):
+            found.note = "mine"
+            assert found.note == "mine" and not hasattr(file["x"], "note")
+
+
+def outcome(m, call):
+    """Returns the result of a call with a small file, or the class of its exception."""
+    with m.File.in_memory() as file:
+        file.create_group("g")
+        file["x"] = np.arange(10.0)
+        file.create_dataset("c", data=np.arange(20).reshape(4, 5), chunks=(2, 2), maxshape=(None, 5))
+        try:
+            return repr(call(m, file))
+        except Exception as error:
+            return type(error).__name__
+
+
+CALLS = {
+    "maximum extent": lambda m, f: f["c"].id.get_space().get_simple_extent_dims(True),
+    "space status": lambda m, f: (f["x"].id.get_space_status(), f["c"].id.get_space_status()),
+    "no group": lambda m, f: m.h5g.open(f.id, b"nope"),
+    "no dataset": lambda m, f: m.h5d.open(f.id, b"g"),
+    "no attribute": lambda m, f: m.h5a.open(f.id, b"nope"),
+    "kind and name": lambda m, f: (m.h5i.get_type(f["x"].id), m.h5i.get_name(f["x"].id)),
+    "strings and sequences": lambda m, f: [
+        m.h5t.py_create(kind, logical=True).get_size() for kind in (m.string_dtype(), m.vlen_dtype("i4"), m.ref_dtype)
+    ],
+    "no dtype": lambda m, f: m.h5t.py_create(np.dtype("U5")),
+    "bounds": lambda m, f: m.h5s.create_simple((3, 4)).get_select_bounds(),
+    "points of a scalar and of nothing": lambda m, f: [
+        m.h5s.create(kind).get_simple_extent_npoints() for kind in (m.h5s.SCALAR, m.h5s.NULL)
+    ],
+    "members": lambda m, f: (sorted(f.id), len(f.id), b"x" in f.id, f.id.get_num_objs()),
+    "value of a hard link": lambda m, f: f.id.links.get_val(b"x"),
+    "no link": lambda m, f: f.id.links.get_info(b"nope"),
+    "no chunks": lambda m, f: m.h5p.create(m.h5p.DATASET_CREATE).get_chunk(),
+    "no class": lambda m, f: m.h5p.create("nope"),
+    "filters": lambda m, f: (m.h5z.filter_avail(1), m.h5z.get_filter_info(1), m.h5z.filter_avail(399)),
+    "no filter": lambda m, f: m.h5z.get_filter_info(399),
+    "references": lambda m, f: (
+        m.h5r.get_name(f["x"].ref, f.id),
+        m.h5r.get_obj_type(f["x"].ref, f.id),
+        m.h5r.dereference(f["x"].ref, f.id) == f["x"].id,
+    ),
+    "cache of chunks": lambda m, f: f["x"].id.get_access_plist().get_chunk_cache(),
+    "visits": lambda m, f: (
+        m.h5o.visit(f.id, lambda name: name if name == b"g" else None),
+        f.id.links.visit(lambda name: name if name == b"x" else None),
+        m.h5g.iterate(f.id, lambda name: name if name == b"x" else None),
+    ),
+    "a member beyond the end": lambda m, f: m.h5t.create(m.h5t.COMPOUND, 8).insert(b"a", 6, m.h5t.STD_I32LE),
+    "a locked datatype": lambda m, f: m.h5t.STD_I32LE.set_size(8),
+    "no file": lambda m, f: m.h5f.open(b"/nope.h5"),
+    "no file to look at": lambda m, f: m.h5f.is_hdf5(b"/nope.h5"),
+    "numbers of an enumeration": lambda m, f: f.create_dataset(
+        "e", data=np.array([0, 1]), dtype=m.enum_dtype({"A": 0, "B": 1}, "i1")
+    )[:].tolist(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_gives_the_result_or_the_exception_of_h5py(name):
+    assert outcome(hs, CALLS[name]) == outcome(h5py, CALLS[name])

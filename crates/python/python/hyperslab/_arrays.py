@@ -4,7 +4,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from ._dtypes import check_ref_dtype, check_string_dtype, check_vlen_dtype, ref_dtype, regionref_dtype, string_dtype
+from ._dtypes import (
+    check_enum_dtype,
+    check_ref_dtype,
+    check_string_dtype,
+    check_vlen_dtype,
+    ref_dtype,
+    regionref_dtype,
+    string_dtype,
+)
 from ._native import Datatype, Reference, RegionReference
 
 
@@ -51,6 +59,9 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
     own = getattr(data, "dtype", None)
     if dtype is not None:
         kind: Any = numpy_dtype(dtype)
+        if check_enum_dtype(kind) is not None and own is not None and own.kind in "iu":
+            # Numbers are the values of the enumeration.
+            own = kind
         if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
             kind = own if own.kind != "O" else kind
     elif own is not None and own.kind != "O":

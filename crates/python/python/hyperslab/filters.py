@@ -2,22 +2,31 @@
 
 from typing import Any
 
-from ._native import _auto_chunks
+from ._native import _auto_chunks, _filter
 from .low import h5z as h5z
-
-#: The filters that can be read, and those that can be written, by the names that `create_dataset` takes.
-decode = ("gzip", "lzf", "shuffle", "fletcher32")
-encode = decode
 
 DEFAULT_GZIP = 4
 DEFAULT_SZIP = ("nn", 8)
 
-_NAMES = {1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf"}
-_PLUGINS = {32001: "blosc", 32004: "lz4", 32008: "bitshuffle", 32015: "zstd", 32026: "blosc2"}
+_NUMBERS = {"gzip": 1, "lzf": 32000, "shuffle": 2, "fletcher32": 3, "szip": 4, "scaleoffset": 6}
+_REGISTERED = {
+    1: "deflate",
+    2: "shuffle",
+    3: "fletcher32",
+    4: "szip",
+    5: "nbit",
+    6: "scaleoffset",
+    32000: "lzf",
+    32001: "blosc",
+    32004: "lz4",
+    32008: "bitshuffle",
+    32015: "zstd",
+    32026: "blosc2",
+}
 
 
 def registered_name(number: int) -> str:
-    """Returns the name of a filter that the package knows, or an empty text.
+    """Returns the registered name of a filter, or an empty text.
 
     Args:
         number: The number of the filter.
@@ -26,7 +35,7 @@ def registered_name(number: int) -> str:
         >>> hs.filters.registered_name(1)
         'deflate'
     """
-    return _NAMES.get(number) or _PLUGINS.get(number) or ""
+    return _REGISTERED.get(number, "")
 
 
 def is_known(number: int) -> bool:
@@ -36,10 +45,24 @@ def is_known(number: int) -> bool:
         number: The number of the filter.
 
     Example:
-        >>> hs.filters.is_known(32015)
-        True
+        >>> hs.filters.is_known(32015), hs.filters.is_known(399)
+        (True, False)
     """
-    return number in (1, 2, 3, 32000) or number in _PLUGINS
+    if not 0 < number < 1 << 16:
+        return False
+    try:
+        _filter(number, [], 1, 1, [1])
+    except KeyError:
+        return False
+    except (TypeError, ValueError):
+        # The filter is there, and wants parameters.
+        return True
+    return True
+
+
+#: The filters that can be read, and those that can be written, by the names that `create_dataset` takes.
+decode = tuple(name for name, number in _NUMBERS.items() if is_known(number))
+encode = decode
 
 
 class FilterRefBase:

@@ -1,5 +1,6 @@
 """Datasets by their identifiers."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -71,9 +72,13 @@ class DatasetID(_DatasetID):
         kept = _access.get(self._object)
         if kept is not None:
             made: PropDAID = kept.copy()
-            return made
-        made = PropDAID()
-        made.set_chunk_cache(*self._object.file.id.get_access_plist().get_cache()[1:])
+        else:
+            made = PropDAID()
+            made.set_chunk_cache(*self._object.file.id.get_access_plist().get_cache()[1:])
+        for name in ("efile_prefix", "virtual_prefix"):
+            prefix = getattr(self._object, f"_{name}", None)
+            if prefix is not None:
+                made._values[name] = os.fsencode(prefix)
         return made
 
     def read(self, mspace: h5s.SpaceID, fspace: h5s.SpaceID, arr_obj: Any, mtype: Any = None, dxpl: Any = None) -> None:
@@ -119,7 +124,7 @@ def open(loc: Any, name: "bytes | str", dapl: "PropDAID | None" = None) -> Any:
     except KeyError as error:
         raise KeyError(f"Unable to synchronously open object ({error.args[0]})") from None
     if not isinstance(found, _Dataset):
-        raise TypeError(f"Unable to open dataset (not a dataset: {name_text(name)!r})")
+        raise KeyError(f"Unable to open dataset (not a dataset: {name_text(name)!r})")
     if dapl is not None:
         keep_access(found, dapl.copy())
     return found.id

@@ -235,6 +235,8 @@ def is_hdf5(name: "bytes | str") -> bool:
     """Returns whether a file begins like an HDF5 file."""
     from .. import is_hdf5 as check
 
+    if not os.path.exists(name):
+        raise FileNotFoundError(2, os.strerror(2), os.fsdecode(name))
     return check(name)
 
 

@@ -141,7 +141,10 @@ class GroupID(GroupMethods, _GroupID):
 
 def open(loc: Any, name: "bytes | str", gapl: Any = None) -> Any:
     """Opens a group."""
-    found = loc._object[name_text(name)]
+    try:
+        found = loc._object[name_text(name)]
+    except KeyError as error:
+        raise ValueError(f"Unable to open group ({error.args[0]})") from None
     if not isinstance(found, _Group):
         raise ValueError(f"Unable to open group (not a group: {name_text(name)!r})")
     return found.id

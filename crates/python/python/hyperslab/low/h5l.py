@@ -63,7 +63,7 @@ class LinkProxy:
         """Returns the path of a soft link, or the file and the path of an external link."""
         kind, _, _, target = _link_facts(self._group, name_text(name))
         if kind == TYPE_HARD:
-            raise ValueError("hard links have no value")
+            raise TypeError("Link must be either a soft or external link")
         return tuple(target.split(b"\0")) if kind == TYPE_EXTERNAL else target
 
     def move(self, src_name: bytes, dst_loc: Any, dst_name: bytes, lcpl: Any = None, lapl: Any = None) -> None:
@@ -80,7 +80,10 @@ class LinkProxy:
 
     def get_info(self, name: bytes, index: int = -1, *, lapl: Any = None) -> LinkInfo:
         """Returns facts about a link."""
-        return LinkInfo(*_link_facts(self._group, name_text(name)))
+        try:
+            return LinkInfo(*_link_facts(self._group, name_text(name)))
+        except KeyError as error:
+            raise RuntimeError(error.args[0]) from None
 
     def _names(self, index_type: int, order: int) -> "list[str]":
         names = list(self._group)

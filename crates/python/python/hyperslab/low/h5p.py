@@ -58,7 +58,7 @@ def create(cls: PropClassID) -> Any:
     try:
         return _LISTS[cls]()
     except (KeyError, TypeError):
-        raise ValueError(f"no property list is of the class {cls!r}") from None
+        raise TypeError(f"a class of property lists is needed, not {cls!r}") from None
 
 
 def create_list_of(object_: Any) -> Any:

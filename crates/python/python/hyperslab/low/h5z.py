@@ -25,7 +25,7 @@ def filter_avail(filter_code: int) -> bool:
 def get_filter_info(filter_code: int) -> int:
     """Returns the flags that say whether a filter decodes and encodes."""
     if not filter_avail(filter_code):
-        raise ValueError(f"Unable to get filter info (filter {filter_code} is not available)")
+        raise RuntimeError(f"Filter info not retrieved (filter {filter_code} is not available)")
     return FILTER_CONFIG_ENCODE_ENABLED | FILTER_CONFIG_DECODE_ENABLED
 
 
