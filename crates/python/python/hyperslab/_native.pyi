@@ -330,6 +330,8 @@ class HLObject:
     also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
     was deleted raises KeyError.
 
+    Programs may set attributes of their own on an object.
+
     A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
     handle opens the file again. Any other handle raises TypeError.
 
