@@ -31,6 +31,14 @@ $(VENV)/%.stamp: requirements/%.txt golden/requirements.txt $(VENV)/build.stamp
 	$(PIP) -r $<
 	@touch $@
 
+# Packages that use h5py, beside the environment of the tests, and the sources of those that ship without tests.
+$(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV)/test.stamp
+	$(PIP) --no-deps --upgrade --target $(VENV)/stacks -r requirements/stacks.txt
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary anndata,hdmf,pynwb \
+		--dest $(VENV)/stacks-src -r requirements/stacks-src.txt
+	for archive in $(VENV)/stacks-src/*.tar.gz; do tar -xzf $$archive -C $(VENV)/stacks-src; done
+	@touch $@
+
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
@@ -38,7 +46,7 @@ develop: $(VENV)/build.stamp
 demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp develop
+test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
 	$(BIN)/python -m pytest -q crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet

@@ -18,6 +18,8 @@ ORDER = (
     "write_raw",
     "append",
     "small",
+    "attributes",
+    "netcdf",
     "commit",
     "repack",
     "checking",

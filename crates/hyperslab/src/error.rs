@@ -307,7 +307,7 @@ pub enum RequestError {
         found: u64,
     },
     /// An object or attribute of this name already exists.
-    #[error("the name {name:?} already exists")]
+    #[error("name already exists: {name:?}")]
     Exists {
         /// The name.
         name: String,

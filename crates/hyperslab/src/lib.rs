@@ -91,8 +91,8 @@ pub mod internals {
     pub use hyperslab_format as format;
 
     pub use crate::object::{
-        DatasetOptions, NewStorage, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
-        scalar_attribute,
+        DatasetOptions, HeaderFacts, NewStorage, auto_chunks, compound, decode, filter_spec, packed,
+        refitted_filter, scalar_attribute,
     };
     pub use crate::store::CommitOptions;
     pub use hyperslab_format::heap::global::VariableElement as VlenId;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::fill::{FillBytes, FillTime};
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use crate::buffer;
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
+use crate::description::described;
 use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
@@ -39,6 +40,8 @@ pub(crate) struct Request<'py> {
     filters: Vec<Filter>,
     fillvalue: Option<Bound<'py, PyUntypedArray>>,
     fill_time: String,
+    /// When space is allocated: the number of libhdf5. None is its default.
+    allocation: Option<u8>,
     track_order: bool,
     modification: Option<u32>,
     skip_fill_chunks: Option<bool>,
@@ -78,6 +81,15 @@ impl Request<'_> {
                 return Err(PyValueError::new_err(message));
             }
         };
+        options.allocation = match self.allocation {
+            None | Some(0) => None,
+            Some(1) => Some(AllocationTime::Early),
+            Some(2) => Some(AllocationTime::Late),
+            Some(3) => Some(AllocationTime::Incremental),
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("allocation time {other}: only 0 to 3 exist")));
+            }
+        };
         options.track_order = self.track_order;
         options.modification = self.modification;
         options.skip_fill_chunks = self.skip_fill_chunks;
@@ -90,7 +102,17 @@ pub(crate) fn datatype(
     dtype: &Bound<'_, PyAny>,
     state: &FileState,
 ) -> PyResult<(StoredDatatype, Option<hyperslab::NamedDatatype>)> {
+    // The identifier of a committed datatype stands for the datatype.
+    let inner = dtype.getattr_opt("_committed")?.filter(|inner| !inner.is_none());
+    let inner = inner.map(|inner| inner.getattr("_object")).transpose()?;
+    let dtype = inner.as_ref().unwrap_or(dtype);
+    if let Some(description) = dtype.getattr_opt("_description")? {
+        return Ok((described(&description)?, None));
+    }
     if let Ok(committed) = dtype.cast::<Datatype>() {
+        if committed.get().transient.get(dtype.py()).is_some() {
+            return Ok((committed.get().stored(dtype.py())?, None));
+        }
         let named = committed.get().datatype.clone();
         if !named.file().is_same(&state.core) {
             // A file cannot refer to a committed datatype of another file, so the new object stores a copy.

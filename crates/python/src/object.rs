@@ -2,7 +2,8 @@
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
 use hyperslab_tables::Class;
@@ -17,6 +18,7 @@ use crate::datatype::Datatype;
 use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
+use crate::handles::Handle;
 use crate::ids::ObjectID;
 use crate::opened::Opened;
 use crate::reference::Reference;
@@ -33,6 +35,8 @@ use crate::state::FileState;
 /// also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
 /// was deleted raises KeyError.
 ///
+/// Programs may set attributes of their own on an object.
+///
 /// A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
 /// handle opens the file again. Any other handle raises TypeError.
 ///
@@ -43,7 +47,7 @@ use crate::state::FileState;
 ///     True
 ///     >>> bool(dataset)
 ///     True
-#[pyclass(frozen, subclass, weakref, module = "hyperslab")]
+#[pyclass(frozen, subclass, weakref, dict, module = "hyperslab")]
 pub(crate) struct HLObject {
     /// The file.
     pub(crate) state: Opened<Arc<FileState>>,
@@ -51,22 +55,54 @@ pub(crate) struct HLObject {
     pub(crate) node: Opened<Node>,
     /// The path that a search of the file found for an object reached by a reference. The search runs once.
     found: PyOnceLock<Option<String>>,
+    /// Whether the identifier of the object was closed.
+    closed: AtomicBool,
+    /// Counts this object among the handles of the file.
+    handle: OnceLock<Handle>,
 }
 
 impl HLObject {
-    fn new(state: Arc<FileState>, node: Node) -> Self {
-        Self { state: state.into(), node: node.into(), found: PyOnceLock::new() }
+    fn new(state: Arc<FileState>, node: Node, is_file: bool) -> Self {
+        let handle = OnceLock::from(Handle::new(&state, &node, is_file));
+        let (found, closed) = (PyOnceLock::new(), AtomicBool::new(false));
+        Self { state: state.into(), node: node.into(), found, closed, handle }
     }
 
     /// Returns the base of an object that `__init__` will open.
     pub(crate) fn unopened() -> Self {
-        Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
+        Self {
+            state: Opened::not_yet(),
+            node: Opened::not_yet(),
+            found: PyOnceLock::new(),
+            closed: AtomicBool::new(false),
+            handle: OnceLock::new(),
+        }
+    }
+
+    /// Returns the base of an object that wraps another one, until `__init__` opens it.
+    pub(crate) fn lent(other: &Self) -> Self {
+        Self {
+            state: Opened::Lent(Arc::clone(&other.state), OnceLock::new()),
+            node: Opened::Lent(other.node.clone(), OnceLock::new()),
+            ..Self::unopened()
+        }
     }
 
     /// Sets the file and the object. Raises `RuntimeError` if they are already set.
-    pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
+    pub(crate) fn open(&self, state: Arc<FileState>, node: Node, is_file: bool) -> PyResult<()> {
+        let _ = self.handle.set(Handle::new(&state, &node, is_file));
         self.state.set(state)?;
         self.node.set(node)
+    }
+
+    /// Whether the file is open, and the identifier of the object was not closed.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.is_open() && !self.closed.load(Ordering::Acquire)
+    }
+
+    /// Closes this handle of the object.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
     }
 
     /// Returns the path of the object. For an object reached by a reference, searches the file and returns
@@ -92,7 +128,7 @@ impl HLObject {
 pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
     let state =
         if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
-    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone()));
+    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone(), false));
     Ok(match node {
         Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
         Node::Dataset(dataset) => {
@@ -105,7 +141,7 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
             }
         }
         Node::Datatype(datatype) => {
-            Bound::new(py, base.add_subclass(Datatype { datatype: datatype.into() }))?.into_any()
+            Bound::new(py, base.add_subclass(Datatype::of(datatype.into())))?.into_any()
         }
     })
 }
@@ -129,7 +165,7 @@ fn written_in_python<'py>(
 /// Returns the initializer of the Python object for an open file.
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
-    let base = HLObject::new(state, Node::Group(group.clone()));
+    let base = HLObject::new(state, Node::Group(group.clone()), true);
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
@@ -205,7 +241,7 @@ impl HLObject {
     ///     True
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
-        if self.state.is_open() { self.path(py) } else { Ok(None) }
+        if self.is_open() { self.path(py) } else { Ok(None) }
     }
 
     /// The group that holds the object: the group at `name` without its last part.
@@ -242,7 +278,8 @@ impl HLObject {
         if slf.is_instance_of::<File>() {
             this.state.check()?;
         }
-        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
+        let object = slf.clone().unbind();
+        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone(), object })
     }
 
     /// A reference to the object. `file[reference]` gives the object again.
@@ -273,8 +310,14 @@ impl HLObject {
         ObjectID::of(slf)
     }
 
+    /// The low-level identifier, as `id` gives it.
+    #[getter]
+    fn _id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        ObjectID::of(slf)
+    }
+
     fn __bool__(&self) -> bool {
-        self.state.is_open()
+        self.is_open()
     }
 
     // Takes only objects of a file. For any other operand, pyo3 returns `NotImplemented`, so the other

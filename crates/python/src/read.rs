@@ -129,6 +129,10 @@ pub(crate) fn convert_in_numpy<'py>(
             return Err(PyTypeError::new_err(format!("No conversion path for dtype: {}", descr.repr()?)));
         }
         b'T' => return Ok(texts.call_method1("to_string_dtype", (own, descr))?.cast_into()?),
+        b'V' if !source.has_object() && descr.names().is_some() && descr.names() == source.names() => {}
+        b'V' if !source.has_object() && descr.has_subarray() && descr.base().kind() == b'b' => {
+            return Ok(own.call_method1("astype", (descr.base(),))?.cast_into()?);
+        }
         b'S' if source.has_object() || source.kind() == b'S' => {}
         b'b' if matches!(source.kind(), b'i' | b'u' | b'f') => {}
         _ => {

@@ -59,6 +59,7 @@ __all__ = [
     "_Calculation",
     "_NewRow",
     "_PlainRows",
+    "_PointList",
     "_Query",
     "_Scan",
     "_append_bytes",
@@ -101,6 +102,16 @@ __all__ = [
     "get_threads",
     "run_cli",
     "set_threads",
+    "_decode_datatype",
+    "_describe_dtype",
+    "_described_dtype",
+    "_described_size",
+    "_encode_datatype",
+    "_handle_counts",
+    "_link_facts",
+    "_object_facts",
+    "_order_facts",
+    "_stand_in",
 ]
 
 __version__: str
@@ -152,6 +163,18 @@ def get_threads() -> int:
         2
     """
 
+def _decode_datatype(bytes: bytes) -> tuple[Any, ...]: ...
+def _describe_dtype(dtype: DTypeLike) -> tuple[Any, ...]: ...
+def _described_dtype(description: tuple[Any, ...]) -> _DType: ...
+def _described_size(description: tuple[Any, ...]) -> int: ...
+def _encode_datatype(description: tuple[Any, ...]) -> bytes: ...
+def _handle_counts(object: HLObject | None = None) -> list[int]: ...
+def _link_facts(group: Group, name: str) -> tuple[int, int | None, bool, Any]: ...
+def _object_facts(
+    object: HLObject,
+) -> tuple[int, int, int, tuple[int, int, int], int | None, str | None, int]: ...
+def _order_facts(object: HLObject) -> tuple[bool, bool, tuple[int, int], bool]: ...
+def _stand_in() -> None: ...
 def _filter(
     id: int, options: list[int], element_size: int, item_size: int, chunk_shape: list[int]
 ) -> tuple[int, int, str | None, list[int]]: ...
@@ -225,6 +248,10 @@ class _Query:
     def count(self, start: int, stop: int) -> int: ...
     def explain(self, start: int, stop: int) -> str: ...
     def indexes(self, start: int, stop: int) -> list[str]: ...
+
+@final
+class _PointList:
+    def __new__(cls, coordinates: NDArray[np.uint64]) -> Self: ...
 
 @final
 class _PlainRows:
@@ -303,6 +330,8 @@ class HLObject:
     also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
     was deleted raises KeyError.
 
+    Programs may set attributes of their own on an object.
+
     A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
     handle opens the file again. Any other handle raises TypeError.
 
@@ -377,7 +406,7 @@ class HLObject:
             '/surface/t2m'
         """
     @property
-    def id(self) -> ObjectID:
+    def id(self) -> Any:
         """The low-level identifier of the object, as h5py calls it.
 
         It can be obtained after the file is closed. It is a `FileID`, `GroupID`, `DatasetID` or `TypeID`.
@@ -388,8 +417,10 @@ class HLObject:
             >>> group.id.name
             b'/surface'
         """
+    @property
+    def _id(self) -> Any: ...
     def __bool__(self) -> bool:
-        """Returns True if the file is open."""
+        """Returns True if the object is open."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -1422,6 +1453,16 @@ class Datatype(HLObject):
         dtype('float64')
     """
 
+    @property
+    def id(self) -> Any:
+        """The low-level identifier of the datatype.
+
+        Example:
+            >>> file["count"] = np.dtype("i4")
+            >>> file["count"].id.get_size()
+            4
+        """
+
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
     def __init__(self, bind: TypeID) -> None: ...
     @property
@@ -2036,6 +2077,8 @@ class Dataset(HLObject):
     def _track_order(self) -> bool: ...
     def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
     def _shape_of(self, sel: Any = None) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+    def _read_described(self, sel: Any, description: tuple[Any, ...]) -> bytes: ...
+    def _write_described(self, sel: Any, description: tuple[Any, ...], bytes: bytes) -> None: ...
 
 @type_check_only
 class _View:
@@ -2336,7 +2379,12 @@ class AttributeManager:
             >>> dataset.attrs.get("offset", 0)
             0
         """
-    def get_id(self, name: _Name) -> AttrID:
+    @property
+    def _id(self) -> Any: ...
+    def _set_described(
+        self, name: _Name, shape: list[int] | None, dtype: Any, elements: tuple[tuple[Any, ...], bytes]
+    ) -> None: ...
+    def get_id(self, name: _Name) -> Any:
         """Returns the low-level identifier of an attribute: shape and dtype without the value.
 
         Args:
@@ -2496,7 +2544,7 @@ class AttributeManager:
     def _set(self, name: str | bytes, shape: list[int] | None, dtype: Any, data: _Array | None) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
-@final
+@disjoint_base
 class AttrID:
     """The low-level identifier of an attribute, as h5py calls it: the result of `AttributeManager.get_id`.
 
@@ -2508,6 +2556,14 @@ class AttrID:
         (b'scale', (), dtype('float64'))
     """
 
+    def __new__(cls, manager: AttributeManager, name: _Name) -> Self: ...
+    @property
+    def _manager(self) -> AttributeManager: ...
+    @property
+    def _description(self) -> tuple[Any, ...]: ...
+    @property
+    def _named_type(self) -> Datatype | None: ...
+    def _elements(self) -> Any: ...
     @property
     def name(self) -> bytes:
         """The name of the attribute.
@@ -2561,9 +2617,9 @@ class AttrID:
 class ObjectID:
     """The low-level identifier of an object, as h5py calls it.
 
-    Identifiers are obtained from the property `id` of an object, not constructed. Two identifiers are equal
-    if they belong to the same object of the same file. The truth value is True while the file is open. The
-    properties `valid`, `id` and `name` can be used after the file is closed.
+    Identifiers are obtained from the property `id` of an object. Two identifiers are equal if they belong to
+    the same object of the same file. The truth value is True while the object is open. The properties
+    `valid`, `id` and `name` can be used after the file is closed.
 
     Example:
         >>> file["stations"].id == stations.id
@@ -2572,9 +2628,25 @@ class ObjectID:
         True
     """
 
+    def __new__(cls, object: HLObject) -> Self: ...
+    @property
+    def _object(self) -> Any: ...
+    def _close(self) -> None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def close(self) -> None:
+        """Closes the object of the identifier: the truth value of both is False from now on. Other handles of
+        the same object stay open.
+
+        Example:
+            >>> other = file["surface"]
+            >>> other.id.close()
+            >>> bool(other), bool(group)
+            (False, True)
+        """
+
     @property
     def valid(self) -> bool:
-        """True while the file is open.
+        """True while the object is open.
 
         Example:
             >>> dataset.id.valid
@@ -2603,17 +2675,16 @@ class ObjectID:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-@final
 class FileID(ObjectID):
     """The low-level identifier of a file.
 
     Example:
-        >>> file.id.name
-        b'/'
         >>> file.id.get_file_image()[1:4]
         b'HDF'
     """
 
+    def __new__(cls, object: File) -> Self: ...
+    def _keywords(self) -> dict[str, Any]: ...
     def get_filesize(self) -> int:
         """Returns the size of the file in bytes, without the user block.
 
@@ -2641,7 +2712,6 @@ class FileID(ObjectID):
             (2,)
         """
 
-@final
 class GroupID(ObjectID):
     """The low-level identifier of a group.
 
@@ -2652,7 +2722,9 @@ class GroupID(ObjectID):
         True
     """
 
-@final
+    def __new__(cls, object: Group) -> Self: ...
+
+@disjoint_base
 class TypeID(ObjectID):
     """The low-level identifier of a committed datatype.
 
@@ -2662,6 +2734,9 @@ class TypeID(ObjectID):
         b'/count'
     """
 
+    def __new__(cls, object: Datatype) -> Self: ...
+    @property
+    def _description(self) -> tuple[Any, ...]: ...
     @property
     def dtype(self) -> _DType:
         """The NumPy dtype of the datatype.
@@ -2675,7 +2750,7 @@ class TypeID(ObjectID):
             dtype('int32')
         """
 
-@final
+@disjoint_base
 class DatasetID(ObjectID):
     """The low-level identifier of a dataset: the chunks, as they are stored.
 
@@ -2692,6 +2767,15 @@ class DatasetID(ObjectID):
         True
     """
 
+    def __new__(cls, object: Dataset) -> Self: ...
+    @property
+    def _description(self) -> tuple[Any, ...]: ...
+    @property
+    def _named_type(self) -> Datatype | None: ...
+    @property
+    def _storage(self) -> tuple[int, int, int, Any]: ...
+    @property
+    def _pipeline(self) -> list[tuple[int, int, str | None, list[int]]]: ...
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the dataset in elements, or None for an empty dataset.

@@ -91,7 +91,7 @@ impl Group {
     }
 
     /// Returns the link at the end of `path`, or `None` if the link or a group before it does not exist.
-    fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
+    pub(crate) fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
         let path = path.trim_end_matches('/');
         let found = py.detach(|| match path.rsplit_once('/') {
             Some(("", name)) => self.group.group("/")?.link(name),
@@ -119,7 +119,7 @@ impl Group {
             return Err(PyValueError::new_err(format!("{bind} is not a GroupID")));
         };
         slf.get().group.set(group.clone())?;
-        slf.as_super().get().open(state, node)
+        slf.as_super().get().open(state, node, false)
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -392,7 +392,7 @@ impl Group {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let object = slf.as_super().get();
-        if !object.state.is_open() {
+        if !object.is_open() {
             return Ok("<Closed HDF5 group>".to_owned());
         }
         let members = Self::__len__(slf)?;

@@ -3,6 +3,7 @@
 pub(in crate::object) mod edit;
 pub(in crate::object) mod value;
 
+use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -98,6 +99,15 @@ impl Object {
     /// Whether there is an attribute `name`.
     pub fn has_attribute(&self, name: &str) -> Result<bool> {
         self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
+    }
+
+    /// Returns the address of the committed datatype of the attribute `name`, if it uses one.
+    #[doc(hidden)]
+    pub fn committed_datatype_of_attribute(&self, name: &str) -> Result<Option<Addr>> {
+        self.with_attributes(|storage, header| {
+            let found = storage.find(header, self.store(), name)?;
+            Ok(found.and_then(|message| header::read::shared_in(&message.datatype)))
+        })
     }
 
     /// Returns the number of attributes.

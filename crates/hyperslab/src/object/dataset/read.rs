@@ -320,6 +320,8 @@ impl Dataset {
 impl State {
     fn make_array(&self, file: &File) -> Result<StoredArray> {
         let fill = match &self.fill.value {
+            // As libhdf5 does not write it, elements that were never written do not have it.
+            _ if self.fill.write == FillTime::Never => Fill::Zeros,
             FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
             FillBytes::Defined(value) if value.len() == self.element_size => Fill::Value(value.clone()),
             FillBytes::Defined(value) => {
