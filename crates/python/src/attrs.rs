@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hyperslab::{Attribute, Node, RequestError};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::name::{is_utf8, to_bytes};
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
@@ -18,6 +19,7 @@ use crate::dtype::{Translation, holds};
 use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
 use crate::memory::datatype_of;
+use crate::name::{self, Name};
 use crate::object::name_required;
 use crate::objects;
 use crate::objects_write;
@@ -63,6 +65,9 @@ impl AttributeManager {
     /// Sets an attribute to a number or an array of numbers. For any other value, only returns false.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
+        if !is_utf8(name) {
+            return Ok(false);
+        }
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
             let (datatype, data) = number.as_new_element();
             (Dataspace::Scalar, datatype, data)
@@ -84,9 +89,9 @@ impl AttributeManager {
         found(&name, py.detach(|| self.node.attribute(&name)))
     }
 
-    fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.state.check()?;
-        py.detach(|| self.node.attribute_names()).or_raise()
+        py.detach(|| self.node.attribute_names()).or_raise().map(name::names)
     }
 }
 
@@ -408,7 +413,7 @@ impl AttributeManager {
         calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
-    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.list(py)
     }
 
@@ -445,7 +450,7 @@ impl AttrID {
     ///     b'units'
     #[getter(name)]
     fn bytes_of_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.attribute.name.as_bytes())
+        PyBytes::new(py, &to_bytes(&self.attribute.name))
     }
 
     /// Returns the name of the attribute.

@@ -28,6 +28,7 @@ mod group;
 mod ids;
 mod links;
 mod memory;
+mod name;
 mod new_row;
 mod object;
 mod objects;

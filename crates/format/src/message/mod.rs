@@ -103,10 +103,12 @@ bodies! {
     LayoutMessage => LAYOUT,
     link::Link => LINK,
     small::BTreeK => BTREE_K,
+    small::CacheImageMessage => METADATA_CACHE_IMAGE,
     small::Comment => COMMENT,
     small::Continuation => CONTINUATION,
     small::ModificationTime => MODIFICATION_TIME,
     small::OldModificationTime => OLD_MODIFICATION_TIME,
     small::ReferenceCount => REFERENCE_COUNT,
+    small::SharedMessages => SHARED_MESSAGE_TABLE,
     small::SymbolTable => SYMBOL_TABLE,
 }
