@@ -24,6 +24,14 @@ impl<'py, T: AsRef<str>> IntoPyObject<'py> for Name<T> {
     }
 }
 
+/// Returns a path for the text that describes an object: one that is not UTF-8 as Python writes bytes.
+pub(crate) fn shown(py: Python<'_>, path: &str) -> PyResult<String> {
+    if name::is_utf8(path) {
+        return Ok(path.to_owned());
+    }
+    Ok(Name(path).into_pyobject(py)?.str()?.to_string())
+}
+
 /// Returns names on their way to Python.
 pub(crate) fn names(names: Vec<String>) -> Vec<Name<String>> {
     names.into_iter().map(Name).collect()

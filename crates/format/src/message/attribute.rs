@@ -132,6 +132,7 @@ fn decode_name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
 mod tests {
     use super::*;
     use crate::addr::Addr;
+    use crate::error::ErrorKind;
     use crate::golden;
 
     /// `attrs["zeta"] = [1., 2., 3.]`, written by h5py 3.16 with both bounds of `libver`.

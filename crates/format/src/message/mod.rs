@@ -69,9 +69,9 @@ pub mod kind {
     /// Metadata cache image.
     pub const METADATA_CACHE_IMAGE: u16 = 0x18;
 
-    /// Returns whether the specification defines this type.
+    /// Returns whether programs know this type. The bogus message is unknown to libhdf5, too.
     pub const fn is_known(kind: u16) -> bool {
-        kind <= METADATA_CACHE_IMAGE
+        kind <= METADATA_CACHE_IMAGE && kind != BOGUS
     }
 }
 

@@ -49,10 +49,16 @@ pub enum IndexForm {
 impl SharedMessageTable {
     /// Returns the number of the index for messages of type `kind`, if there is one.
     pub fn index_of(&self, kind: u16) -> Option<usize> {
+        self.indexes.iter().position(|index| index.has(kind))
+    }
+}
+
+impl SharedMessageIndex {
+    /// Returns whether this is the index for messages of type `kind`.
+    pub fn has(&self, kind: u16) -> bool {
         // An old fill value is in the index of new ones.
         let kind = if kind == kind::OLD_FILL_VALUE { kind::FILL_VALUE } else { kind };
-        let bit = 1_u16.checked_shl(kind.into())?;
-        self.indexes.iter().position(|index| index.message_types & bit != 0)
+        1_u16.checked_shl(kind.into()).is_some_and(|bit| self.message_types & bit != 0)
     }
 }
 

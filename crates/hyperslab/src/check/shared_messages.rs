@@ -27,9 +27,7 @@ pub(super) struct SharedMessages {
 /// The messages of one index.
 #[derive(Debug)]
 struct Index {
-    types: u16,
-    at: Addr,
-    heap: Addr,
+    index: SharedMessageIndex,
     /// The messages in the heap, by id.
     messages: BTreeMap<[u8; 8], Message>,
     /// The headers of objects whose own messages have a record, with the types of these messages.
@@ -47,8 +45,7 @@ struct Message {
 
 impl SharedMessages {
     fn index(&mut self, kind: u16) -> Option<&mut Index> {
-        let bit = 1_u16.checked_shl(kind.into())?;
-        self.indexes.iter_mut().find(|index| index.types & bit != 0)
+        self.indexes.iter_mut().find(|known| known.index.has(kind))
     }
 }
 
@@ -61,8 +58,7 @@ impl Check<'_> {
             let mut records = Vec::new();
             let is_whole = self.shared_records(index, &mut records);
             let (messages, own) = (BTreeMap::new(), HashSet::new());
-            let (types, at) = (index.message_types, index.at);
-            let mut known = Index { types, at, heap: index.heap, messages, own };
+            let mut known = Index { index: *index, messages, own };
             for record in records {
                 self.shared_record(&record, &mut heap, &mut known);
             }
@@ -104,21 +100,25 @@ impl Check<'_> {
         is_whole
     }
 
-    fn shared_record(&mut self, record: &Record, heap: &mut Heap, index: &mut Index) {
+    fn shared_record(&mut self, record: &Record, heap: &mut Heap, known: &mut Index) {
         let Record::SharedMessage { hash, location } = *record else { return };
         match location {
             SharedRecordLocation::Header { message_type, addr, .. } => {
-                index.own.insert((addr, message_type.into()));
+                known.own.insert((addr, message_type.into()));
             }
             SharedRecordLocation::Heap { reference_count, id } => {
                 let Some(body) = self.heap_bytes(heap, &id) else { return };
-                let hashes = (0..16).filter(|kind| index.types & (1 << kind) != 0);
+                let hashes = (0..16).filter(|&kind| known.index.has(kind));
                 if !hashes.map(|kind| shared_messages::hash(kind, &body)).any(|found| found == hash) {
-                    self.wrong(OF_RECORD, index.at, "the record of a message has the hash of another one");
+                    self.wrong(
+                        OF_RECORD,
+                        known.index.at,
+                        "the record of a message has the hash of another one",
+                    );
                 }
                 let message = Message { hash, body, stated: reference_count, found: 0 };
-                if index.messages.insert(id, message).is_some() {
-                    self.wrong(OF_RECORD, index.at, "two records lead to the same message");
+                if known.messages.insert(id, message).is_some() {
+                    self.wrong(OF_RECORD, known.index.at, "two records lead to the same message");
                 }
             }
         }
@@ -187,18 +187,17 @@ impl Check<'_> {
     /// Returns the message with body `T` that the heap has under `id`, or `None` if it is unavailable. Adds
     /// no findings.
     pub(super) fn shared_body<T: MessageBody>(&self, id: &[u8; 8]) -> Option<T> {
-        let bit = 1_u16.checked_shl(T::KIND.into())?;
-        let index = self.shared.indexes.iter().find(|index| index.types & bit != 0)?;
-        FractalHeap::open(self.store, index.heap).ok()?.decode(id).ok()
+        let known = self.shared.indexes.iter().find(|known| known.index.has(T::KIND))?;
+        FractalHeap::open(self.store, known.index.heap).ok()?.decode(id).ok()
     }
 
     /// Compares the reference counts of shared messages with the uses that were found.
     pub(super) fn shared_references(&mut self) {
         let mut wrong = Vec::new();
-        for index in &self.shared.indexes {
-            for (id, message) in &index.messages {
+        for known in &self.shared.indexes {
+            for (id, message) in &known.messages {
                 if u64::from(message.stated) != message.found {
-                    wrong.push((index.at, *id, message.stated, message.found));
+                    wrong.push((known.index.at, *id, message.stated, message.found));
                 }
             }
         }

@@ -398,7 +398,10 @@ impl Group {
         }
         let members = Self::__len__(slf)?;
         Ok(match object.path(slf.py())? {
-            Some(path) => format!("<HDF5 group \"{path}\" ({members} members)>"),
+            Some(path) => {
+                let path = name::shown(slf.py(), path)?;
+                format!("<HDF5 group \"{path}\" ({members} members)>")
+            }
             None => format!("<HDF5 group (anonymous) ({members} members)>"),
         })
     }
