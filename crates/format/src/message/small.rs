@@ -1,5 +1,6 @@
 //! Messages of a few bytes (spec IV.A.2.n to t, w, y): comment, modification times, shared message table,
-//! continuation, symbol table, B-tree K values, reference count, metadata cache image. NIL needs no structure: readers ignore its bytes.
+//! continuation, symbol table, B-tree K values, reference count, metadata cache image. NIL needs no
+//! structure: readers ignore its bytes.
 
 use crate::addr::{Addr, Extent};
 use crate::bytes::{Reader, Widths, Writer};

@@ -1,5 +1,5 @@
-//! Changes to direct blocks that are stored through filters (spec III.G). A changed block is encoded anew, and
-//! moves if its stored size differs.
+//! Changes to direct blocks that are stored through filters (spec III.G). A changed block is encoded anew and
+//! stored elsewhere, as its stored size may differ.
 
 use std::any::Any;
 use std::sync::Arc;
