@@ -1667,6 +1667,7 @@ class Dataset(HLObject):
 
         Raises:
             UnsupportedDtypeError: NumPy has no dtype for the datatype.
+            RuntimeError: The fill value is undefined.
 
         Example:
             >>> dataset.fillvalue
@@ -2952,7 +2953,7 @@ class SoftLink:
     def __getnewargs__(self) -> tuple[str]: ...
     @property
     def path(self) -> str:
-        """The path that the link leads to. It may lead to nothing.
+        """The path that the link leads to. It may lead to nothing. A path that is not UTF-8 is `bytes`.
 
         Example:
             >>> hs.SoftLink("/surface/t2m").path
@@ -2994,7 +2995,7 @@ class ExternalLink:
         """
     @property
     def path(self) -> str:
-        """The path of the object in the other file. It may lead to nothing.
+        """The path of the object in the other file. It may lead to nothing. A path that is not UTF-8 is `bytes`.
 
         Example:
             >>> hs.ExternalLink("climate.h5", "/surface").path
