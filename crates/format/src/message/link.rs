@@ -190,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_utf_8_is_refused() {
-        let error = golden::error::<Link>("01 00 01 e9 00*8", &());
-        assert_eq!(error, ErrorKind::Text { field: "Link Name" });
+    fn a_name_that_is_not_utf_8_keeps_its_bytes() {
+        let link: Link = golden::golden("01 00 01 e9 00*8", &());
+        assert_eq!(*name::to_bytes(&link.name), [0xe9]);
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Check<'_> {
     pub(super) fn resolved<T: MessageBody>(&self, found: MaybeShared<T>) -> Option<T> {
         let at = match found {
             MaybeShared::Here(value) => return Some(value),
-            MaybeShared::Shared(SharedLocation::Heap(id)) => return self.shared_body(&id),
+            MaybeShared::Shared(SharedLocation::Heap(id)) => return self.shared_body(id),
             MaybeShared::Shared(SharedLocation::Header(at)) => at,
         };
         let widths = self.store.widths();
@@ -168,7 +168,7 @@ impl Check<'_> {
         }
         match header.message::<T>(widths).ok()?? {
             MaybeShared::Here(value) => Some(value),
-            MaybeShared::Shared(SharedLocation::Heap(id)) => self.shared_body(&id),
+            MaybeShared::Shared(SharedLocation::Heap(id)) => self.shared_body(id),
             MaybeShared::Shared(SharedLocation::Header(_)) => None,
         }
     }

@@ -74,7 +74,7 @@ impl Check<'_> {
                 let mut id = [0; 8];
                 id.iter_mut().zip(named.id).for_each(|(to, from)| *to = *from);
                 check.shared(SharedLocation::Heap(id), T::KIND);
-                check.shared_body::<T>(&id)
+                check.shared_body::<T>(id)
             } else {
                 check.heap_object::<T>(&mut heap, named.id)
             };

@@ -27,7 +27,7 @@ pub(super) struct SharedMessages {
 /// The messages of one index.
 #[derive(Debug)]
 struct Index {
-    index: SharedMessageIndex,
+    place: SharedMessageIndex,
     /// The messages in the heap, by id.
     messages: BTreeMap<[u8; 8], Message>,
     /// The headers of objects whose own messages have a record, with the types of these messages.
@@ -45,7 +45,7 @@ struct Message {
 
 impl SharedMessages {
     fn index(&mut self, kind: u16) -> Option<&mut Index> {
-        self.indexes.iter_mut().find(|known| known.index.has(kind))
+        self.indexes.iter_mut().find(|known| known.place.has(kind))
     }
 }
 
@@ -58,7 +58,7 @@ impl Check<'_> {
             let mut records = Vec::new();
             let is_whole = self.shared_records(index, &mut records);
             let (messages, own) = (BTreeMap::new(), HashSet::new());
-            let mut known = Index { index: *index, messages, own };
+            let mut known = Index { place: *index, messages, own };
             for record in records {
                 self.shared_record(&record, &mut heap, &mut known);
             }
@@ -108,17 +108,17 @@ impl Check<'_> {
             }
             SharedRecordLocation::Heap { reference_count, id } => {
                 let Some(body) = self.heap_bytes(heap, &id) else { return };
-                let hashes = (0..16).filter(|&kind| known.index.has(kind));
+                let hashes = (0..16).filter(|&kind| known.place.has(kind));
                 if !hashes.map(|kind| shared_messages::hash(kind, &body)).any(|found| found == hash) {
                     self.wrong(
                         OF_RECORD,
-                        known.index.at,
+                        known.place.at,
                         "the record of a message has the hash of another one",
                     );
                 }
                 let message = Message { hash, body, stated: reference_count, found: 0 };
                 if known.messages.insert(id, message).is_some() {
-                    self.wrong(OF_RECORD, known.index.at, "two records lead to the same message");
+                    self.wrong(OF_RECORD, known.place.at, "two records lead to the same message");
                 }
             }
         }
@@ -159,12 +159,11 @@ impl Check<'_> {
             }
             SharedLocation::Heap(id) => {
                 let message = self.shared.index(kind).and_then(|index| index.messages.get_mut(&id));
-                match message {
-                    Some(message) => message.found += 1,
-                    None => {
-                        let text = format!("the shared message {id:02x?} of type {kind:#x} is missing");
-                        self.wrong(OF_RECORD, Addr::UNDEFINED, text);
-                    }
+                if let Some(message) = message {
+                    message.found += 1;
+                } else {
+                    let text = format!("the shared message {id:02x?} of type {kind:#x} is missing");
+                    self.wrong(OF_RECORD, Addr::UNDEFINED, text);
                 }
             }
         }
@@ -186,9 +185,9 @@ impl Check<'_> {
 
     /// Returns the message with body `T` that the heap has under `id`, or `None` if it is unavailable. Adds
     /// no findings.
-    pub(super) fn shared_body<T: MessageBody>(&self, id: &[u8; 8]) -> Option<T> {
-        let known = self.shared.indexes.iter().find(|known| known.index.has(T::KIND))?;
-        FractalHeap::open(self.store, known.index.heap).ok()?.decode(id).ok()
+    pub(super) fn shared_body<T: MessageBody>(&self, id: [u8; 8]) -> Option<T> {
+        let known = self.shared.indexes.iter().find(|known| known.place.has(T::KIND))?;
+        FractalHeap::open(self.store, known.place.heap).ok()?.decode(&id).ok()
     }
 
     /// Compares the reference counts of shared messages with the uses that were found.
@@ -197,7 +196,7 @@ impl Check<'_> {
         for known in &self.shared.indexes {
             for (id, message) in &known.messages {
                 if u64::from(message.stated) != message.found {
-                    wrong.push((known.index.at, *id, message.stated, message.found));
+                    wrong.push((known.place.at, *id, message.stated, message.found));
                 }
             }
         }

@@ -170,11 +170,11 @@ impl Dense for Attribute {
             MaybeShared::Here(_) => {}
             MaybeShared::Shared(SharedLocation::Header(datatype)) => add_reference(txn, datatype, 1)?,
             MaybeShared::Shared(SharedLocation::Heap(id)) => {
-                self.datatype = MaybeShared::Here(shared::read(txn.store(), &id)?);
+                self.datatype = MaybeShared::Here(shared::read(txn.store(), id)?);
             }
         }
         if let MaybeShared::Shared(SharedLocation::Heap(id)) = self.dataspace {
-            self.dataspace = MaybeShared::Here(shared::read(txn.store(), &id)?);
+            self.dataspace = MaybeShared::Here(shared::read(txn.store(), id)?);
         }
         Ok(())
     }
@@ -500,7 +500,7 @@ fn find_dense<T: Dense>(
 fn decode<T: Dense>(store: &Store, heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u64>, T)> {
     let named = T::by_name(record).ok_or_else(|| heap.foreign_record())?;
     let value: T =
-        if named.is_shared { shared::read(store, &array(named.id))? } else { heap.decode(named.id)? };
+        if named.is_shared { shared::read(store, array(named.id))? } else { heap.decode(named.id)? };
     Ok((value.order(named.order), value))
 }
 

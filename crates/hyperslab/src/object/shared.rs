@@ -24,9 +24,9 @@ use crate::tree::BTree2;
 use crate::tree::btree2::edit as btree2;
 
 /// Returns the message called `id` in the heap for messages of type `T`.
-pub(super) fn read<T: MessageBody>(store: &Store, id: &[u8; 8]) -> Result<T> {
+pub(super) fn read<T: MessageBody>(store: &Store, id: [u8; 8]) -> Result<T> {
     let (_, _, index) = find_index(store, T::KIND)?;
-    FractalHeap::open(store, index.heap)?.decode(id)
+    FractalHeap::open(store, index.heap)?.decode(&id)
 }
 
 /// Returns a message as the object itself would store it: the body of a message in the heap in place of its

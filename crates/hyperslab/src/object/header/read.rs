@@ -179,12 +179,12 @@ impl Header {
 pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &Store) -> Result<T> {
     match found {
         MaybeShared::Here(value) => Ok(value),
-        MaybeShared::Shared(SharedLocation::Heap(id)) => shared::read(store, &id),
+        MaybeShared::Shared(SharedLocation::Heap(id)) => shared::read(store, id),
         MaybeShared::Shared(SharedLocation::Header(address)) => {
             let header = Header::read(store, address)?;
             match header.find_here_or_shared::<T>()? {
                 Some(MaybeShared::Here(value)) => Ok(value),
-                Some(MaybeShared::Shared(SharedLocation::Heap(id))) => shared::read(store, &id),
+                Some(MaybeShared::Shared(SharedLocation::Heap(id))) => shared::read(store, id),
                 // A committed datatype holds its value. If it points elsewhere, the chain might have no end.
                 Some(MaybeShared::Shared(_)) => Err(header.error(ErrorKind::Depth { limit: 1 })),
                 None => Err(header.lacks(T::NAME)),
