@@ -85,7 +85,7 @@ impl SoftLink {
         Self { path }
     }
 
-    /// The path that the link leads to. It may lead to nothing. A path that is not UTF-8 is `bytes`.
+    /// The path that the link leads to. It may lead to nothing. It is `bytes` if it is not UTF-8.
     ///
     /// Example:
     ///     >>> hs.SoftLink("/surface/t2m").path
@@ -126,7 +126,7 @@ impl ExternalLink {
         Name(&self.filename)
     }
 
-    /// The path of the object in the other file. It may lead to nothing. A path that is not UTF-8 is `bytes`.
+    /// The path of the object in the other file. It may lead to nothing. It is `bytes` if it is not UTF-8.
     ///
     /// Example:
     ///     >>> hs.ExternalLink("climate.h5", "/surface").path

@@ -2953,7 +2953,7 @@ class SoftLink:
     def __getnewargs__(self) -> tuple[str]: ...
     @property
     def path(self) -> str:
-        """The path that the link leads to. It may lead to nothing. A path that is not UTF-8 is `bytes`.
+        """The path that the link leads to. It may lead to nothing. It is `bytes` if it is not UTF-8.
 
         Example:
             >>> hs.SoftLink("/surface/t2m").path
@@ -2995,7 +2995,7 @@ class ExternalLink:
         """
     @property
     def path(self) -> str:
-        """The path of the object in the other file. It may lead to nothing. A path that is not UTF-8 is `bytes`.
+        """The path of the object in the other file. It may lead to nothing. It is `bytes` if it is not UTF-8.
 
         Example:
             >>> hs.ExternalLink("climate.h5", "/surface").path
