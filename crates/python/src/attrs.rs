@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hyperslab::{Attribute, Node, RequestError};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::name::is_utf8;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
@@ -20,6 +21,7 @@ use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
 use crate::ids::ObjectID;
 use crate::memory::datatype_of;
+use crate::name::{self, Name};
 use crate::object::{HLObject, name_required};
 use crate::objects;
 use crate::objects_write;
@@ -66,6 +68,9 @@ impl AttributeManager {
     /// Sets an attribute to a number or an array of numbers. For any other value, only returns false.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
+        if !is_utf8(name) {
+            return Ok(false);
+        }
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
             let (datatype, data) = number.as_new_element();
             (Dataspace::Scalar, datatype, data)
@@ -87,9 +92,9 @@ impl AttributeManager {
         found(&name, py.detach(|| self.node.attribute(&name)))
     }
 
-    fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.state.check()?;
-        py.detach(|| self.node.attribute_names()).or_raise()
+        py.detach(|| self.node.attribute_names()).or_raise().map(name::names)
     }
 }
 
@@ -440,7 +445,7 @@ impl AttributeManager {
         calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
-    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.list(py)
     }
 

@@ -30,6 +30,7 @@ mod handles;
 mod ids;
 mod links;
 mod memory;
+mod name;
 mod new_row;
 mod object;
 mod objects;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
+use hyperslab_format::name;
 use hyperslab_tables::Class;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,6 +21,7 @@ use crate::file::File;
 use crate::group::Group;
 use crate::handles::Handle;
 use crate::ids::ObjectID;
+use crate::name::Name;
 use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::state::FileState;
@@ -169,20 +171,13 @@ pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
-/// Returns a name given as `str` or `bytes`, or `None` for an object of another type. Raises `ValueError` for
-/// bytes that are not UTF-8.
+/// Returns a name given as `str` or `bytes`, or `None` for an object of another type.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
-        return Ok(Some(text.to_cow()?.into_owned()));
+        return Ok(Some(name::from_bytes(text.to_cow()?.as_bytes())));
     }
     if let Ok(bytes) = name.cast::<PyBytes>() {
-        let text = std::str::from_utf8(bytes.as_bytes()).map_err(|_| {
-            PyValueError::new_err(format!(
-                "the name {} is not UTF-8, as names in HDF5 files are",
-                bytes.as_any()
-            ))
-        })?;
-        return Ok(Some(text.to_owned()));
+        return Ok(Some(name::from_bytes(bytes.as_bytes())));
     }
     Ok(None)
 }
@@ -240,8 +235,8 @@ impl HLObject {
     ///     >>> file.create_group(None).name is None
     ///     True
     #[getter]
-    fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
-        if self.is_open() { self.path(py) } else { Ok(None) }
+    fn name(&self, py: Python<'_>) -> PyResult<Option<Name<&str>>> {
+        if self.is_open() { Ok(self.path(py)?.map(Name)) } else { Ok(None) }
     }
 
     /// The group that holds the object: the group at `name` without its last part.

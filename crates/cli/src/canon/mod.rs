@@ -12,6 +12,7 @@ use hyperslab_format::layout::Layout;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{FillBytes, FillTime};
 use hyperslab_format::message::link::{Link, LinkTarget};
+use hyperslab_format::name;
 use sha2::{Digest as _, Sha256};
 
 use crate::batches::{axes, batches};
@@ -56,7 +57,7 @@ pub(crate) fn write(node: &Node, most: u64, out: &mut dyn Write) -> anyhow::Resu
 /// Returns the links of a group, sorted by the bytes of their names.
 fn sorted(group: &Group) -> hyperslab::Result<Vec<Link>> {
     let mut links = group.links()?;
-    links.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    links.sort_by(|a, b| name::order(&a.name, &b.name));
     Ok(links)
 }
 
@@ -95,7 +96,7 @@ impl Text<'_, '_> {
         let Ok(mut attributes) = object.attributes() else {
             return Ok(writeln!(self.out, " attributes unreadable")?);
         };
-        attributes.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+        attributes.sort_by(|a, b| name::order(&a.name, &b.name));
         for attribute in &attributes {
             let (name, kind) = (json(&attribute.name), datatype::text(&attribute.datatype));
             writeln!(self.out, " attribute {name} {kind} {}", space(&attribute.dataspace))?;

@@ -17,6 +17,7 @@ mod header;
 mod limits;
 mod path;
 mod reference;
+mod shared;
 mod walk;
 
 use std::fmt;

@@ -1708,6 +1708,7 @@ class Dataset(HLObject):
 
         Raises:
             UnsupportedDtypeError: NumPy has no dtype for the datatype.
+            RuntimeError: The fill value is undefined.
 
         Example:
             >>> dataset.fillvalue
@@ -3036,7 +3037,7 @@ class SoftLink:
     def __getnewargs__(self) -> tuple[str]: ...
     @property
     def path(self) -> str:
-        """The path that the link leads to. It may lead to nothing.
+        """The path that the link leads to. It may lead to nothing. It is `bytes` if it is not UTF-8.
 
         Example:
             >>> hs.SoftLink("/surface/t2m").path
@@ -3078,7 +3079,7 @@ class ExternalLink:
         """
     @property
     def path(self) -> str:
-        """The path of the object in the other file. It may lead to nothing.
+        """The path of the object in the other file. It may lead to nothing. It is `bytes` if it is not UTF-8.
 
         Example:
             >>> hs.ExternalLink("climate.h5", "/surface").path

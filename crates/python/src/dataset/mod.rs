@@ -21,6 +21,7 @@ use crate::chunks::DatasetIterator;
 use crate::dtype::{Convention, Translation, descr_of};
 use crate::error::{OrRaise, in_one_shape};
 use crate::ids::ObjectID;
+use crate::name;
 use crate::object::{HLObject, base_name};
 use crate::opened::Opened;
 use crate::state::FileState;
@@ -254,7 +255,7 @@ impl Dataset {
             return Ok("<Closed HDF5 dataset>".to_owned());
         }
         let name = match slf.as_super().get().path(py)? {
-            Some(path) => format!("\"{}\"", base_name(path)),
+            Some(path) => format!("\"{}\"", name::shown(py, base_name(path))?),
             None => "(anonymous)".to_owned(),
         };
         let shape = this

@@ -5,7 +5,7 @@ use hyperslab_filters::FilterId;
 use hyperslab_format::message::fill::FillBytes;
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -241,6 +241,7 @@ impl Dataset {
     ///
     /// Raises:
     ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
+    ///     RuntimeError: The fill value is undefined.
     ///
     /// Example:
     ///     >>> dataset.fillvalue
@@ -250,6 +251,9 @@ impl Dataset {
     #[getter]
     fn fillvalue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.check()?;
+        if self.core.fill_value().value == FillBytes::Undefined {
+            return Err(PyRuntimeError::new_err("Can't get fill value (fill value is undefined)"));
+        }
         let translation = self.translation(py)?;
         if translation.recipe.as_ref().is_some_and(|recipe| !recipe.is_text())
             && !matches!(self.core.fill_value().value, FillBytes::Defined(_))

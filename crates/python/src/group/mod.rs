@@ -19,6 +19,7 @@ use crate::datatype::Datatype;
 use crate::error::{OrRaise, is_missing, missing_object};
 use crate::ids::ObjectID;
 use crate::links::link_object;
+use crate::name::{self, Name};
 use crate::object::{HLObject, name_of, name_required, wrap};
 use crate::opened::Opened;
 use crate::reference::Reference;
@@ -163,10 +164,10 @@ impl Group {
     }
 
     #[pyo3(name = "_names")]
-    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<Name<String>>> {
         open_state(slf)?;
         let group = &slf.get().group;
-        slf.py().detach(|| group.names()).or_raise()
+        slf.py().detach(|| group.names()).or_raise().map(name::names)
     }
 
     /// Returns a view of the names of the members, like `dict.keys`.
@@ -384,9 +385,9 @@ impl Group {
         calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
-    fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+    fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<Name<String>>> {
         let mut names = Self::names(slf)?;
-        names.sort();
+        names.sort_by(|Name(a), Name(b)| a.cmp(b));
         Ok(names)
     }
 
@@ -397,7 +398,10 @@ impl Group {
         }
         let members = Self::__len__(slf)?;
         Ok(match object.path(slf.py())? {
-            Some(path) => format!("<HDF5 group \"{path}\" ({members} members)>"),
+            Some(path) => {
+                let path = name::shown(slf.py(), path)?;
+                format!("<HDF5 group \"{path}\" ({members} members)>")
+            }
             None => format!("<HDF5 group (anonymous) ({members} members)>"),
         })
     }

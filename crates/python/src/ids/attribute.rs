@@ -70,7 +70,7 @@ impl AttrID {
     ///     b'units'
     #[getter(name)]
     fn bytes_of_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.attribute.name.as_bytes())
+        PyBytes::new(py, &to_bytes(&self.attribute.name))
     }
 
     /// Returns the name of the attribute.

@@ -7,6 +7,7 @@ use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::name;
 
 use super::dense::Storage;
 use super::header;
@@ -149,7 +150,7 @@ impl Object {
         if self.tracks_attribute_order() {
             found.sort_by_key(|(order, _)| *order);
         } else {
-            found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+            found.sort_by(|(_, a), (_, b)| name::order(&a.name, &b.name));
         }
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }

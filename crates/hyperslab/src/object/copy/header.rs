@@ -19,7 +19,7 @@ use crate::object::dataset::create::committed_message;
 use crate::object::file::create::{message, new_group};
 use crate::object::header;
 use crate::object::header::read::{Header, shared_in};
-use crate::object::{Node, Object, dataset, dense};
+use crate::object::{Node, Object, dataset, dense, shared};
 
 impl Copy<'_> {
     /// Writes the header of a copy, without attributes, links and data.
@@ -72,6 +72,7 @@ impl Copy<'_> {
         committed: Option<Addr>,
     ) -> Result<Option<RawMessage>> {
         let widths = header.widths();
+        let raw = &shared::unshared(source.file().store(), raw)?;
         let anew = match (raw.kind, committed) {
             (
                 kind::NIL
@@ -84,7 +85,6 @@ impl Copy<'_> {
                 _,
             ) => return Ok(None),
             (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
-            _ if raw.is_shared() => return Err(header::read::shared_in_heap("message")),
             (kind::LINK_INFO, _) => {
                 let info: LinkInfo = raw.decode_here(widths)?;
                 let is_indexed = info.creation_order_index.is_some();

@@ -316,7 +316,8 @@ impl State {
     }
 }
 
-/// Returns the fill value: from the fill value message, from the old message, or zeros.
+/// Returns the fill value: from the fill value message or from the old message. Without either it is
+/// undefined.
 fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
     if let Some(fill) = header.find::<FillValue>(store)? {
         return Ok(fill);
@@ -326,7 +327,7 @@ fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
         version: 3,
         allocation: AllocationTime::Late,
         write: FillTime::IfSet,
-        value: FillBytes::Default,
+        value: FillBytes::Undefined,
     }))
 }
 

@@ -1,8 +1,13 @@
 //! Finding and opening the file of an external link (spec IV.A.2.g; the search order is libhdf5's).
 
 use std::env;
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use hyperslab_format::name;
 
 use crate::error::{Error, RequestError, Result};
 use crate::object::File;
@@ -10,7 +15,7 @@ use crate::object::File;
 /// Opens the file `name` that a link in `from` names.
 pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
-    for candidate in candidates(name, from.path(), &prefixes) {
+    for candidate in candidates(&on_disk(name), from.path(), &prefixes) {
         match from.opened_with().for_reading().open(candidate) {
             Err(Error::Io { op: "open", cause, .. }) if is_absence(&cause) => {}
             opened => return opened,
@@ -22,8 +27,7 @@ pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
 /// Returns the paths to try, in order: the absolute name; then the name (for an absolute name, only its last
 /// component) under each prefix, beside the linking file, in the current directory, and beside the target of
 /// the linking file if that file was opened through a symbolic link.
-fn candidates(name: &str, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
-    let name = Path::new(name);
+fn candidates(name: &Path, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut relative = name;
     if name.is_absolute() {
@@ -39,6 +43,17 @@ fn candidates(name: &str, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Returns the name of a file that a link stores, as the system knows it: any bytes on Unix.
+fn on_disk(name: &str) -> PathBuf {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        OsStr::from_bytes(&name::to_bytes(name)).into()
+    }
+    #[cfg(not(unix))]
+    name.into()
+}
+
 fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -48,7 +63,7 @@ mod tests {
     use super::*;
 
     fn paths(name: &str, from: Option<&str>, prefixes: &str) -> Vec<String> {
-        let found = candidates(name, from.map(Path::new), prefixes);
+        let found = candidates(Path::new(name), from.map(Path::new), prefixes);
         found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 

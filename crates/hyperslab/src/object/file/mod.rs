@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
-use hyperslab_format::message::small::BTreeK;
+use hyperslab_format::message::small::{BTreeK, SharedMessages};
 use parking_lot::{Mutex, RwLock};
 
 use super::dataset::changes::Changes;
@@ -117,6 +117,9 @@ impl Shared {
         if let Some(extension) = store.superblock().extension() {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
+            if let Some(stated) = header.find::<SharedMessages>(&store)? {
+                store.set_shared_messages(stated);
+            }
         }
         let root = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
         if LinkStorage::of(&root, &store).map_err(|error| error.at("/"))?.is_none() {
