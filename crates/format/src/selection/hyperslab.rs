@@ -3,7 +3,7 @@
 
 use super::{Form, StoredSelection, rank, version};
 use crate::bytes::{Reader, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 
 /// Blocks of equal shape at equal distances.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,6 +230,7 @@ fn listed(axes: &[RegularAxis]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden::{error, golden};
 
     fn axis(start: u64, stride: u64, count: u64, block: u64) -> RegularAxis {

@@ -67,6 +67,7 @@ from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
 from ._table import Table
+from ._virtual import UNLIMITED, VDSmap, VirtualLayout, VirtualSource
 
 if _TYPE_CHECKING:
     from . import dask as dask
@@ -144,6 +145,10 @@ __all__ = [
     "RegionReference",
     "Row",
     "SoftLink",
+    "UNLIMITED",
+    "VirtualLayout",
+    "VirtualSource",
+    "VDSmap",
     "StoreInfo",
     "Table",
     "UnsupportedDtypeError",

@@ -224,6 +224,7 @@ def create_dataset(
             "skip_fill_chunks": skip_fill_chunks,
             "is_table": others.get("_is_table", False),
             "stored_as": others.get("_stored_as"),
+            "mappings": None,
         },
     )
     if data is not None and not isinstance(data, Empty):
