@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Dim, LibVersion, Selection};
+use hyperslab::{Dim, Selection};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::layout::mappings::VirtualMapping;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -105,16 +105,16 @@ impl Request<'_> {
 }
 
 fn virtual_mappings(mappings: Vec<Mapping>, state: &FileState) -> PyResult<Vec<VirtualMapping>> {
-    let is_compact = state.core.version() >= LibVersion::V112;
+    let listed = state.core.version().listed_blocks();
     let mapping = |(target, file, dataset, source): Mapping| {
-        let (target, source) = (stored_selection(target, is_compact)?, stored_selection(source, is_compact)?);
+        let (target, source) = (stored_selection(target, listed)?, stored_selection(source, listed)?);
         Ok(VirtualMapping { file: file.into(), dataset: dataset.into(), source, target })
     };
     mappings.into_iter().map(mapping).collect()
 }
 
 /// Returns the selection of a product of axes, or of all elements.
-fn stored_selection(axes: Option<Vec<Axis>>, is_compact: bool) -> PyResult<StoredSelection> {
+fn stored_selection(axes: Option<Vec<Axis>>, listed: Option<u64>) -> PyResult<StoredSelection> {
     let Some(axes) = axes else { return Ok(StoredSelection::All) };
     let is_regular = axes.iter().all(|axis| matches!(axis, Axis::Regular(..)));
     if !is_regular {
@@ -131,7 +131,7 @@ fn stored_selection(axes: Option<Vec<Axis>>, is_compact: bool) -> PyResult<Store
             Axis::List(list) => Ok(hyperslab::Axis::from_indices(list)),
         };
         let axes = axes.into_iter().map(axis).collect::<PyResult<Vec<_>>>()?;
-        return Selection::Grid(axes).to_stored(is_compact).or_raise();
+        return Selection::Grid(axes).to_stored(listed).or_raise();
     }
     if axes
         .iter()
@@ -143,7 +143,7 @@ fn stored_selection(axes: Option<Vec<Axis>>, is_compact: bool) -> PyResult<Store
         Axis::Regular(start, stride, count, block) => Some(RegularAxis { start, stride, count, block }),
         Axis::List(_) => None,
     });
-    Ok(StoredSelection::regular(axes.collect(), is_compact))
+    Ok(StoredSelection::regular_within(axes.collect(), listed))
 }
 
 /// Returns the stored datatype for `dtype`, and the committed datatype if `dtype` is one of the same file.

@@ -94,13 +94,11 @@ impl<'m> Names<'m> {
 }
 
 fn put_name(w: &mut Writer<'_>, name: &str, shared: Option<u64>) {
-    match shared {
-        Some(number) => w.length(number),
-        None => {
-            w.bytes(name.as_bytes());
-            w.u8(0);
-        }
+    if let Some(number) = shared {
+        return w.length(number);
     }
+    w.bytes(name.as_bytes());
+    w.u8(0);
 }
 
 impl Structure for VirtualMappings {

@@ -385,7 +385,7 @@ mod tests {
             count: Some(count),
             block: Some(block),
         };
-        let divisor = (1..=count).rev().find(|by| count % by == 0 && by * by <= count).unwrap_or(1);
+        let divisor = (1..=count).rev().find(|by| count.is_multiple_of(*by) && by * by <= count).unwrap_or(1);
         match seed % 4 {
             0 => (StoredSelection::All, vec![count]),
             1 => (StoredSelection::regular(vec![limited(1, 3, count, 1)], true), vec![count * 3 + 1]),
@@ -407,7 +407,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_are_the_elements_in_both(target in cases(), wanted in cases(), seed: u64) {
-            let Ok(stored) = target.selection.to_stored(seed % 2 == 0) else { return Ok(()) };
+            let Ok(stored) = target.selection.to_stored((seed % 2 == 0).then_some(3)) else { return Ok(()) };
             let extent = target.extent.clone();
             let Case { selection: wanted, .. } = &wanted;
             let Some(axes) = wanted.axes(&extent).filter(|axes| axes.len() == extent.len()) else { return Ok(()) };

@@ -233,10 +233,10 @@ impl Rows {
             }
         }
         found.sort_unstable();
-        let (mut rows, mut end, mut len) = (Vec::with_capacity(found.len()), 0, 0);
+        let (mut rows, mut end, mut len) = (Vec::with_capacity(found.len()), 0_u64, 0_u64);
         for (offset, mut row) in found {
             // Blocks may overlap.
-            let twice = u64::min(row.len, if offset < end { end - offset } else { 0 });
+            let twice = row.len.min(end.saturating_sub(offset));
             row.len -= twice;
             row.at.last_mut().into_iter().for_each(|at| *at += twice);
             row.position = len;

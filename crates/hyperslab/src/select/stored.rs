@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_format::selection::{BlockList, PointList, RegularAxis, StoredSelection};
 
-use super::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
+use super::{Axis, Dim, HyperslabAxis, Points, Selection};
 use crate::error::RequestError;
 
 /// The most elements of a list that a selection of blocks becomes, and the most blocks of a stored selection.
@@ -49,12 +49,12 @@ impl Selection {
         Ok(selection)
     }
 
-    /// Returns the form in which a file stores the selection. `is_compact` is true in a file for HDF5 1.12
-    /// and later.
+    /// Returns the form in which a file stores the selection. Up to `listed` regular blocks are listed;
+    /// `None` takes the forms of HDF5 1.12.
     ///
     /// Errors: `Request` if the selection consists of too many blocks, or names an index twice.
     #[doc(hidden)]
-    pub fn to_stored(&self, is_compact: bool) -> Result<StoredSelection, RequestError> {
+    pub fn to_stored(&self, listed: Option<u64>) -> Result<StoredSelection, RequestError> {
         match self {
             Self::All => Ok(StoredSelection::All),
             Self::None => Ok(StoredSelection::None),
@@ -63,12 +63,12 @@ impl Selection {
             Self::Grid(axes) if axes.is_empty() => Ok(StoredSelection::All),
             Self::Slab(slab) if slab.0.iter().any(|dim| dim.count == 0) => Ok(StoredSelection::None),
             Self::Slab(slab) => {
-                Ok(StoredSelection::regular(slab.0.iter().map(|dim| regular(*dim)).collect(), is_compact))
+                Ok(StoredSelection::regular_within(slab.0.iter().map(|dim| regular(*dim)).collect(), listed))
             }
-            Self::Grid(axes) => product(axes, is_compact),
+            Self::Grid(axes) => product(axes, listed.is_none()),
             Self::Points(points) => {
                 let coords = points.iter().flatten().copied().collect();
-                Ok(StoredSelection::Points(PointList::new(points.rank(), coords, is_compact)))
+                Ok(StoredSelection::Points(PointList::new(points.rank(), coords, listed.is_none())))
             }
         }
     }
@@ -157,8 +157,8 @@ fn union(blocks: &BlockList) -> Result<Selection, RequestError> {
     let mut points: Vec<Vec<u64>> = Vec::new();
     for (first, last) in blocks.blocks() {
         let sides = first.iter().zip(last).map(|(first, last)| last.saturating_sub(*first).saturating_add(1));
-        let count = sides.clone().try_fold(1_u64, |count, side| count.checked_mul(side));
-        if count.is_none_or(|count| points.len() as u64 + count > LIST_LIMIT) {
+        let count = sides.clone().try_fold(1_u64, u64::checked_mul);
+        if count.is_none_or(|count| (points.len() as u64).saturating_add(count) > LIST_LIMIT) {
             return Err(too_many());
         }
         let mut at = first.to_vec();
@@ -229,12 +229,6 @@ fn intervals(axis: &Axis) -> Result<Vec<(u64, u64)>, RequestError> {
     Ok(found)
 }
 
-impl From<&Slab> for StoredSelection {
-    fn from(slab: &Slab) -> Self {
-        Self::regular(slab.0.iter().map(|dim| regular(*dim)).collect(), false)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -247,7 +241,7 @@ mod tests {
         fn a_selection_survives_the_file(case in cases(), is_compact: bool) {
             let flat = |at: &Vec<u64>| at.iter().zip(&case.extent).fold(0, |offset, (at, len)| offset * len + at);
             let mut elements: Vec<u64> = case.elements().iter().map(flat).collect();
-            if let Ok(stored) = case.selection.to_stored(is_compact) {
+            if let Ok(stored) = case.selection.to_stored((!is_compact).then_some(3)) {
                 let found = Selection::from_stored(&stored, &case.extent).unwrap();
                 let runs = found.runs(&case.extent).unwrap();
                 let found: Vec<u64> = runs.flat_map(|run| run.offset..run.offset + run.len).collect();

@@ -1,6 +1,7 @@
 """Creating objects: the arguments of h5py become the arguments of the engine."""
 
 import math
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -47,6 +48,8 @@ def require_dataset(
     found = group[name]
     if not isinstance(found, Dataset):
         raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+    if kwds.get("virtual_prefix") is not None:
+        found._set_virtual_prefix(os.fsdecode(kwds["virtual_prefix"]))
     wanted = lengths("shape", shape)
     if wanted != found.shape:
         same_limits = "maxshape" in kwds and lengths("maxshape", kwds["maxshape"]) == found.maxshape
@@ -158,6 +161,7 @@ def create_dataset(
     track_times: bool | None = None,
     track_order: bool | None = None,
     external: Any = None,
+    virtual_prefix: "str | bytes | os.PathLike[str] | None" = None,
     allow_unknown_filter: bool = False,
     compact: bool = False,
     skip_fill_chunks: bool | None = None,
@@ -227,6 +231,8 @@ def create_dataset(
             "mappings": None,
         },
     )
+    if virtual_prefix is not None:
+        made._set_virtual_prefix(os.fsdecode(virtual_prefix))
     if data is not None and not isinstance(data, Empty):
         try:
             made[...] = data.reshape(extent) if kind.subdtype is None else data
@@ -238,7 +244,7 @@ def create_dataset(
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
-_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
+_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix"}
 # `create_table` gives it.
 _INTERNAL = {"_is_table", "_stored_as"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}

@@ -6,6 +6,7 @@ describes one extension module.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from types import EllipsisType, TracebackType
 from typing import (
     Any,
@@ -1122,6 +1123,12 @@ class Group(HLObject):
             >>> list(group)
             ['levels', 't2m', 'version']
         """
+    def create_virtual_dataset(self, name: _Name, layout: Any, fillvalue: Any = None) -> Dataset:
+        """."""
+    def build_virtual_dataset(
+        self, name: _Name, shape: Any, dtype: Any, maxshape: Any = None, fillvalue: Any = None
+    ) -> AbstractContextManager[Any]:
+        """."""
     def _create_dataset(self, name: str | bytes | None, request: Any) -> Dataset: ...
     def _link(self, name: str | bytes, object: Any) -> None: ...
     def _commit(self, name: str | bytes, dtype: Any) -> None: ...
@@ -1684,6 +1691,10 @@ class Dataset(HLObject):
             >>> dataset.is_virtual
             False
         """
+    def virtual_sources(self, missing_only: bool = False) -> list[Any]:
+        """."""
+    def _set_virtual_prefix(self, prefix: str) -> None: ...
+    def _virtual_sources(self, find: bool) -> list[tuple[Any, str, str, Any, bool]]: ...
     @property
     def external(self) -> list[tuple[str, int, int]] | None:
         """The external files that hold the elements, or None if the elements are in this file.

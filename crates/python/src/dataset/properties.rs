@@ -287,12 +287,12 @@ impl Dataset {
     /// Lists the mappings of a virtual dataset.
     ///
     /// Args:
-    ///     missing_only: True lists only the mappings whose file or dataset does not exist. Their elements read
-    ///         as the fill value.
+    ///     missing_only: True lists only the mappings whose file or dataset does not exist. Their elements
+    ///         read as the fill value.
     ///
     /// Returns:
-    ///     One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`, "."
-    ///     for this file; `dset_name`; and `src_space`, the elements of the source.
+    ///     One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`,
+    ///     "." for this file; `dset_name`; and `src_space`, the elements of the source.
     ///
     /// Raises:
     ///     RuntimeError: The dataset is not virtual.
@@ -309,8 +309,13 @@ impl Dataset {
         module.getattr("virtual_sources")?.call1((slf, missing_only))
     }
 
-    /// Returns the mappings: for each the elements of this dataset, the file, the dataset, the elements of the
-    /// source, and whether the source is missing if `find` is true.
+    /// Sets the folder in which a virtual dataset looks for source files with relative names.
+    fn _set_virtual_prefix(&self, prefix: &str) {
+        self.core.set_virtual_prefix(prefix);
+    }
+
+    /// Returns the mappings: for each the elements of this dataset, the file, the dataset, the elements of
+    /// the source, and whether the source is missing if `find` is true.
     fn _virtual_sources<'py>(&self, py: Python<'py>, find: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let sources =
             py.detach(|| if find { self.core.virtual_sources_found() } else { self.core.virtual_sources() });

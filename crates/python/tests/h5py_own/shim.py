@@ -114,6 +114,7 @@ _base.is_empty_dataspace = _is_without_elements
 _lower("_hl.compat", filename_encode=os.fsencode, filename_decode=os.fsdecode)
 _lower("_hl.dataset", Dataset=hyperslab.Dataset, _LEGACY_GZIP_COMPRESSION_VALS=frozenset(range(10)))
 _lower("_hl.group", Group=hyperslab.Group)
+_lower("_hl.vds", vds_support=True)
 _lower("_hl.files", File=hyperslab.File, direct_vfd=False, _drivers={}, make_fapl=None)
 _filters = _lower("_hl.filters", encode=("gzip", "lzf", "shuffle", "fletcher32"))
 _filters.decode = _filters.encode

@@ -24,6 +24,7 @@ use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::HeapId;
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
@@ -38,6 +39,7 @@ use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::{
     BTreeK, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,
 };
+use hyperslab_format::selection::StoredSelection;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Reader, Structure, Width, Widths, Writer};
 
@@ -68,7 +70,7 @@ const WIDTHS: [Widths; 6] = [
 
 type Check = fn(&[u8], Widths);
 
-const STRUCTURES: [(&str, Check); 40] = [
+const STRUCTURES: [(&str, Check); 42] = [
     ("Superblock", alone::<Superblock>),
     ("ObjectHeader", alone::<ObjectHeader>),
     ("Chunk", chunk),
@@ -109,6 +111,8 @@ const STRUCTURES: [(&str, Check); 40] = [
     ("IndexBlock", index_block),
     ("SecondaryBlock", secondary_block),
     ("DataBlock", data_block),
+    ("StoredSelection", alone::<StoredSelection>),
+    ("VirtualMappings", alone::<VirtualMappings>),
 ];
 
 /// The address of the structures.

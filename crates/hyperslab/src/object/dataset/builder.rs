@@ -11,7 +11,7 @@ use super::chunking::auto_chunks;
 use super::create::{DatasetOptions, NewStorage};
 use crate::error::{Error, RequestError, Result};
 use crate::object::element::{Element, FixedSize, packed};
-use crate::object::{Dataset, Group, LibVersion, NamedDatatype};
+use crate::object::{Dataset, Group, NamedDatatype};
 use crate::select::Selection;
 use crate::types::Conversion;
 
@@ -252,9 +252,9 @@ impl DatasetBuilder {
             if is_chunked || self.is_compact {
                 return Err(argument("virtual dataset", "it has no chunks, filters or compact data"));
             }
-            let is_compact = self.group.file().version() >= LibVersion::V112;
+            let listed = self.group.file().version().listed_blocks();
             let mapping = |(what, file, dataset, source): (Selection, String, String, Selection)| {
-                let (target, source) = (what.to_stored(is_compact)?, source.to_stored(is_compact)?);
+                let (target, source) = (what.to_stored(listed)?, source.to_stored(listed)?);
                 Ok::<_, Error>(VirtualMapping { file: file.into(), dataset: dataset.into(), source, target })
             };
             options.storage =

@@ -67,8 +67,11 @@ impl Dataset {
         let mut sources = self.virtual_sources()?;
         for source in &mut sources {
             let [file, dataset] = [&source.file, &source.dataset].map(|name| names::of_block(name, 0));
-            let found = self.source(&file?.into(), &dataset?.into());
-            source.is_missing = Some(found.map_err(|error| error.at(self.path()))?.is_none());
+            let names = (file?.into(), dataset?.into());
+            let found = self.source(&names.0, &names.1).map_err(|error| error.at(self.path()))?;
+            // The caller asks, so a read need not tell.
+            self.sources.forget_missing(&names);
+            source.is_missing = Some(found.is_none());
         }
         Ok(sources)
     }

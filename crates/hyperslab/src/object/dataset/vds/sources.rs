@@ -19,6 +19,8 @@ pub(in crate::object) struct Sources {
     held: Mutex<Held>,
     /// The state of the file for which they were opened.
     epoch: AtomicU64,
+    /// The missing sources of which callers were told.
+    told: Mutex<BTreeSet<(Arc<str>, Arc<str>)>>,
     /// The folder of files whose names are relative. It may begin with `${ORIGIN}`.
     prefix: Mutex<String>,
 }
@@ -61,7 +63,12 @@ impl Sources {
 
     /// Returns the names of missing sources that no caller was told of yet.
     pub(super) fn take_missing(&self) -> Vec<(Arc<str>, Arc<str>)> {
-        std::mem::take(&mut self.held.lock().missing).into_iter().collect()
+        let missing = std::mem::take(&mut self.held.lock().missing);
+        if missing.is_empty() {
+            return Vec::new();
+        }
+        let mut told = self.told.lock();
+        missing.into_iter().filter(|names| told.insert(names.clone())).collect()
     }
 
     pub(super) fn forget_missing(&self, names: &(Arc<str>, Arc<str>)) {
@@ -154,10 +161,7 @@ impl Dataset {
 }
 
 fn is_missing(error: &Error) -> bool {
-    let request = match error.root() {
-        Error::Request(request) => request,
-        _ => return false,
-    };
+    let Error::Request(request) = error.root() else { return false };
     matches!(request, RequestError::NoSuchFile { .. } | RequestError::NoSuchObject { .. })
 }
 

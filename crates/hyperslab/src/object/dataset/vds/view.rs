@@ -264,7 +264,7 @@ impl View {
         };
         let axis = (0..shape.len()).max_by_key(|&axis| different(axis)).unwrap_or(0);
         let span = |part: &Part| part.target.bounds().get(axis).copied().unwrap_or((0, 0));
-        // Of parts that overlap, the later one counts: a stable sort keeps their order if they start together.
+        // Of parts that overlap, the later one counts, so their order is kept.
         let overlap = {
             let mut spans: Vec<_> = parts.iter().map(span).collect();
             spans.sort_unstable();
