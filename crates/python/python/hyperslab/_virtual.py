@@ -1,5 +1,6 @@
 """Virtual datasets: their layout, their sources, and what a dataset says of both."""
 
+import math
 import os
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
@@ -175,7 +176,7 @@ class VirtualSource:
             self.path: Any = path_or_dataset.file.filename
             self.name = path_or_dataset.name
             self.dtype: Any = path_or_dataset.dtype
-            self._shape = path_or_dataset.shape
+            self._shape = _lengths("shape", path_or_dataset.shape)
             limits = path_or_dataset.maxshape
         else:
             if name is None:
@@ -189,7 +190,7 @@ class VirtualSource:
         self.maxshape = self._shape if limits is None else tuple(UNLIMITED if one is None else one for one in limits)
         self.space = Space("all")
         self._result: tuple[int, ...] = self._shape
-        self._count: int | None = int(np.prod(self._shape, dtype=object))
+        self._count: int | None = math.prod(self._shape)
         self._all_selected = True
 
     @property
@@ -253,7 +254,7 @@ class VirtualLayout:
                 f"elements: {source._count} and {count})"
             )
         path = os.fsdecode(source.path)
-        name = os.fsdecode(source.name)
+        name = os.fsdecode(source.name or "")
         is_here = self._filename is not None and path == self._filename
         self.sources.append(VDSmap(space, "." if is_here else path, name, source.space))
 
