@@ -161,7 +161,6 @@ def create_dataset(
     track_times: bool | None = None,
     track_order: bool | None = None,
     external: Any = None,
-    virtual_prefix: "str | bytes | os.PathLike[str] | None" = None,
     allow_unknown_filter: bool = False,
     compact: bool = False,
     skip_fill_chunks: bool | None = None,
@@ -231,8 +230,8 @@ def create_dataset(
             "mappings": None,
         },
     )
-    if virtual_prefix is not None:
-        made._set_virtual_prefix(os.fsdecode(virtual_prefix))
+    if others.get("virtual_prefix") is not None:
+        made._set_virtual_prefix(os.fsdecode(others["virtual_prefix"]))
     if data is not None and not isinstance(data, Empty):
         try:
             made[...] = data.reshape(extent) if kind.subdtype is None else data
@@ -247,15 +246,17 @@ _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
 _NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix"}
 # `create_table` gives it.
 _INTERNAL = {"_is_table", "_stored_as"}
+# The folder of the sources of a virtual dataset. It is not stored.
+_ACCESS = {"virtual_prefix"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
 def _check_keywords(given: "dict[str, Any]") -> None:
     """Raises or warns for keywords that only h5py has."""
     for key, value in given.items():
-        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
+        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL | _ACCESS:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
-        if key in _INTERNAL:
+        if key in _INTERNAL | _ACCESS:
             continue
         if value is not None and key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")

@@ -1147,7 +1147,7 @@ class Group(HLObject):
     def build_virtual_dataset(
         self, name: _Name, shape: Any, dtype: Any, maxshape: Any = None, fillvalue: Any = None
     ) -> AbstractContextManager[Any]:
-        """Returns a context manager that yields an empty `VirtualLayout` and then creates the virtual dataset.
+        """Returns a context manager that yields a `VirtualLayout` and then creates the virtual dataset.
 
         Args:
             name: The path of the dataset.
@@ -1729,12 +1729,12 @@ class Dataset(HLObject):
         """Lists the mappings of a virtual dataset.
 
         Args:
-            missing_only: True lists only the mappings whose file or dataset does not exist. Their elements read
-                as the fill value.
+            missing_only: True lists only the mappings whose file or dataset does not exist. Their elements
+                read as the fill value.
 
         Returns:
-            One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`, "."
-            for this file; `dset_name`; and `src_space`, the elements of the source.
+            One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`,
+            "." for this file; `dset_name`; and `src_space`, the elements of the source.
 
         Raises:
             RuntimeError: The dataset is not virtual.

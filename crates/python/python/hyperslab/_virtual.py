@@ -70,7 +70,14 @@ class Space:
 
 
 VDSmap = namedtuple("VDSmap", ("vspace", "file_name", "dset_name", "src_space"))
-VDSmap.__doc__ = """One mapping of a virtual dataset: elements of it, and the elements of a source that they are."""
+VDSmap.__doc__ = """One mapping of a virtual dataset: elements of it, and the elements of a source that they are.
+
+Example:
+    >>> layout = hs.VirtualLayout((2, 6), "f4")
+    >>> layout[0] = hs.VirtualSource("january.h5", "mean", shape=(6,))
+    >>> layout.sources[0].file_name
+    'january.h5'
+"""
 
 
 def _lengths(what: str, shape: Any) -> "tuple[int, ...]":

@@ -373,7 +373,7 @@ impl Group {
         calls::method(slf.as_any(), "_virtual", "create_virtual_dataset", &args, None)
     }
 
-    /// Returns a context manager that yields an empty `VirtualLayout` and then creates the virtual dataset.
+    /// Returns a context manager that yields a `VirtualLayout` and then creates the virtual dataset.
     ///
     /// Args:
     ///     name: The path of the dataset.
