@@ -34,7 +34,9 @@ struct Held {
 }
 
 /// The most datasets and files that stay open. Each file has a descriptor of the process.
-const MOST: usize = 384;
+const MOST: usize = 1024;
+/// The error of the system if the process has no descriptor left (`EMFILE`).
+const NO_DESCRIPTOR: i32 = 24;
 
 impl Sources {
     /// Closes all sources.
@@ -124,7 +126,15 @@ impl Dataset {
             return Ok(Some(found.clone()));
         }
         let options = self.file().opened_with().for_reading();
-        match external::open_source(self.file(), name, &self.sources.prefix(), &options) {
+        let open = || external::open_source(self.file(), name, &self.sources.prefix(), &options);
+        let opened = match open() {
+            Err(Error::Io { cause, .. }) if cause.raw_os_error() == Some(NO_DESCRIPTOR) => {
+                self.sources.clear();
+                open()
+            }
+            opened => opened,
+        };
+        match opened {
             Ok(found) if found.is_same(self.file()) => Ok(Some(self.file().clone())),
             Ok(found) => {
                 self.file().holds(&self.sources);
