@@ -65,6 +65,7 @@ impl Selection {
             Self::Slab(slab) => {
                 Ok(StoredSelection::regular_within(slab.0.iter().map(|dim| regular(*dim)).collect(), listed))
             }
+            Self::Grid(axes) if axes.iter().any(Axis::is_empty) => Ok(StoredSelection::None),
             Self::Grid(axes) => product(axes, listed.is_none()),
             Self::Points(points) => {
                 let coords = points.iter().flatten().copied().collect();
