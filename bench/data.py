@@ -397,3 +397,21 @@ def million(kind: str) -> Path:
                 dataset[start : start + step] = values[start : start + step]
 
     return made(f"million_{kind}.h5", make)
+
+
+def virtual(count: int) -> Path:
+    """A folder of `count` files of 32x64 numbers, and `all.h5`, in which a virtual dataset shows them all."""
+
+    def make(folder: Path) -> None:
+        import h5py
+
+        folder.mkdir()
+        layout = h5py.VirtualLayout((count, 32, 64), "f4")
+        for number in range(count):
+            with h5py.File(folder / f"{number}.h5", "w") as file:
+                file["d"] = np.arange(32 * 64, dtype="f4").reshape(32, 64) + number
+            layout[number] = h5py.VirtualSource(f"{number}.h5", "d", (32, 64))
+        with h5py.File(folder / "all.h5", "w", libver="latest") as file:
+            file.create_virtual_dataset("d", layout)
+
+    return made(f"virtual-{count}", make)

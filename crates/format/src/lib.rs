@@ -15,6 +15,7 @@
 //! | IV.A.2 messages | [`message`], [`layout`] (i), [`datatype`] (d) |
 //! | - metadata cache images | [`cache_image`] |
 //! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`](mod@array) |
+//! | VIII.A dataspace selections | [`selection`] |
 //!
 //! `docs/known-gaps.md` lists the missing parts of the format.
 
@@ -37,6 +38,7 @@ pub mod heap;
 pub mod layout;
 pub mod message;
 pub mod name;
+pub mod selection;
 pub mod shared_messages;
 pub mod structure;
 pub mod superblock;

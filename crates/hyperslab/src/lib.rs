@@ -62,7 +62,7 @@ pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
     Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
-    RepackOptions, Step, Walk,
+    RepackOptions, Step, VirtualSource, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;

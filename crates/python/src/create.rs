@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dim, Selection};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
+use hyperslab_format::layout::mappings::VirtualMapping;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_format::selection::{RegularAxis, StoredSelection};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -49,6 +52,19 @@ pub(crate) struct Request<'py> {
     is_table: bool,
     /// A dataset whose datatype is taken: it may say more than a dtype.
     stored_as: Option<Bound<'py, Dataset>>,
+    /// The mappings of a virtual dataset.
+    mappings: Option<Vec<Mapping>>,
+}
+
+/// A mapping of a virtual dataset: its elements, the file, the dataset, and the elements there.
+type Mapping = (Option<Vec<Axis>>, String, String, Option<Vec<Axis>>);
+
+/// The indices along one axis.
+#[derive(FromPyObject)]
+enum Axis {
+    /// Start, stride, count and block. A count without end is `None`.
+    Regular(u64, u64, Option<u64>, Option<u64>),
+    List(Vec<u64>),
 }
 
 impl Request<'_> {
@@ -65,6 +81,9 @@ impl Request<'_> {
         let mut options = DatasetOptions::new(dataspace, datatype);
         options.committed = committed;
         options.storage = match self.chunks {
+            None if let Some(mappings) = self.mappings => {
+                NewStorage::Virtual(virtual_mappings(mappings, state)?)
+            }
             Some(chunks) => NewStorage::Chunked(chunks),
             None if self.compact => NewStorage::Compact,
             None => NewStorage::Contiguous,
@@ -95,6 +114,48 @@ impl Request<'_> {
         options.skip_fill_chunks = self.skip_fill_chunks;
         Ok(options)
     }
+}
+
+fn virtual_mappings(mappings: Vec<Mapping>, state: &FileState) -> PyResult<Vec<VirtualMapping>> {
+    let listed = state.core.version().listed_blocks();
+    let mapping = |(target, file, dataset, source): Mapping| {
+        let (target, source) = (stored_selection(target, listed)?, stored_selection(source, listed)?);
+        Ok(VirtualMapping { file: file.into(), dataset: dataset.into(), source, target })
+    };
+    mappings.into_iter().map(mapping).collect()
+}
+
+/// Returns the selection of a product of axes, or of all elements.
+fn stored_selection(axes: Option<Vec<Axis>>, listed: Option<u64>) -> PyResult<StoredSelection> {
+    let Some(axes) = axes else { return Ok(StoredSelection::All) };
+    let is_regular = axes.iter().all(|axis| matches!(axis, Axis::Regular(..)));
+    if !is_regular {
+        let axis = |axis| match axis {
+            Axis::Regular(start, _, Some(1), Some(block)) => {
+                Ok(hyperslab::Axis::Range(Dim::range(start, start + block)))
+            }
+            Axis::Regular(start, step, Some(count), Some(1)) => {
+                Ok(hyperslab::Axis::Range(Dim { start, step, count }))
+            }
+            Axis::Regular(..) => {
+                Err(PyTypeError::new_err("a list of indices and a slice without end do not go together"))
+            }
+            Axis::List(list) => Ok(hyperslab::Axis::from_indices(list)),
+        };
+        let axes = axes.into_iter().map(axis).collect::<PyResult<Vec<_>>>()?;
+        return Selection::Grid(axes).to_stored(listed).or_raise();
+    }
+    if axes
+        .iter()
+        .any(|axis| matches!(axis, Axis::Regular(_, _, Some(0), _) | Axis::Regular(_, _, _, Some(0))))
+    {
+        return Ok(StoredSelection::None);
+    }
+    let axes = axes.into_iter().filter_map(|axis| match axis {
+        Axis::Regular(start, stride, count, block) => Some(RegularAxis { start, stride, count, block }),
+        Axis::List(_) => None,
+    });
+    Ok(StoredSelection::regular_within(axes.collect(), listed))
 }
 
 /// Returns the stored datatype for `dtype`, and the committed datatype if `dtype` is one of the same file.

@@ -8,7 +8,7 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
@@ -283,7 +283,22 @@ fn read(
     options: &ReadOptions,
 ) -> PyResult<()> {
     let Request { extent, selection, .. } = request;
-    py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()
+    py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()?;
+    warn_of_missing(py, dataset)
+}
+
+/// Warns of sources of a virtual dataset that do not exist. Their elements read as the fill value.
+pub(crate) fn warn_of_missing(py: Python<'_>, dataset: &Dataset) -> PyResult<()> {
+    for (file, name) in dataset.core.take_missing_sources() {
+        let path = dataset.core.path();
+        let message = format!(
+            "virtual dataset {path:?}: its source {name:?} in the file {file:?} does not exist: the elements read as \
+             the fill value"
+        );
+        let message = std::ffi::CString::new(message.replace('\0', ""))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
+    Ok(())
 }
 
 /// Reads one element as a NumPy scalar. `None` if the element is large, an array or a Python object.

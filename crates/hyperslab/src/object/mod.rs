@@ -42,6 +42,7 @@ pub use dataset::chunking::auto_chunks;
 pub use dataset::create::{DatasetOptions, NewStorage};
 pub use dataset::external::ExternalFile;
 pub use dataset::filter_spec::{filter_spec, refitted_filter};
+pub use dataset::vds::VirtualSource;
 pub use datatype::NamedDatatype;
 pub use element::record::{compound, decode, packed};
 pub use element::{Element, FixedSize};

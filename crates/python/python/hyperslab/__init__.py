@@ -67,6 +67,7 @@ from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
 from ._table import Table
+from ._virtual import UNLIMITED, VDSmap, VirtualLayout, VirtualSource
 from .low._complex import check_complex_dtype, complex_compat_dtype
 from .low.h5 import get_config
 
@@ -237,9 +238,11 @@ __all__ = [
     "RegionReference",
     "Row",
     "SoftLink",
+    "VirtualLayout",
+    "VirtualSource",
+    "VDSmap",
     "StoreInfo",
     "Table",
-    "UNLIMITED",
     "UnsupportedDtypeError",
     "VLArray",
     "Zstd",

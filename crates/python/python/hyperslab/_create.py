@@ -1,6 +1,7 @@
 """Creating objects: the arguments of h5py become the arguments of the engine."""
 
 import math
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -57,6 +58,8 @@ def require_dataset(
     found = group[name]
     if not isinstance(found, Dataset):
         raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+    if kwds.get("virtual_prefix") is not None:
+        found._set_virtual_prefix(os.fsdecode(kwds["virtual_prefix"]))
     wanted = lengths("shape", shape)
     if wanted != found.shape:
         same_limits = "maxshape" in kwds and lengths("maxshape", kwds["maxshape"]) == found.maxshape
@@ -254,10 +257,13 @@ def create_dataset(
             "skip_fill_chunks": skip_fill_chunks,
             "is_table": others.get("_is_table", False),
             "stored_as": others.get("_stored_as"),
+            "mappings": None,
         },
     )
     if cache:
         _keep_cache(made, cache)
+    if others.get("virtual_prefix") is not None:
+        made._set_virtual_prefix(os.fsdecode(others["virtual_prefix"]))
     if data is not None and not isinstance(data, Empty):
         try:
             made[...] = data.reshape(extent) if kind.subdtype is None else data
@@ -269,9 +275,11 @@ def create_dataset(
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
-_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
+_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix"}
 # `create_table` gives it.
 _INTERNAL = {"_allocation", "_is_table", "_pipeline", "_stored_as"}
+# The folder of the sources of a virtual dataset. It is not stored.
+_ACCESS = {"virtual_prefix"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
@@ -279,9 +287,9 @@ def _check_keywords(given: "dict[str, Any]") -> "dict[str, Any]":
     """Raises an exception for unknown keywords. Returns those that set the cache of chunks in h5py."""
     cache = {}
     for key, value in given.items():
-        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
+        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL | _ACCESS:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
-        if key in _INTERNAL or value is None:
+        if key in _INTERNAL | _ACCESS or value is None:
             continue
         if key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")

@@ -6,6 +6,7 @@ describes one extension module.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from types import EllipsisType, TracebackType
 from typing import (
     Any,
@@ -1153,6 +1154,48 @@ class Group(HLObject):
             >>> list(group)
             ['levels', 't2m', 'version']
         """
+    def create_virtual_dataset(self, name: _Name, layout: Any, fillvalue: Any = None) -> Dataset:
+        """Creates a virtual dataset, whose elements are those of other datasets.
+
+        Args:
+            name: The path of the dataset.
+            layout: The `VirtualLayout`.
+            fillvalue: The value of elements without a source, or with a source that does not exist.
+
+        Returns:
+            The dataset.
+
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+
+        Example:
+            >>> layout = hs.VirtualLayout((2, 3), "f4", filename=file.filename)
+            >>> layout[1] = hs.VirtualSource(file["surface/t2m"])[0, 0]
+            >>> file.create_virtual_dataset("some", layout, fillvalue=-1)[:]
+            array([[-1., -1., -1.],
+                   [ 0.,  1.,  2.]], dtype=float32)
+        """
+    def build_virtual_dataset(
+        self, name: _Name, shape: Any, dtype: Any, maxshape: Any = None, fillvalue: Any = None
+    ) -> AbstractContextManager[Any]:
+        """Returns a context manager that yields a `VirtualLayout` and then creates the virtual dataset.
+
+        Args:
+            name: The path of the dataset.
+            shape: The shape.
+            dtype: The dtype.
+            maxshape: The largest shape, with None for no limit.
+            fillvalue: The value of elements without a source.
+
+        Returns:
+            The context manager.
+
+        Example:
+            >>> with file.build_virtual_dataset("rows", (2, 3), "f4") as layout:
+            ...     layout[0] = hs.VirtualSource(file["surface/t2m"])[0, 0]
+            >>> file["rows"].is_virtual
+            True
+        """
     def _create_dataset(self, name: str | bytes | None, request: Any) -> Dataset: ...
     def _link(self, name: str | bytes, object: Any) -> None: ...
     def _commit(self, name: str | bytes, dtype: Any) -> None: ...
@@ -1720,12 +1763,32 @@ class Dataset(HLObject):
     def is_virtual(self) -> bool:
         """Whether the dataset is virtual: its elements are in other datasets.
 
-        Reading such a dataset is not supported yet.
-
         Example:
             >>> dataset.is_virtual
             False
         """
+    def virtual_sources(self, missing_only: bool = False) -> list[Any]:
+        """Lists the mappings of a virtual dataset.
+
+        Args:
+            missing_only: True lists only the mappings whose file or dataset does not exist. Their elements
+                read as the fill value.
+
+        Returns:
+            One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`,
+            "." for this file; `dset_name`; and `src_space`, the elements of the source.
+
+        Raises:
+            RuntimeError: The dataset is not virtual.
+
+        Example:
+            >>> with file.build_virtual_dataset("row", (3,), "f4") as layout:
+            ...     layout[:] = hs.VirtualSource("gone.h5", "t2m", (3,))
+            >>> [(one.file_name, one.dset_name) for one in file["row"].virtual_sources(missing_only=True)]
+            [('gone.h5', 't2m')]
+        """
+    def _set_virtual_prefix(self, prefix: str) -> None: ...
+    def _virtual_sources(self, find: bool) -> list[tuple[Any, str, str, Any, bool]]: ...
     @property
     def external(self) -> list[tuple[str, int, int]] | None:
         """The external files that hold the elements, or None if the elements are in this file.

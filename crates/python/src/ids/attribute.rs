@@ -1,6 +1,7 @@
 //! The identifier of an attribute.
 
 use hyperslab::{Attribute, Dataspace};
+use hyperslab_format::name::to_bytes;
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};

@@ -25,6 +25,7 @@ use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::HeapId;
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
@@ -40,6 +41,7 @@ use hyperslab_format::message::small::{
     BTreeK, CacheImageMessage, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount,
     SharedMessages, SymbolTable,
 };
+use hyperslab_format::selection::StoredSelection;
 use hyperslab_format::shared_messages::list::{SharedMessageList, SharedMessageListContext};
 use hyperslab_format::shared_messages::table::SharedMessageTable;
 use hyperslab_format::superblock::Superblock;
@@ -72,7 +74,7 @@ const WIDTHS: [Widths; 6] = [
 
 type Check = fn(&[u8], Widths);
 
-const STRUCTURES: [(&str, Check); 45] = [
+const STRUCTURES: [(&str, Check); 47] = [
     ("Superblock", alone::<Superblock>),
     ("ObjectHeader", alone::<ObjectHeader>),
     ("Chunk", chunk),
@@ -118,6 +120,8 @@ const STRUCTURES: [(&str, Check); 45] = [
     ("SharedMessageTable", shared_table),
     ("SharedMessageList", shared_list),
     ("CacheImage", cache_image),
+    ("StoredSelection", alone::<StoredSelection>),
+    ("VirtualMappings", alone::<VirtualMappings>),
 ];
 
 /// The address of the structures.

@@ -10,13 +10,37 @@ use std::path::{Path, PathBuf};
 use hyperslab_format::name;
 
 use crate::error::{Error, RequestError, Result};
-use crate::object::File;
+use crate::object::{File, OpenOptions};
 
 /// Opens the file `name` that a link in `from` names.
 pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
-    for candidate in candidates(&on_disk(name), from.path(), &prefixes) {
-        match from.opened_with().for_reading().open(candidate) {
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), &from.opened_with().for_reading())
+}
+
+/// Opens the file `name` that a virtual dataset in `from` names (spec III.F). `prefix` is a folder to search,
+/// in which `${ORIGIN}` stands for the folder of `from`. As in libhdf5, the environment counts more.
+pub(in crate::object) fn open_source(
+    from: &File,
+    name: &str,
+    prefix: &str,
+    options: &OpenOptions,
+) -> Result<File> {
+    let mut prefixes = env::var("HDF5_VDS_PREFIX").unwrap_or_default();
+    if prefixes.is_empty() {
+        prefix.clone_into(&mut prefixes);
+    }
+    if let Some(rest) = prefixes.strip_prefix("${ORIGIN}") {
+        let origin = from.path().and_then(Path::parent).unwrap_or(Path::new("."));
+        prefixes = format!("{}{rest}", origin.display());
+    }
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), options)
+}
+
+/// Opens the first of the files that exists.
+fn first(name: &str, candidates: Vec<PathBuf>, options: &OpenOptions) -> Result<File> {
+    for candidate in candidates {
+        match options.open(candidate) {
             Err(Error::Io { op: "open", cause, .. }) if is_absence(&cause) => {}
             opened => return opened,
         }
