@@ -401,7 +401,7 @@ def open_node(group: h5py.Group, name: bytes) -> h5py.HLObject:
 
 
 def lines(path: str | os.PathLike[str], most: int | None = None) -> Iterator[str]:
-    """Yields the lines of the canonical text of a file, without elements of datasets that have more than `most`."""
+    """Yields the lines of a canonical text, without elements of datasets that have more than `most`."""
     with h5py.File(path, "r", locking=False) as file:
         yield from Canon(file, most).lines()
 

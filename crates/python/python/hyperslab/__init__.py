@@ -141,9 +141,6 @@ def enable_ipython_completer() -> None:
     """
 
 
-#: The length of an axis without a limit, in the low-level API.
-UNLIMITED = (1 << 64) - 1
-
 # Modules that import other libraries, when they are first used.
 _ON_DEMAND = ("dask", "filters", "pandas")
 # Names that are defined in modules of the low-level API.
