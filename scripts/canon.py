@@ -75,10 +75,10 @@ def type_text(t: h5t.TypeID) -> str:
         return f"opaque({size} {quoted(decoded(t.get_tag()))})"
     if kind == h5t.COMPOUND:
         members = (
-            f"{quoted(decoded(t.get_member_name(i)))} {t.get_member_offset(i)}: {type_text(t.get_member_type(i))}"
+            f"{quoted(decoded(t.get_member_name(i)))}: {type_text(t.get_member_type(i))}"
             for i in range(t.get_nmembers())
         )
-        return f"{{{', '.join(members)}; {size}}}"
+        return f"{{{', '.join(members)}}}"
     if kind == h5t.REFERENCE:
         kinds = ((h5t.STD_REF_OBJ, "object"), (h5t.STD_REF_DSETREG, "region"))
         return next((name for known, name in kinds if t.equal(known)), "reference")
@@ -105,10 +105,9 @@ def bit_range(t: h5t.TypeID) -> tuple[str, int, int]:
 
 
 def number_text(value: float) -> str:
-    """Returns a double as JSON: Python's digits, and exponents without plus signs and zeros."""
+    """Returns a double in hexadecimal."""
     if math.isfinite(value):
-        digits, e, power = repr(value).partition("e")
-        return f"{digits}e{int(power)}" if e else digits
+        return value.hex()
     return '"nan"' if math.isnan(value) else '"inf"' if value > 0 else '"-inf"'
 
 
@@ -188,8 +187,8 @@ class Values:
                 texts = [nested(texts[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
             return f"[{','.join(texts)}]"
 
-        for value in array.reshape(len(array), -1) if len(array) else ():
-            yield nested(list(self.of(base, value)), shape)
+        for value in array:
+            yield nested(list(self.of(base, value.reshape(-1, *dimensions(base)))), shape)
 
     def reference(self, value: Any) -> str:
         if not value:
@@ -364,14 +363,18 @@ class Canon:
             yield from self.values.of(t, flat(dataset[first : first + step], t))
 
 
+def dimensions(t: h5t.TypeID) -> tuple[int, ...]:
+    """Returns the dimensions that NumPy adds for array types, which may be nested."""
+    return (*t.get_array_dims(), *dimensions(t.get_super())) if t.get_class() == h5t.ARRAY else ()
+
+
 def flat(array: Any, t: h5t.TypeID) -> np.ndarray:
     """Returns elements as an array with one dimension, of which the items of array types are no part."""
     if not isinstance(array, np.ndarray):
         boxed = np.empty(1, object)
         boxed[0] = array
         return boxed if t.get_class() in (h5t.STRING, h5t.VLEN, h5t.REFERENCE) else np.asarray([array])
-    inner = t.get_array_dims() if t.get_class() == h5t.ARRAY else ()
-    return array.reshape(-1, *inner)
+    return array.reshape(-1, *dimensions(t))
 
 
 def attribute_values(attribute: h5py.h5a.AttrID) -> Any:

@@ -89,11 +89,10 @@ fn string(size: &str, charset: Charset, padding: Padding) -> String {
 }
 
 fn compound(t: &Compound) -> String {
-    let members = t
-        .members
-        .iter()
-        .map(|member| format!("{} {}: {}", json(&member.name), member.offset, text(&member.datatype)));
-    format!("{{{}; {}}}", members.collect::<Vec<_>>().join(", "), t.size)
+    // Places in the element are left out: those behind data of variable length depend on the program.
+    let members =
+        t.members.iter().map(|member| format!("{}: {}", json(&member.name), text(&member.datatype)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
 }
 
 fn enumeration(t: &Enumeration) -> String {

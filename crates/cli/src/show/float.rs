@@ -11,11 +11,25 @@ pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
     decimal.unwrap_or_else(|| Value::Bytes(stored.to_vec()))
 }
 
-/// Returns the number in `stored` with the digits of the nearest double, or its bytes if a double has not its
-/// range.
+/// Returns the nearest double in hexadecimal, as Python's `float.hex` has it, or the bytes of `stored` if a
+/// double has not the range of the number.
 pub(super) fn exact(t: &Float, stored: &[u8]) -> Value {
     let number = bits(t, stored).and_then(|bits| number(t, bits));
-    number.map_or_else(|| Value::Bytes(stored.to_vec()), |number| shortest(number.value))
+    number.map_or_else(|| Value::Bytes(stored.to_vec()), |number| hexadecimal(number.value))
+}
+
+fn hexadecimal(number: f64) -> Value {
+    if !number.is_finite() {
+        return shortest(number);
+    }
+    let bits = number.to_bits();
+    let (sign, exponent, mantissa) =
+        (if bits >> 63 == 1 { "-" } else { "" }, bits >> 52 & 0x7ff, bits & ((1 << 52) - 1));
+    Value::Number(match (exponent, mantissa) {
+        (0, 0) => format!("{sign}0x0.0p+0"),
+        (0, _) => format!("{sign}0x0.{mantissa:013x}p-1022"),
+        _ => format!("{sign}0x1.{mantissa:013x}p{:+}", exponent.cast_signed() - 1023),
+    })
 }
 
 /// Returns the bits of a number, or `None` if it has more than 16 bytes.
@@ -69,7 +83,7 @@ fn number(t: &Float, bits: u128) -> Option<Number> {
     let exponent = field(t.exponent_location, t.exponent_size)?;
     let mantissa = field(t.mantissa_location, t.mantissa_size)?;
     // With an explicit leading bit, that bit is not part of the fraction.
-    let explicit = t.normalization == Normalization::MsbSet;
+    let explicit = t.normalization != Normalization::Implied;
     let fraction_bits = t.mantissa_size - u8::from(explicit && t.mantissa_size > 0);
     let fraction = mantissa & ones(fraction_bits);
     // VAX numbers have neither infinities nor NaN.
@@ -173,6 +187,27 @@ mod tests {
         assert_eq!(text(&extended, &stored(0x7fff, 1 << 63)), "inf");
         assert_eq!(text(&extended, &stored(0, 0)), "0.0");
         assert!(matches!(value(&extended, &stored(0x7ffe, 1 << 63)), Value::Bytes(_)), "2**16383");
+    }
+
+    /// libhdf5 describes the extended doubles of x86 processors without a normalisation.
+    #[test]
+    fn without_a_normalisation_the_leading_bit_is_stored_too() {
+        let mut extended = float(10, ByteOrder::Little, 15, 64, 16383, true);
+        extended.normalization = Normalization::None;
+        let stored = [&0x8000_0000_0000_0000_u64.to_le_bytes()[..], &16384_u16.to_le_bytes()].concat();
+        assert_eq!(text(&extended, &stored), "2.0");
+    }
+
+    /// The texts are those of `float.hex`.
+    #[test]
+    fn exact_numbers_are_hexadecimal() {
+        let double = float(8, ByteOrder::Little, 11, 52, 1023, false);
+        let text = |number: f64| exact(&double, &number.to_le_bytes()).text(usize::MAX);
+        assert_eq!(text(-0.1), "-0x1.999999999999ap-4");
+        assert_eq!(text(1024.0), "0x1.0000000000000p+10");
+        assert_eq!(text(5e-324), "0x0.0000000000001p-1022");
+        assert_eq!([text(0.0), text(-0.0)], ["0x0.0p+0", "-0x0.0p+0"]);
+        assert_eq!(text(f64::NAN), "nan");
     }
 
     /// The number 1.0 of the VAX in 32 bits is 80 40 00 00, which has the exponent 129. HDF5 counts all of it

@@ -65,7 +65,7 @@ pub(crate) struct Decoder<'f> {
     paths: OnceLock<HashMap<Addr, String>>,
     /// The most objects that are visited to collect paths.
     most_paths: usize,
-    /// Whether numbers of all floating-point types have the digits of doubles.
+    /// Whether floating-point numbers are shown in hexadecimal.
     is_exact: bool,
 }
 
@@ -107,7 +107,8 @@ impl<'f> Decoder<'f> {
             Datatype::Text(t) => text(match t.padding {
                 Padding::NullTerminated => until_zero(stored),
                 Padding::NullPadded => trimmed(stored, 0),
-                Padding::SpacePadded => trimmed(stored, b' '),
+                // Some writers end such strings with zeros.
+                Padding::SpacePadded => trimmed(trimmed(stored, 0), b' '),
             }),
             Datatype::VariableText(_) => {
                 let ids = self.file.vlen_ids(stored)?;
