@@ -76,8 +76,8 @@ impl FreeSpaceForm {
         usize::from(self.address_bits).div_ceil(8)
     }
 
-    /// Returns the size in bytes of a list with `count` sections in direct blocks, of `sizes` different
-    /// sizes.
+    /// Returns the size in bytes of a list with `count` sections in direct blocks or in the file, of `sizes`
+    /// different sizes.
     pub fn singles_len(&self, count: usize, sizes: usize, widths: Widths) -> usize {
         prefix_len(widths)
             + sizes * (self.count_width() + self.size_width())
@@ -156,6 +156,9 @@ impl Structure for FreeSpaceSections {
                 sections.push(FreeSection::decode(&mut r, form, size)?);
             }
         }
+        // libhdf5 counts a size twice in some lists of files, and fills the rest before the checksum with
+        // zeros.
+        r.skip(r.remaining().saturating_sub(CHECKSUM))?;
         r.checksum()?;
         Ok(Self { sections })
     }
@@ -171,9 +174,14 @@ impl Structure for FreeSpaceSections {
                 section.encode(w, form);
             }
         }
+        let list_size = usize::try_from(form.list_size).unwrap_or(usize::MAX);
+        w.zeros(list_size.saturating_sub(w.written() + CHECKSUM));
         w.checksum();
     }
 }
+
+/// The size of the checksum at the end of the list.
+const CHECKSUM: usize = 4;
 
 #[cfg(test)]
 mod tests {
