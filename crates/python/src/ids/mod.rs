@@ -231,8 +231,8 @@ impl FileID {
         ObjectID::base(object.as_super().as_super()).add_subclass(Self)
     }
 
-    /// The strategy by which the file manages its space, as libhdf5 numbers it; whether the file keeps its free
-    /// space; the shortest free extent that it keeps; and the size of a page.
+    /// The strategy by which the file manages its space, as libhdf5 numbers it; whether the file keeps its
+    /// free space; the shortest free extent that it keeps; and the size of a page.
     #[getter]
     fn _space(slf: &Bound<'_, Self>) -> PyResult<(u8, bool, u64, u64)> {
         let state = &slf.as_super().get().state;
