@@ -156,9 +156,12 @@ impl Structure for FreeSpaceSections {
                 sections.push(FreeSection::decode(&mut r, form, size)?);
             }
         }
-        // libhdf5 counts a size twice in some lists of files, and fills the rest before the checksum with
-        // zeros.
-        r.skip(r.remaining().saturating_sub(CHECKSUM))?;
+        // libhdf5 counts a size twice in some lists of files, and leaves zeros before the checksum.
+        let unused = r.bytes(r.remaining().saturating_sub(CHECKSUM))?;
+        if let Some(&byte) = unused.iter().find(|&&byte| byte != 0) {
+            let expected = "0 after the last section that the header counts";
+            return Err(r.bad_value("byte before the checksum", byte.into(), expected));
+        }
         r.checksum()?;
         Ok(Self { sections })
     }
@@ -214,6 +217,26 @@ mod tests {
         let rows = FreeSectionKind::Rows { class: 1, block: 0, row: 0, column: 2, entries: 6 };
         assert_eq!(*at(0x3ea), FreeSection { size: 0x3ea, offset: 0x800, kind: rows });
         assert!(list.sections.is_sorted_by_key(|section| section.size));
+    }
+
+    /// libhdf5 2.0 writes such lists in files with pages of 1024 bytes.
+    #[test]
+    fn zeros_may_come_before_the_checksum() {
+        let form = FreeSpaceForm {
+            header: Addr::new(0x30),
+            client: FreeSpaceClient::File,
+            count: 1,
+            address_bits: 63,
+            max_section_size: i64::MAX as u64,
+            list_size: 44,
+        };
+        let mut bytes = Vec::new();
+        let section = FreeSection { size: 0x25, offset: 0x69db, kind: FreeSectionKind::Plain(1) };
+        let list = FreeSpaceSections { sections: vec![section] };
+        crate::bytes::Writer::new(&mut bytes, Widths::EIGHT).structure(&list, &form);
+        assert_eq!(bytes.len(), 44);
+        let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
+        assert_eq!(r.structure::<FreeSpaceSections>(&form).unwrap(), list);
     }
 
     #[test]
