@@ -60,9 +60,9 @@ pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use object::{
-    Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
-    Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
-    RepackOptions, Step, VirtualSource, Walk,
+    Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FileSpace,
+    FixedSize, Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
+    RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;

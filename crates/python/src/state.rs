@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hyperslab::{Error, File};
-use pyo3::exceptions::PyValueError;
+use hyperslab::{Error, File, RequestError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,6 +27,8 @@ pub(crate) struct FileState {
     pub(crate) mode: &'static str,
     /// The version bounds that the caller gave. They have no effect on reading.
     pub(crate) libver: (String, String),
+    /// The size of the blocks for metadata in bytes, as the caller gave it.
+    pub(crate) meta_block: u64,
     /// The absolute path of a file that was opened for reading. Unpickling opens the file by this path.
     path: Option<PathBuf>,
     /// The keyword arguments to open the file again with.
@@ -49,6 +51,7 @@ impl FileState {
         name: OsString,
         driver: &'static str,
         libver: (String, String),
+        meta_block: u64,
         keywords: Option<Arc<Py<PyDict>>>,
     ) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
@@ -62,6 +65,7 @@ impl FileState {
             driver,
             mode,
             libver,
+            meta_block,
             path,
             keywords,
             identity,
@@ -94,7 +98,7 @@ impl FileState {
 
     /// Returns the state of an object that `__init__` has not opened: a closed file without a driver.
     pub(crate) fn unopened(core: File) -> Arc<Self> {
-        let state = Self::new(core, OsString::new(), "", (String::new(), String::new()), None);
+        let state = Self::new(core, OsString::new(), "", (String::new(), String::new()), 0, None);
         state.closed.store(true, Ordering::Release);
         state
     }
@@ -102,7 +106,14 @@ impl FileState {
     /// Returns the state of another file that was opened through an external link.
     pub(crate) fn external(&self, core: &File) -> Arc<Self> {
         let name = core.path().map_or_else(OsString::new, |path| path.as_os_str().to_owned());
-        Self::new(core.clone(), name, self.driver, self.libver.clone(), self.keywords.clone())
+        Self::new(
+            core.clone(),
+            name,
+            self.driver,
+            self.libver.clone(),
+            self.meta_block,
+            self.keywords.clone(),
+        )
     }
 
     /// Whether `close` has not been called.
@@ -131,6 +142,21 @@ impl FileState {
             Ok::<_, Error>(())
         })
         .or_raise()
+    }
+
+    /// Lets other programs read the file while this one writes it. `RuntimeError`, as in h5py: the file does
+    /// not allow that.
+    pub(crate) fn start_swmr(&self, py: Python<'_>) -> PyResult<()> {
+        self.write_waiting(py)?;
+        match py.detach(|| self.core.start_swmr()) {
+            Err(Error::Request(RequestError::Argument { why, .. })) => {
+                Err(PyRuntimeError::new_err(format!("Unable to start swmr writing ({why})")))
+            }
+            _ if !self.core.is_writable() => {
+                Err(PyRuntimeError::new_err("Unable to start swmr writing (no write intent on file)"))
+            }
+            started => started.or_raise(),
+        }
     }
 
     /// Begins a transaction. Earlier changes do not belong to it.

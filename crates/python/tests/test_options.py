@@ -185,8 +185,8 @@ def test_a_keyword_without_effect_is_named_in_a_warning(tmp_path, monkeypatch):
         with hs.File(tmp_path / "f.h5", "w") as f, pytest.warns(UserWarning, match=keyword):
             f.create_dataset("d", data=[1], **{keyword: 1})
     keywords = {"rdcc_nslots": 521, "rdcc_w0": 0.5, "page_buf_size": 4096, "min_meta_keep": 10, "min_raw_keep": 10}
-    keywords |= {"alignment_threshold": 2, "alignment_interval": 512, "meta_block_size": 4096}
-    for mode in ("w", "r"):
+    hs.File(tmp_path / "f.h5", "w").close()
+    for mode in ("r+", "r"):
         told.clear()
         for keyword, value in keywords.items():
             with pytest.warns(UserWarning, match=keyword), hs.File(tmp_path / "f.h5", mode, **{keyword: value}):
@@ -207,9 +207,13 @@ def test_a_keyword_without_effect_is_named_in_a_warning(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("keywords", "error"),
     [
-        ({"fs_strategy": "page"}, NotImplementedError),
-        ({"fs_page_size": 4096}, NotImplementedError),
-        ({"fs_threshold": 7}, NotImplementedError),
+        ({"fs_strategy": "pages"}, ValueError),
+        ({"fs_strategy": "page", "fs_page_size": 511}, ValueError),
+        ({"fs_strategy": "page", "fs_page_size": (1 << 30) + 1}, ValueError),
+        ({"fs_strategy": "page", "page_buf_size": 4095}, OSError),
+        ({"page_buf_size": 4096}, OSError),
+        ({"alignment_interval": 0}, ValueError),
+        ({"meta_block_size": -1}, OverflowError),
         ({"track_times": True}, NotImplementedError),
         ({"efile_prefix": "x"}, TypeError),
         ({"virtual_prefix": "x"}, TypeError),
@@ -227,7 +231,7 @@ def test_keywords_of_a_file_are_refused_by_name(tmp_path, keywords, error):
     hs.File(tmp_path / "f.h5", "w").close()
     with pytest.raises(error):
         hs.File.in_memory(**keywords)
-    if "fs_page_size" in keywords:
+    if "fs_strategy" in keywords:
         with pytest.raises(ValueError, match="existing file"):
             hs.File(tmp_path / "f.h5", "r", **keywords)
 

@@ -42,7 +42,8 @@ pub fn assert_accounted(file: &File, unknown: u64) -> Report {
     file.flush().expect("the file can be flushed");
     let driver = Arc::clone(&*file.store().driver().expect("the file is open"));
     let report = assert_sound_on(driver);
-    let free = file.store().free_bytes();
+    // A file that keeps its free space still names it while nothing was changed.
+    let free = if file.store().is_untouched() { 0 } else { file.store().free_bytes() };
     assert_eq!(
         report.totals.lost_bytes,
         free + unknown,

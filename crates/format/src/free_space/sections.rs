@@ -76,8 +76,8 @@ impl FreeSpaceForm {
         usize::from(self.address_bits).div_ceil(8)
     }
 
-    /// Returns the size in bytes of a list with `count` sections in direct blocks, of `sizes` different
-    /// sizes.
+    /// Returns the size in bytes of a list with `count` sections in direct blocks or in the file, of `sizes`
+    /// different sizes.
     pub fn singles_len(&self, count: usize, sizes: usize, widths: Widths) -> usize {
         prefix_len(widths)
             + sizes * (self.count_width() + self.size_width())
@@ -156,6 +156,12 @@ impl Structure for FreeSpaceSections {
                 sections.push(FreeSection::decode(&mut r, form, size)?);
             }
         }
+        // libhdf5 counts a size twice in some lists of files, and leaves zeros before the checksum.
+        let unused = r.bytes(r.remaining().saturating_sub(CHECKSUM))?;
+        if let Some(&byte) = unused.iter().find(|&&byte| byte != 0) {
+            let expected = "0 after the last section that the header counts";
+            return Err(r.bad_value("byte before the checksum", byte.into(), expected));
+        }
         r.checksum()?;
         Ok(Self { sections })
     }
@@ -171,9 +177,14 @@ impl Structure for FreeSpaceSections {
                 section.encode(w, form);
             }
         }
+        let list_size = usize::try_from(form.list_size).unwrap_or(usize::MAX);
+        w.zeros(list_size.saturating_sub(w.written() + CHECKSUM));
         w.checksum();
     }
 }
+
+/// The size of the checksum at the end of the list.
+const CHECKSUM: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -206,6 +217,26 @@ mod tests {
         let rows = FreeSectionKind::Rows { class: 1, block: 0, row: 0, column: 2, entries: 6 };
         assert_eq!(*at(0x3ea), FreeSection { size: 0x3ea, offset: 0x800, kind: rows });
         assert!(list.sections.is_sorted_by_key(|section| section.size));
+    }
+
+    /// libhdf5 2.0 writes such lists in files with pages of 1024 bytes.
+    #[test]
+    fn zeros_may_come_before_the_checksum() {
+        let form = FreeSpaceForm {
+            header: Addr::new(0x30),
+            client: FreeSpaceClient::File,
+            count: 1,
+            address_bits: 63,
+            max_section_size: i64::MAX as u64,
+            list_size: 44,
+        };
+        let mut bytes = Vec::new();
+        let section = FreeSection { size: 0x25, offset: 0x69db, kind: FreeSectionKind::Plain(1) };
+        let list = FreeSpaceSections { sections: vec![section] };
+        crate::bytes::Writer::new(&mut bytes, Widths::EIGHT).structure(&list, &form);
+        assert_eq!(bytes.len(), 44);
+        let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));
+        assert_eq!(r.structure::<FreeSpaceSections>(&form).unwrap(), list);
     }
 
     #[test]

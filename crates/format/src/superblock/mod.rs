@@ -150,6 +150,21 @@ impl Superblock {
         }
     }
 
+    /// Sets the File Consistency Flags.
+    pub fn set_consistency_flags(&mut self, flags: u8) {
+        match self {
+            Self::V0(s) => s.consistency_flags = flags,
+            Self::V2(s) => s.consistency_flags = flags,
+        }
+    }
+
+    /// Returns whether a writer has marked the file as one that others may read meanwhile (SWMR; only version
+    /// 3).
+    pub fn is_marked_swmr(&self) -> bool {
+        let both = OPEN_FOR_WRITING | OPEN_FOR_SWMR;
+        self.version() >= 3 && self.consistency_flags() & both == both
+    }
+
     /// Corrects the addresses for a superblock found at file offset `found`.
     ///
     /// A user block may have been added or removed since the file was written. Then `found` becomes the base

@@ -289,8 +289,12 @@ impl Check<'_> {
         true
     }
 
-    /// Returns the End of File Address relative to the base address.
+    /// Returns the End of File Address relative to the base address. A writer that others may follow (SWMR)
+    /// need not state it before it closes the file.
     fn end(&self) -> u64 {
+        if self.store.superblock().is_marked_swmr() {
+            return self.store.len_bytes();
+        }
         self.store.superblock().end_of_file().saturating_sub(self.store.base())
     }
 

@@ -103,6 +103,11 @@ pub trait Driver: Debug + Send + Sync {
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
     }
 
+    /// Gives up the lock of the file, if the driver has one, so that other programs may open the file.
+    fn unlock(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Returns how this medium performs best.
     fn hints(&self) -> Hints;
 }

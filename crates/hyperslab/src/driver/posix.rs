@@ -329,6 +329,10 @@ impl Driver for Posix {
         read_ahead(self, queue)
     }
 
+    fn unlock(&self) -> io::Result<()> {
+        if self.locked_by == Some(process::forks()) { self.file.unlock() } else { Ok(()) }
+    }
+
     fn hints(&self) -> Hints {
         Self::HINTS
     }

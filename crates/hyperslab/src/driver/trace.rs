@@ -104,6 +104,10 @@ impl<D: Driver> Driver for Trace<D> {
         self.inner.write_batch(requests)
     }
 
+    fn unlock(&self) -> io::Result<()> {
+        self.inner.unlock()
+    }
+
     fn hints(&self) -> Hints {
         self.inner.hints()
     }

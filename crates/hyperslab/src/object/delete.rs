@@ -63,7 +63,7 @@ fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> R
         Layout::Contiguous(extent) => {
             // Elements in external files have no space in this file.
             let is_here = extent.addr.is_defined() && extent.len > 0 && !header.has(kind::EXTERNAL_FILES);
-            is_here.then(|| txn.free(*extent));
+            is_here.then(|| txn.free_data(*extent));
         }
         Layout::Chunked(chunked) => {
             let index = dataset::chunk_index(header, txn.store(), chunked)?;
@@ -76,7 +76,7 @@ fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> R
                 })?,
             }
             for extent in extents {
-                txn.free(extent);
+                txn.free_data(extent);
             }
             IndexEdit::new(txn, &index).delete()?;
         }

@@ -49,6 +49,7 @@ pub use element::{Element, FixedSize};
 pub use facts::HeaderFacts;
 pub use file::File;
 pub use file::options::OpenOptions;
+pub use file::space::{FileSpace, SpaceStrategy};
 pub use group::Group;
 pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;

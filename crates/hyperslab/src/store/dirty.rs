@@ -13,6 +13,9 @@ use super::cache::BlockCache;
 
 /// A block that was changed.
 pub trait Block: Any + Debug + Send + Sync {
+    /// Returns the name of the structure.
+    fn name(&self) -> &'static str;
+
     /// Appends the bytes of the block.
     fn encode(&self, w: &mut Writer<'_>);
 
@@ -45,6 +48,10 @@ impl<S> Block for StructureBlock<S>
 where
     S: Structure<Context: Debug + Send + Sync + Sized> + Debug + Send + Sync + 'static,
 {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
     fn encode(&self, w: &mut Writer<'_>) {
         w.structure(&*self.value, &self.context);
     }

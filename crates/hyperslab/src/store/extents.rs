@@ -4,11 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hyperslab_format::{Addr, Extent};
 
-/// Disjoint extents that never touch: adjacent extents are merged.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Intervals(BTreeMap<u64, u64>);
+/// Disjoint extents that never touch: adjacent extents are merged, except across the borders of pages.
+#[derive(Debug, Clone)]
+pub(super) struct Intervals {
+    lens: BTreeMap<u64, u64>,
+    page: u64,
+}
+
+impl Default for Intervals {
+    fn default() -> Self {
+        Self::within_pages(u64::MAX)
+    }
+}
 
 impl Intervals {
+    /// Returns an empty set. Extents that end at a multiple of `page` are not merged with the next.
+    pub(super) fn within_pages(page: u64) -> Self {
+        Self { lens: BTreeMap::new(), page }
+    }
+
     pub(super) fn insert(&mut self, extent: Extent) {
         self.merge(extent);
     }
@@ -17,25 +31,28 @@ impl Intervals {
     /// extent.
     pub(super) fn merge(&mut self, extent: Extent) -> Extent {
         let (mut start, mut end) = (extent.addr.get(), extent.addr.get() + extent.len);
-        if let Some((&at, &len)) = self.0.range(..start).next_back()
+        if !start.is_multiple_of(self.page)
+            && let Some((&at, &len)) = self.lens.range(..start).next_back()
             && at + len == start
         {
-            self.0.remove(&at);
+            self.lens.remove(&at);
             start = at;
         }
-        if let Some(len) = self.0.remove(&end) {
+        if !end.is_multiple_of(self.page)
+            && let Some(len) = self.lens.remove(&end)
+        {
             end += len;
         }
-        self.0.insert(start, end - start);
+        self.lens.insert(start, end - start);
         Extent::new(Addr::new(start), end - start)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lens.is_empty()
     }
 
     pub(super) fn contains(&self, at: u64) -> bool {
-        self.0.range(..=at).next_back().is_some_and(|(&start, &len)| at < start + len)
+        self.lens.range(..=at).next_back().is_some_and(|(&start, &len)| at < start + len)
     }
 
     /// Cuts an extent into its parts, in order, each with whether the part is inside an interval.
@@ -44,10 +61,10 @@ impl Intervals {
         let mut parts = Vec::new();
         while at < end {
             let inside =
-                self.0.range(..=at).next_back().map(|(&start, &len)| start + len).filter(|&to| at < to);
+                self.lens.range(..=at).next_back().map(|(&start, &len)| start + len).filter(|&to| at < to);
             let to = match inside {
                 Some(to) => to,
-                None => self.0.range(at..).next().map_or(end, |(&start, _)| start),
+                None => self.lens.range(at..).next().map_or(end, |(&start, _)| start),
             };
             let to = to.min(end);
             parts.push((Extent::new(Addr::new(at), to - at), inside.is_some()));
@@ -59,13 +76,13 @@ impl Intervals {
     /// Removes an extent that is inside one of the intervals.
     pub(super) fn remove(&mut self, extent: Extent) {
         let (from, to) = (extent.addr.get(), extent.addr.get() + extent.len);
-        let Some((&start, &len)) = self.0.range(..=from).next_back() else { return };
-        self.0.remove(&start);
+        let Some((&start, &len)) = self.lens.range(..=from).next_back() else { return };
+        self.lens.remove(&start);
         if start < from {
-            self.0.insert(start, from - start);
+            self.lens.insert(start, from - start);
         }
         if to < start + len {
-            self.0.insert(to, start + len - to);
+            self.lens.insert(to, start + len - to);
         }
     }
 
@@ -76,19 +93,19 @@ impl Intervals {
 
     /// Removes everything from `end` on.
     pub(super) fn cut_at(&mut self, end: u64) {
-        while let Some((start, len)) = self.0.last_key_value().map(|(&start, &len)| (start, len)) {
+        while let Some((start, len)) = self.lens.last_key_value().map(|(&start, &len)| (start, len)) {
             if start + len <= end {
                 break;
             }
-            self.0.remove(&start);
+            self.lens.remove(&start);
             if start < end {
-                self.0.insert(start, end - start);
+                self.lens.insert(start, end - start);
             }
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Extent> + '_ {
-        self.0.iter().map(|(&start, &len)| Extent::new(Addr::new(start), len))
+        self.lens.iter().map(|(&start, &len)| Extent::new(Addr::new(start), len))
     }
 }
 
@@ -100,6 +117,29 @@ pub(super) struct FreeExtents {
 }
 
 impl FreeExtents {
+    /// Returns an empty set of extents that do not cross the borders of pages.
+    pub(super) fn within_pages(page: u64) -> Self {
+        Self { by_address: Intervals::within_pages(page), ..Self::default() }
+    }
+
+    /// Takes `len` bytes that begin at a multiple of `step`, from the smallest extent of at most `most` bytes
+    /// that has them.
+    pub(super) fn take_aligned(&mut self, len: u64, most: u64, step: u64) -> Option<Extent> {
+        let fits = |&(found, at): &(u64, u64)| {
+            at.checked_next_multiple_of(step).is_some_and(|from| from - at <= found - len)
+        };
+        let (found, at) =
+            self.by_length.range((len, 0)..).take_while(|(found, _)| *found <= most).copied().find(fits)?;
+        let from = at.next_multiple_of(step);
+        self.remove(Extent::new(Addr::new(at), found));
+        for (start, end) in [(at, from), (from + len, at + found)] {
+            if start < end {
+                self.insert(Extent::new(Addr::new(start), end - start));
+            }
+        }
+        Some(Extent::new(Addr::new(from), len))
+    }
+
     pub(super) fn insert(&mut self, extent: Extent) {
         let merged = self.by_address.merge(extent);
         let (start, end) = (merged.addr.get(), merged.addr.get() + merged.len);
@@ -113,15 +153,9 @@ impl FreeExtents {
         self.by_length.insert((merged.len, start));
     }
 
-    /// Takes `len` bytes from the smallest extent of at least `len` and at most `most` bytes.
-    pub(super) fn take(&mut self, len: u64, most: u64) -> Option<Extent> {
-        let &(found, at) = self.by_length.range((len, 0)..).next().filter(|&&(found, _)| found <= most)?;
-        Some(self.cut_from(Extent::new(Addr::new(at), found), len))
-    }
-
     /// Takes the first `len` bytes of the extent that begins at `at`.
     pub(super) fn take_at(&mut self, at: u64, len: u64) -> Option<Extent> {
-        let found = self.by_address.0.get(&at).copied().filter(|&found| found >= len)?;
+        let found = self.by_address.lens.get(&at).copied().filter(|&found| found >= len)?;
         Some(self.cut_from(Extent::new(Addr::new(at), found), len))
     }
 
@@ -146,7 +180,7 @@ impl FreeExtents {
     }
 
     pub(super) fn last(&self) -> Option<Extent> {
-        self.by_address.0.last_key_value().map(|(&start, &len)| Extent::new(Addr::new(start), len))
+        self.by_address.lens.last_key_value().map(|(&start, &len)| Extent::new(Addr::new(start), len))
     }
 
     /// Removes everything from `end` on.
@@ -177,6 +211,7 @@ pub(super) fn before(extent: Extent, end: u64) -> Option<Extent> {
 }
 
 /// Returns whether two extents overlap.
+#[cfg(test)]
 pub(super) fn meet(a: Extent, b: Extent) -> bool {
     a.addr.get() < b.addr.get() + b.len && b.addr.get() < a.addr.get() + a.len
 }

@@ -13,7 +13,7 @@ use super::cache::BlockCache;
 use super::lock::{Rank, Ranked};
 use super::recovery::{self, Report};
 use super::writing::{CommitOptions, Writing};
-use super::{Store, commit};
+use super::{Store, commit, follow};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::process;
@@ -38,8 +38,29 @@ impl Media {
 impl Store {
     /// Finds and reads the superblock. If a crash interrupted a commit, the file is read as recovery would
     /// leave it. Nothing is written.
+    ///
+    /// A file that is marked as being written while others read (SWMR) is read as
+    /// [`open_following`](Self::open_following) does.
     pub fn open(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
-        Self::found(&inspect(&*driver)?, driver, metadata_cache_bytes)
+        let report = inspect(&*driver)?;
+        if report.superblock().is_marked_swmr() {
+            return Self::open_following(driver, metadata_cache_bytes);
+        }
+        Self::found(&report, driver, metadata_cache_bytes)
+    }
+
+    /// Opens a file for reading that another program may write meanwhile (SWMR).
+    ///
+    /// Errors: a program is writing the file, or died while it did, without allowing others to read it.
+    pub fn open_following(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
+        let report = follow::patiently(follow::ATTEMPTS, || inspect(&*driver))?;
+        let superblock = report.superblock();
+        if superblock.is_marked_open() && !superblock.is_marked_swmr() {
+            return Err(Error::NeedsRecovery { why: NOT_SWMR });
+        }
+        let mut store = Self::found(&report, driver, metadata_cache_bytes)?;
+        store.follows = true;
+        Ok(store)
     }
 
     /// Opens a file for writing. Finishes or undoes an interrupted commit first.
@@ -116,6 +137,7 @@ impl Store {
             base,
             len: AtomicU64::new(0),
             superblock,
+            follows: false,
             cache: BlockCache::new(metadata_cache_bytes),
             generation: AtomicU64::new(0),
             writing: None,
@@ -140,7 +162,7 @@ impl Store {
             let media = self.media.read();
             Arc::clone(media.medium.as_ref().ok_or_else(|| media.gone.clone())?)
         };
-        let report = inspect(&*medium)?;
+        let report = self.very_patiently(|| inspect(&*medium))?;
         let fresh = Self::found(&report, medium, 0)?;
         let (view, len) = (fresh.media.read().view.clone(), fresh.len_bytes());
         let (old, new) = (&self.superblock, report.superblock());
@@ -218,6 +240,7 @@ impl Store {
             base: self.base,
             len: AtomicU64::new(self.len_bytes()),
             superblock: self.superblock.clone(),
+            follows: self.follows,
             cache: self.cache.emptied(),
             // Handles read their headers again: their cached state may be locked.
             generation: AtomicU64::new(self.generation() + 1),
@@ -243,7 +266,8 @@ fn checked_len(report: &Report, view: &dyn Driver) -> Result<u64> {
 
 /// Refuses an incomplete file: a truncated file, or one of several parts.
 fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
-    let is_cut = superblock.end_of_file() > file_len;
+    // A writer that others may follow states where the file will end.
+    let is_cut = superblock.end_of_file() > file_len && !superblock.is_marked_swmr();
     match written_by(superblock, driver, base).as_ref() {
         // A family of one member is an ordinary file; the parts of a multi file are never complete.
         Some(b"NCSAfami") if is_cut => Err(Error::unsupported("a family of files", "II.B")),
@@ -272,3 +296,4 @@ fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option
 }
 
 const MARKED: &str = "another program has it open for writing, or died before closing it";
+const NOT_SWMR: &str = "another program has it open for writing, but not for SWMR, or died before closing it";

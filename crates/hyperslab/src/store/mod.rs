@@ -1,15 +1,20 @@
 //! One file as a store of structures. The store knows the base address and the field widths, caches decoded
 //! structures, and commits changes all or nothing.
 
+mod blocks;
 mod cache;
 pub mod commit;
 mod dirty;
 mod extents;
+mod follow;
 mod image;
 mod journal;
+mod kept;
 mod life;
 mod lives;
 mod lock;
+mod ordered;
+mod pages;
 pub mod recovery;
 mod siblings;
 mod space;
@@ -42,7 +47,7 @@ pub use cache::BlockCache;
 pub use dirty::Block;
 pub(crate) use lock::this_thread;
 pub use lock::{Rank, Ranked, ReadGuard};
-pub use space::SpaceKind;
+pub use space::{Alignment, FreeSpace, SpaceKind, SpaceRules};
 pub use txn::Txn;
 pub use writing::{CommitOptions, DataGuard};
 
@@ -65,6 +70,8 @@ pub struct Store {
     /// written.
     len: AtomicU64,
     superblock: Superblock,
+    /// Whether another program may write the file meanwhile, which is open for reading.
+    follows: bool,
     cache: BlockCache,
     /// Rises with every change of metadata and with every refresh.
     generation: AtomicU64,
@@ -123,8 +130,11 @@ impl Store {
     }
 
     /// Returns the length of the file from the base address on.
+    ///
+    /// A file that another program extends has its present length.
     pub fn len_bytes(&self) -> u64 {
-        self.len.load(Ordering::Relaxed)
+        let grown = if self.follows { self.driver().ok().and_then(|driver| driver.len().ok()) } else { None };
+        grown.map_or_else(|| self.len.load(Ordering::Relaxed), |len| len.saturating_sub(self.base))
     }
 
     /// Returns the number of bytes known to be free. Space that was free when the file was opened is not
@@ -176,7 +186,7 @@ impl Store {
         S: Structure + Send + Sync + 'static,
     {
         let first = at.first().copied().unwrap_or(Addr::UNDEFINED);
-        if at.len() > 1 && self.hints.queue_depth > 1 && self.known::<S>(first).is_none() {
+        if at.len() > 1 && self.hints.queue_depth > 1 && !self.follows && self.known::<S>(first).is_none() {
             self.check_readable()?;
             // The locks of changed blocks and of space come before that of the medium.
             let is_unknown = |at: &&Addr| self.writing.is_none() || self.known::<S>(**at).is_none();
@@ -418,7 +428,7 @@ impl Store {
             let mut extents = SmallVec::new();
             for len in lens {
                 let Some(extent) = space.allocate_unnamed(len) else {
-                    extents.into_iter().for_each(|extent| space.release(extent));
+                    extents.into_iter().for_each(|extent| space.release(SpaceKind::Raw, extent));
                     return None;
                 };
                 extents.push(extent);
@@ -446,7 +456,7 @@ impl Store {
         Some(added)
     }
 
-    /// Frees space that was [allocated](Self::allocate) and that nothing refers to.
+    /// Frees space of data that was [allocated](Self::allocate) and that nothing refers to.
     pub fn release(&self, extent: Extent) {
         self.writing.iter().for_each(|writing| writing.release(extent));
     }
@@ -465,6 +475,16 @@ impl Store {
     pub fn begin_transaction(&self) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
+        if writing.is_swmr() {
+            let why = "other programs may read the file meanwhile (SWMR), and would see half of it";
+            return Err(RequestError::Argument { what: "transaction".into(), why }.into());
+        }
+        if writing.is_untouched(self) {
+            // The end of the transaction may return to the state that this commit makes.
+            let _guard = writing.lock.change();
+            writing.touch();
+            writing.commit(self)?;
+        }
         if writing.set_in_transaction(true) {
             return Err(RequestError::Argument {
                 what: "transaction".into(),
@@ -511,6 +531,10 @@ impl Store {
     }
 
     fn decode<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
+        self.very_patiently(|| self.decode_once(at, context))
+    }
+
+    fn decode_once<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
         let name = (S::NAME, S::SPEC);
         if at.is_undefined() || at.get() >= self.readable_bytes() {
             return Err(self.outside(Extent::new(at, 1), name));

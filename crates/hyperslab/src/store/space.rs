@@ -1,12 +1,15 @@
 //! The space of a file that is open for writing: the free extents, the extents allocated since the last
 //! commit, and the extents that must not be reallocated yet (invariant J5 in `journal.rs`).
 //!
-//! A file that is opened has no free space. It grows, and space freed from then on is reused. Free extents of
-//! other writers are lost until the file is repacked, as in libhdf5.
+//! A file that is opened has no free space unless it keeps a list of it ([`kept`](super::kept)). It grows, and
+//! space freed from then on is reused. Free extents that no list names are lost until the file is repacked,
+//! as in libhdf5.
 
 use hyperslab_format::{Addr, Extent};
 
-use super::extents::{FreeExtents, Intervals, before, meet, split};
+use super::blocks::Blocks;
+use super::extents::{Intervals, before};
+use super::pages::Pages;
 
 /// What an extent is for. Metadata are kept together, so that they do not fragment the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +18,69 @@ pub enum SpaceKind {
     Metadata,
     /// Elements of a dataset.
     Raw,
+    /// A collection of the global heap. In a file with pages it shares pages with elements, as in libhdf5.
+    GlobalHeap,
+}
+
+/// The kind of a page of extents that are shorter than a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Small {
+    Metadata,
+    Data,
+}
+
+impl SpaceKind {
+    fn small(self) -> Small {
+        if self == Self::Metadata { Small::Metadata } else { Small::Data }
+    }
+}
+
+/// The extents that begin at multiples of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alignment {
+    /// The length in bytes of the shortest such extent.
+    pub threshold: u64,
+    /// The number.
+    pub step: u64,
+}
+
+impl Default for Alignment {
+    fn default() -> Self {
+        Self { threshold: 1, step: 1 }
+    }
+}
+
+impl Alignment {
+    pub(super) fn of(self, len: u64) -> u64 {
+        if len >= self.threshold { self.step.max(1) } else { 1 }
+    }
+}
+
+/// How the space of a file is allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpaceRules {
+    /// The size of a page in bytes, if space is allocated in pages.
+    pub page: Option<u64>,
+    /// The extents that are aligned. Without effect in pages.
+    pub alignment: Alignment,
+    /// The size of the blocks from which metadata are allocated, in bytes. Without effect in pages.
+    pub metadata_block: Option<u64>,
+}
+
+/// The end of the space in use, and the limit of addresses, which their width sets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) at: u64,
+    pub(super) limit: u64,
 }
 
 /// The space of one file. Addresses are relative to the base address.
 #[derive(Debug)]
 pub(super) struct Space {
     /// The address after all space in use, free or quarantined.
-    end: u64,
-    /// The limit of addresses, which their width sets. All addresses are below it.
-    limit: u64,
+    end: End,
     /// Free for allocation.
-    free: FreeExtents,
+    free: Pool,
     /// Allocated since the last commit, or unnamed: no committed state refers to these extents.
     fresh: Intervals,
     /// Allocated for data that nothing in the file refers to yet.
@@ -34,38 +89,95 @@ pub(super) struct Space {
     quarantine: Intervals,
     /// Freed; available once no read that was planned before is in progress.
     waiting: Intervals,
-    /// The unused part of the last metadata block.
-    block: Option<Extent>,
-    /// The number of bytes allocated from metadata blocks.
-    metadata: u64,
+}
+
+/// Free space, and the way of allocating it.
+#[derive(Debug, Clone)]
+enum Pool {
+    Blocks(Blocks),
+    Pages(Pages),
+}
+
+/// The free extents of a file by what they may be used for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FreeSpace {
+    /// Parts of pages of small metadata. Empty in a file without pages.
+    pub metadata: Vec<Extent>,
+    /// Parts of pages of small data. Empty in a file without pages.
+    pub data: Vec<Extent>,
+    /// All other extents.
+    pub any: Vec<Extent>,
 }
 
 impl Space {
     /// Returns the space of a file that ends at `end` and has no free extents.
     pub(super) fn new(end: u64, limit: u64) -> Self {
         Self {
-            end,
-            limit,
-            free: FreeExtents::default(),
+            end: End { at: end, limit },
+            free: Pool::Blocks(Blocks::default()),
             fresh: Intervals::default(),
             unnamed: Intervals::default(),
             quarantine: Intervals::default(),
             waiting: Intervals::default(),
-            block: None,
-            metadata: 0,
+        }
+    }
+
+    /// Sets the rules, before the first allocation. The first page of a new file has metadata only.
+    pub(super) fn set_rules(&mut self, rules: SpaceRules, is_new: bool) {
+        let Some(page) = rules.page else {
+            self.free = Pool::Blocks(Blocks::new(rules.metadata_block, rules.alignment));
+            return;
+        };
+        let mut pages = Pages::new(page);
+        if is_new {
+            let used = Extent::new(Addr::new(0), self.end.at);
+            pages.note(Small::Metadata, used);
+            self.end.at = used.len.next_multiple_of(page);
+            pages.give(Extent::new(Addr::new(used.len), self.end.at - used.len));
+        }
+        self.free = Pool::Pages(pages);
+    }
+
+    /// Adds extents that were free when the file was opened. They are inside the file and do not overlap.
+    pub(super) fn adopt(&mut self, free: &FreeSpace) {
+        if let Pool::Pages(pages) = &mut self.free {
+            for (kind, extents) in [(Small::Metadata, &free.metadata), (Small::Data, &free.data)] {
+                for extent in extents {
+                    pages.note(kind, *extent);
+                }
+            }
+        }
+        for extent in free.metadata.iter().chain(&free.data).chain(&free.any) {
+            self.free.give(*extent);
+        }
+    }
+
+    /// Returns all free space, as if no read were in progress and all changes were committed.
+    pub(super) fn free_space(&self) -> FreeSpace {
+        let (free, end) = (self.all_free(), self.end_after_commit(false));
+        let kept =
+            |extents: Vec<Extent>| extents.into_iter().filter_map(|extent| before(extent, end)).collect();
+        match free {
+            Pool::Blocks(blocks) => FreeSpace { any: kept(blocks.extents()), ..FreeSpace::default() },
+            Pool::Pages(pages) => {
+                let [metadata, data, any] = pages.extents().map(kept);
+                FreeSpace { metadata, data, any }
+            }
         }
     }
 
     /// Returns the address after all space that was ever allocated.
     pub(super) fn end(&self) -> u64 {
-        self.end
+        self.end.at
     }
 
     /// Allocates `len` bytes that no committed state refers to; `None` if addresses cannot reach that far.
     pub(super) fn allocate(&mut self, kind: SpaceKind, len: u64) -> Option<Extent> {
-        let extent = match kind {
-            SpaceKind::Metadata => self.allocate_metadata(len)?,
-            SpaceKind::Raw => self.take(len)?,
+        let end = &mut self.end;
+        let extent = match (&mut self.free, kind) {
+            (Pool::Pages(pages), kind) => pages.allocate(kind.small(), len, end)?,
+            (Pool::Blocks(blocks), SpaceKind::Raw) => blocks.allocate(len, end)?,
+            (Pool::Blocks(blocks), _) => blocks.allocate_metadata(len, end)?,
         };
         self.fresh.insert(extent);
         Some(extent)
@@ -91,86 +203,15 @@ impl Space {
     /// Extends an extent in place by `len` bytes; returns the added part. `None` if a committed state refers
     /// to the extent, or the space after it is in use.
     pub(super) fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
-        let end = extent.addr.get() + extent.len;
         if !self.fresh.outside(extent).is_empty() {
             return None;
         }
-        let is_before = |rest: &Extent| rest.addr.get() == end;
-        let added = if self.block.as_ref().is_some_and(is_before) {
-            self.reserve(len)?;
-            self.take_from_block(len)?
-        } else if let Some(added) = self.free.take_at(end, len) {
-            added
-        } else {
-            let is_last = end == self.end || self.free_tail().as_ref().is_some_and(is_before);
-            is_last.then(|| self.append(len)).flatten()?
+        let added = match &mut self.free {
+            Pool::Blocks(blocks) => blocks.extend(extent.addr.get() + extent.len, len, &mut self.end)?,
+            Pool::Pages(pages) => pages.extend(extent, len)?,
         };
         self.fresh.insert(added);
         Some(added)
-    }
-
-    /// Allocates from a small hole or from the metadata block.
-    fn allocate_metadata(&mut self, len: u64) -> Option<Extent> {
-        if let Some(extent) = self.free.take(len, LARGEST_BLOCK.max(len.saturating_mul(2))) {
-            return Some(extent);
-        }
-        if self.reserve(len).is_none() {
-            let rest = self.block.take();
-            self.block = Some(self.take(self.block_len().max(len))?);
-            if let Some(rest) = rest {
-                self.free.insert(rest);
-            }
-        }
-        self.take_from_block(len)
-    }
-
-    /// Makes sure that the block has `len` bytes. A block at the end of the file grows. `None` if the block
-    /// is too short.
-    fn reserve(&mut self, len: u64) -> Option<()> {
-        let block = self.block?;
-        let missing = len.saturating_sub(block.len);
-        if missing > 0 {
-            let more = missing.max(self.block_len());
-            let is_last = block.addr.get() + block.len == self.end;
-            let added = is_last.then(|| self.append(more)).flatten()?;
-            self.block = Some(Extent::new(block.addr, block.len + added.len));
-        }
-        Some(())
-    }
-
-    fn take_from_block(&mut self, len: u64) -> Option<Extent> {
-        let (first, after) = split(self.block.take()?, len);
-        self.block = after;
-        self.metadata = self.metadata.saturating_add(len);
-        Some(first)
-    }
-
-    /// Returns the size of a new block. The unused part of the last block is lost when the file is closed. So
-    /// that a file may be opened many times for small changes, a block is at most 1/256 of the file and at
-    /// most the metadata allocated before.
-    fn block_len(&self) -> u64 {
-        self.metadata.min(self.end / 256).clamp(SMALLEST_BLOCK, LARGEST_BLOCK)
-    }
-
-    /// Takes `len` bytes from the best-fitting free extent, or else at the end of the file.
-    fn take(&mut self, len: u64) -> Option<Extent> {
-        self.free.take(len, u64::MAX).or_else(|| self.append(len))
-    }
-
-    /// Takes `len` bytes at the end of the file, starting with the free space there, which is shorter than
-    /// `len`.
-    fn append(&mut self, len: u64) -> Option<Extent> {
-        let tail = self.free_tail();
-        let start = tail.map_or(self.end, |tail| tail.addr.get());
-        let end = start.checked_add(len).filter(|&end| end <= self.limit)?;
-        tail.inspect(|tail| self.free.remove(*tail));
-        self.end = end;
-        Some(Extent::new(Addr::new(start), len))
-    }
-
-    /// Returns the free extent at the end of the file.
-    fn free_tail(&self) -> Option<Extent> {
-        self.free.last().filter(|last| last.addr.get() + last.len == self.end)
     }
 
     /// Returns whether no committed state refers to the byte at `at`.
@@ -181,8 +222,11 @@ impl Space {
     /// Frees an extent. Fresh space is available once no read is in progress; the rest is available after the
     /// commit that drops it. Space that is not in use is ignored: in a damaged file two structures may claim
     /// the same space.
-    pub(super) fn release(&mut self, extent: Extent) {
-        let Some(extent) = before(extent, self.end) else { return };
+    pub(super) fn release(&mut self, kind: SpaceKind, extent: Extent) {
+        let Some(extent) = before(extent, self.end.at) else { return };
+        if let Pool::Pages(pages) = &mut self.free {
+            pages.note(kind.small(), extent);
+        }
         for (part, is_fresh) in self.fresh.cut(extent) {
             if is_fresh {
                 self.fresh.remove(part);
@@ -190,11 +234,10 @@ impl Space {
                 self.waiting.merge(part);
                 continue;
             }
-            let mut parts = vec![part];
-            for known in [self.free.by_address(), &self.waiting, &self.quarantine] {
+            let mut parts = self.free.outside(part);
+            for known in [&self.waiting, &self.quarantine] {
                 parts = parts.into_iter().flat_map(|part| known.outside(part)).collect();
             }
-            parts.retain(|part| self.block.is_none_or(|block| !meet(block, *part)));
             for part in parts {
                 self.quarantine.merge(part);
             }
@@ -209,21 +252,22 @@ impl Space {
     /// Makes the space that waited for reads available again.
     pub(super) fn no_reads(&mut self) {
         for extent in std::mem::take(&mut self.waiting).iter() {
-            self.free.insert(extent);
+            self.free.give(extent);
         }
     }
 
     /// Returns the end of the file after this state is committed. Free space at the end is cut off, except
     /// space that a read in progress may need.
     pub(super) fn end_after_commit(&self, is_read: bool) -> u64 {
+        let free = if is_read { self.free.clone() } else { self.all_free() };
+        free.end_of_used(self.end.at)
+    }
+
+    /// Returns the free space with all that waits for reads or a commit.
+    fn all_free(&self) -> Pool {
         let mut free = self.free.clone();
-        self.block.into_iter().for_each(|extent| free.insert(extent));
-        if !is_read {
-            self.waiting.iter().chain(self.quarantine.iter()).for_each(|extent| free.insert(extent));
-        }
-        free.last()
-            .filter(|last| last.addr.get() + last.len == self.end)
-            .map_or(self.end, |last| last.addr.get())
+        self.waiting.iter().chain(self.quarantine.iter()).for_each(|extent| free.give(extent));
+        free
     }
 
     /// Records a commit: the committed state, which ends at `end`, refers to all space in use except unnamed
@@ -233,12 +277,11 @@ impl Space {
         for extent in std::mem::take(&mut self.quarantine).iter() {
             self.waiting.merge(extent);
         }
-        if end < self.end {
+        if end < self.end.at {
             // The space beyond was free, or its last reader is gone.
-            self.block = self.block.take().and_then(|block| before(block, end));
             self.free.cut_at(end);
             self.waiting.cut_at(end);
-            self.end = end;
+            self.end.at = end;
         }
     }
 
@@ -256,19 +299,48 @@ impl Space {
     /// Returns the number of free bytes, including those that wait for reads to end.
     pub(super) fn free_bytes(&self) -> u64 {
         let waiting = self.waiting.iter().chain(self.quarantine.iter()).map(|extent| extent.len).sum::<u64>();
-        self.free.bytes() + waiting + self.block.map_or(0, |block| block.len)
+        self.free.bytes() + waiting
     }
 }
 
-/// The least size of a metadata block. Blocks keep metadata together.
-const SMALLEST_BLOCK: u64 = 256;
-/// The largest size of a metadata block. Holes up to this size are used for metadata.
-const LARGEST_BLOCK: u64 = 4096;
+/// Calls a method of the pool, whatever its kind.
+macro_rules! of_either {
+    ($pool:expr, $free:ident => $call:expr) => {
+        match $pool {
+            Pool::Blocks($free) => $call,
+            Pool::Pages($free) => $call,
+        }
+    };
+}
+
+impl Pool {
+    fn give(&mut self, extent: Extent) {
+        of_either!(self, free => free.give(extent));
+    }
+
+    fn outside(&self, extent: Extent) -> Vec<Extent> {
+        of_either!(self, free => free.outside(extent))
+    }
+
+    fn end_of_used(&self, end: u64) -> u64 {
+        of_either!(self, free => free.end_of_used(end))
+    }
+
+    fn cut_at(&mut self, end: u64) {
+        of_either!(self, free => free.cut_at(end));
+    }
+
+    fn bytes(&self) -> u64 {
+        of_either!(self, free => free.bytes())
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::blocks::SMALLEST_BLOCK;
+    use super::super::extents::meet;
     use super::*;
 
     fn extent(at: u64, len: u64) -> Extent {
@@ -293,23 +365,6 @@ mod tests {
     }
 
     #[test]
-    fn blocks_grow_with_the_metadata_and_the_file() {
-        let block = |end, metadata: u64| {
-            let mut space = Space::new(end, u64::MAX);
-            for _ in 0..metadata / 100 {
-                space.allocate(SpaceKind::Metadata, 100).unwrap();
-            }
-            space.block_len()
-        };
-        assert_eq!(block(1 << 30, 0), SMALLEST_BLOCK, "a file that is opened for a small change");
-        assert_eq!(block(1 << 30, 1000), 1000);
-        assert_eq!(block(1 << 30, 1 << 20), LARGEST_BLOCK);
-        assert_eq!(block(1000, 10_000), SMALLEST_BLOCK, "a small file");
-        let end = 300 << 10;
-        assert!((end / 256..end / 200).contains(&block(end, 20_000)), "at most 1/256 of the file");
-    }
-
-    #[test]
     fn small_holes_are_used_for_metadata_and_large_ones_for_data() {
         let mut space = Space::new(0, u64::MAX);
         let small = space.allocate(SpaceKind::Raw, 3000).unwrap();
@@ -318,10 +373,10 @@ mod tests {
         space.allocate(SpaceKind::Raw, 10).unwrap();
         // With this block the holes are not needed.
         let block = space.allocate(SpaceKind::Metadata, 10).unwrap();
-        space.release(large);
+        space.release(SpaceKind::Raw, large);
         space.no_reads();
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(block.addr.get() + 10, 100)));
-        space.release(small);
+        space.release(SpaceKind::Raw, small);
         space.no_reads();
         assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(small.addr.get(), 100)));
         assert_eq!(space.allocate(SpaceKind::Raw, 100_000), Some(large));
@@ -332,7 +387,7 @@ mod tests {
         let mut space = Space::new(0, u64::MAX);
         space.allocate(SpaceKind::Raw, 10).unwrap();
         let last = space.allocate(SpaceKind::Raw, 100).unwrap();
-        space.release(last);
+        space.release(SpaceKind::Raw, last);
         space.no_reads();
         assert_eq!(space.allocate(SpaceKind::Raw, 300), Some(extent(10, 300)));
         assert_eq!((space.end(), space.free_bytes()), (310, 0));
@@ -353,7 +408,7 @@ mod tests {
         assert_eq!(space.allocate(SpaceKind::Raw, 100), Some(first));
         space.named(second);
         space.committed(space.end());
-        space.release(second);
+        space.release(SpaceKind::Raw, second);
         assert!(!space.is_waiting(), "the committed state reaches it now");
     }
 
@@ -369,7 +424,7 @@ mod tests {
         assert_eq!(space.extend(extent(data, 6000), 10), Some(extent(data + 6000, 10)), "the end");
         let hole = space.allocate(SpaceKind::Raw, 300).unwrap();
         space.allocate(SpaceKind::Raw, 10).unwrap();
-        space.release(hole);
+        space.release(SpaceKind::Raw, hole);
         space.no_reads();
         assert_eq!(space.extend(extent(data, 6010), 301), None);
         assert_eq!(space.extend(extent(data, 6010), 300), Some(hole), "a hole");
@@ -390,7 +445,7 @@ mod tests {
         let old = space.allocate(SpaceKind::Raw, 5000).unwrap();
         let after = space.allocate(SpaceKind::Raw, 10).unwrap();
         space.committed(space.end_after_commit(false));
-        space.release(old);
+        space.release(SpaceKind::Raw, old);
         space.no_reads();
         assert_ne!(space.allocate(SpaceKind::Raw, 5000), Some(old));
         space.committed(space.end_after_commit(false));
@@ -405,7 +460,7 @@ mod tests {
         let mut space = Space::new(0, u64::MAX);
         let first = space.allocate(SpaceKind::Raw, 10).unwrap();
         space.allocate(SpaceKind::Raw, 10).unwrap();
-        space.release(first);
+        space.release(SpaceKind::Raw, first);
         space.no_reads();
         assert_eq!(space.allocate(SpaceKind::Raw, 10), Some(first));
     }
@@ -418,9 +473,9 @@ mod tests {
         space.allocate(SpaceKind::Metadata, 10).unwrap();
         assert_eq!(space.end_after_commit(false), 210, "the rest of the block for metadata");
         space.committed(210);
-        space.release(first);
-        space.release(second);
-        space.release(extent(200, 10));
+        space.release(SpaceKind::Raw, first);
+        space.release(SpaceKind::Raw, second);
+        space.release(SpaceKind::Raw, extent(200, 10));
         space.no_reads();
         assert_eq!(space.end_after_commit(false), 0);
         space.committed(0);
@@ -434,8 +489,8 @@ mod tests {
         let all = space.allocate(SpaceKind::Raw, 100).unwrap();
         space.allocate(SpaceKind::Raw, 10).unwrap();
         for _ in 0..3 {
-            space.release(all);
-            space.release(extent(50, 100_000));
+            space.release(SpaceKind::Raw, all);
+            space.release(SpaceKind::Raw, extent(50, 100_000));
             space.no_reads();
         }
         assert_eq!(space.free_bytes(), 110, "space after the end is ignored");
@@ -443,7 +498,7 @@ mod tests {
         assert!(!meet(again[0], again[1]));
         space.committed(110);
         for _ in 0..3 {
-            space.release(all);
+            space.release(SpaceKind::Raw, all);
         }
         assert_eq!(space.free_bytes(), 100);
     }
@@ -504,7 +559,7 @@ mod tests {
                         prop_assert!(!committed.iter().any(|old| meet(used[i], *old)));
                         used[i].len += len;
                     }
-                    Step::Release(i) if i < used.len() => space.release(used.swap_remove(i)),
+                    Step::Release(i) if i < used.len() => space.release(SpaceKind::Raw, used.swap_remove(i)),
                     Step::Extend(..) | Step::Release(_) => {}
                     Step::NoReads => space.no_reads(),
                     Step::Commit => {

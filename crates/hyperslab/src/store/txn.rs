@@ -34,8 +34,8 @@ pub struct Txn<'s> {
 struct Undo {
     /// The changed-block entry of each touched block before the step.
     blocks: HashMap<Addr, Option<Held>>,
-    allocated: Vec<Extent>,
-    freed: Vec<Extent>,
+    allocated: Vec<(SpaceKind, Extent)>,
+    freed: Vec<(SpaceKind, Extent)>,
 }
 
 impl<'s> Txn<'s> {
@@ -52,7 +52,7 @@ impl<'s> Txn<'s> {
     /// Allocates space that no committed state refers to. Its bytes are unspecified.
     pub fn allocate(&mut self, kind: SpaceKind, len: u64) -> Result<Extent> {
         let extent = self.store.with_space(|space| space.allocate(kind, len))?;
-        self.undo.allocated.push(extent);
+        self.undo.allocated.push((kind, extent));
         Ok(extent)
     }
 
@@ -61,21 +61,35 @@ impl<'s> Txn<'s> {
         self.allocate(SpaceKind::Metadata, len).map(|extent| extent.addr)
     }
 
-    /// Extends an extent in place by `len` bytes and returns the whole extent. `None` if the space after it
-    /// is in use, or a committed state refers to it.
+    /// Extends an extent of metadata in place by `len` bytes and returns the whole extent. `None` if the
+    /// space after it is in use, or a committed state refers to it.
     pub fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
         let added = self.store.extend(extent, len)?;
-        self.undo.allocated.push(added);
+        self.undo.allocated.push((SpaceKind::Metadata, added));
         Some(Extent::new(extent.addr, extent.len + added.len))
     }
 
-    /// Frees space, with all blocks in it.
+    /// Frees space of metadata, with all blocks in it.
     pub fn free(&mut self, extent: Extent) {
+        self.free_of(SpaceKind::Metadata, extent);
+    }
+
+    /// Frees space of data, or of a collection of the global heap.
+    pub fn free_data(&mut self, extent: Extent) {
+        self.free_of(SpaceKind::Raw, extent);
+    }
+
+    fn free_of(&mut self, kind: SpaceKind, extent: Extent) {
         let within = self.writing.dirty.read().within(extent);
         for at in within {
             self.touch(at, None);
         }
-        self.undo.freed.push(extent);
+        self.undo.freed.push((kind, extent));
+    }
+
+    /// Returns what this step has freed so far.
+    pub fn freed(&self) -> Vec<Extent> {
+        self.undo.freed.iter().map(|(_, extent)| *extent).collect()
     }
 
     /// Records that this step refers to space that was [allocated](Store::allocate) outside it. If the step
@@ -148,7 +162,7 @@ impl<'s> Txn<'s> {
         let undo = std::mem::take(&mut self.undo);
         let mut space = self.writing.space.lock();
         self.named.drain(..).for_each(|extent| space.named(extent));
-        undo.freed.into_iter().for_each(|extent| space.release(extent));
+        undo.freed.into_iter().for_each(|(kind, extent)| space.release(kind, extent));
         drop(space);
         let mut lives = self.writing.lives.lock();
         lives.born(std::mem::take(&mut self.born));
@@ -181,7 +195,7 @@ impl Drop for Txn<'_> {
         }
         drop(dirty);
         let mut space = self.writing.space.lock();
-        undo.allocated.into_iter().for_each(|extent| space.release(extent));
+        undo.allocated.into_iter().for_each(|(kind, extent)| space.release(kind, extent));
         drop(space);
         self.store.changed();
     }

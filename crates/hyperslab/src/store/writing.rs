@@ -4,15 +4,15 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use hyperslab_format::superblock::Superblock;
-use hyperslab_format::{Extent, Structure, Widths, Writer};
-use parking_lot::{Mutex, RwLock};
+use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::Store;
 use super::commit::{self, Commit, Durability, Outcome, Overwrite};
-use super::dirty::{self, Blocks, Dirty};
+use super::dirty::{self, Blocks, Dirty, Held};
 use super::lives::Lives;
-use super::lock::{MetadataLock, Rank, Ranked};
-use super::space::Space;
+use super::lock::{Guard, MetadataLock, Rank, Ranked};
+use super::space::{Space, SpaceKind};
 use crate::error::{Error, Result};
 
 /// The additional state of a file that is open for writing.
@@ -25,7 +25,12 @@ pub(super) struct Writing {
     pub(super) dirty: Ranked<RwLock<Dirty>>,
     pub(super) space: Ranked<Mutex<Space>>,
     /// The number of reads in progress.
-    reads: AtomicUsize,
+    pub(super) reads: AtomicUsize,
+    /// Whether other programs read the file meanwhile, and changes are written in order.
+    pub(super) is_swmr: AtomicBool,
+    /// The [generation](Store::generation) in which nothing was changed yet, if the file [keeps](super::kept)
+    /// its free space.
+    pub(super) untouched: AtomicU64,
     is_poisoned: AtomicBool,
     /// Whether any write has not been made durable by a flush.
     has_written: AtomicBool,
@@ -103,6 +108,8 @@ impl Writing {
             dirty: Ranked::new(file, Rank::Dirty, RwLock::default()),
             space: Ranked::new(file, Rank::Space, Mutex::new(Space::new(end, limit))),
             reads: AtomicUsize::new(0),
+            is_swmr: AtomicBool::new(false),
+            untouched: AtomicU64::new(u64::MAX),
             is_poisoned: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
             written: AtomicU64::new(written),
@@ -208,6 +215,9 @@ impl Writing {
     /// Commits all changes, all or nothing. The caller holds the lock for changes.
     pub(super) fn commit(&self, store: &Store) -> Result<()> {
         self.check()?;
+        if self.is_untouched(store) {
+            return Ok(());
+        }
         self.cut_tail(store)?;
         if !self.is_read() {
             self.space.lock().no_reads();
@@ -227,7 +237,14 @@ impl Writing {
         let end = space.end_after_commit(self.is_read());
         // One flush for all earlier writes, before the journal that refers to them.
         self.make_durable(store)?;
-        let after = superblock_bytes(store.superblock(), store.base() + end);
+        if self.is_swmr() {
+            let before = committed.superblock.take();
+            committed.superblock =
+                Some(self.write_in_order(store, before.as_deref(), end, reachable.clone())?);
+            self.settle(store, committed, space, end, fresh.into_iter().chain(reachable));
+            return self.make_durable(store);
+        }
+        let after = superblock_bytes(store.superblock(), store.base() + end, None);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
             space.committed(end);
             return Ok(());
@@ -252,17 +269,29 @@ impl Writing {
             }
         }
         committed.superblock = Some(after);
+        self.settle(store, committed, space, end, fresh.into_iter().chain(reachable));
+        Ok(())
+    }
+
+    /// Records that all changes are in the file, which ends at `end`.
+    fn settle(
+        &self,
+        store: &Store,
+        mut committed: Guard<MutexGuard<'_, Committed>>,
+        mut space: Guard<MutexGuard<'_, Space>>,
+        end: u64,
+        blocks: impl Iterator<Item = (Addr, Held)>,
+    ) {
         committed.transactions += 1;
         self.lives.lock().committed();
         space.committed(end);
         store.set_len(end);
         self.written.store(end, Ordering::Release);
         drop((space, committed));
-        for (at, held) in fresh.into_iter().chain(reachable) {
+        for (at, held) in blocks {
             held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);
         }
         self.dirty.write().clear();
-        Ok(())
     }
 
     /// Makes freed space available, unless a thread may still read or write it. The caller holds the lock for
@@ -289,7 +318,11 @@ impl Writing {
         self.space.lock().roll_back();
         store.cache.clear();
         self.lives.lock().roll_back(store.generation() + 1);
+        let was_untouched = self.is_untouched(store);
         store.changed();
+        if was_untouched {
+            self.untouched.store(store.generation(), Ordering::Release);
+        }
     }
 
     /// Begins or ends a transaction of the user; returns whether one was active.
@@ -303,14 +336,18 @@ impl Writing {
 
     /// Frees space that is not needed after all.
     pub(super) fn release(&self, extent: Extent) {
-        self.space.lock().release(extent);
+        self.space.lock().release(SpaceKind::Raw, extent);
     }
 }
 
-/// Returns the superblock of a file that ends at the offset `end`, encoded.
-fn superblock_bytes(superblock: &Superblock, end: u64) -> Vec<u8> {
+/// Returns the superblock of a file that ends at the offset `end`, encoded, with these consistency flags if
+/// they change.
+pub(super) fn superblock_bytes(superblock: &Superblock, end: u64, flags: Option<u8>) -> Vec<u8> {
     let mut superblock = superblock.clone();
     superblock.set_end_of_file(end);
+    if let Some(flags) = flags {
+        superblock.set_consistency_flags(flags);
+    }
     let mut bytes = Vec::with_capacity(superblock.encoded_len(superblock.widths(), &()));
     Writer::new(&mut bytes, superblock.widths()).structure(&superblock, &());
     bytes

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::driver::Memory;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Attribute, File, LibVersion, Object, Result, Selection};
+use hyperslab::{Attribute, File, FileSpace, LibVersion, Object, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};
 use hyperslab_format::message::filters::FilterSpec;
@@ -98,10 +98,11 @@ pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<(
     })
 }
 
-/// Returns the bytes of the file.
-pub(crate) fn image(version: LibVersion) -> Vec<u8> {
+/// Returns the bytes of the file, which manages its space in this way.
+pub(crate) fn image(version: LibVersion, space: FileSpace) -> Vec<u8> {
     let driver = Arc::new(Memory::default());
-    let file = File::options().version(version).create(true).truncate(true).open_on(driver.clone()).unwrap();
+    let options = File::options().version(version).space(space).create(true).truncate(true);
+    let file = options.open_on(driver.clone()).unwrap();
     fill(&file).unwrap();
     file.close().unwrap();
     driver.bytes()

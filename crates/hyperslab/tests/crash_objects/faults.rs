@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperslab::Durability;
-use hyperslab::{Error, File, LibVersion};
+use hyperslab::{Error, File, FileSpace, LibVersion};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{CrashDriver, Failure, Written};
 use hyperslab_testkit::sound::assert_sound;
@@ -112,7 +112,7 @@ fn is_poisoned(file: &File) -> bool {
 
 /// Calls `f` with each operation. Without `HYPERSLAB_SOAK`, older versions get every fourth operation.
 fn each(version: LibVersion, mut f: impl FnMut(usize, &[u8], &Operation, &Change)) {
-    let image = base::image(version);
+    let image = base::image(version, FileSpace::default());
     for (number, operation) in operations::all(version).iter().enumerate() {
         if is_soak() || version == LibVersion::V110 || number % 4 == 0 {
             let (_, change) = record(&image, operation, Durability::Kill, PLENTY);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::store::recovery::inspect;
-use hyperslab::{LibVersion, OpenOptions};
+use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
@@ -167,10 +167,13 @@ fn some_versions() -> impl Iterator<Item = LibVersion> {
 /// Kills each operation after every write, in order. Once the new state appears, later images show it as
 /// well.
 fn after_kills(version: LibVersion, dirty_bytes: u64) {
-    let image = base::image(version);
+    after_kills_of(&base::image(version, FileSpace::default()), version, dirty_bytes);
+}
+
+fn after_kills_of(image: &[u8], version: LibVersion, dirty_bytes: u64) {
     let mut counts = Counts::default();
     for operation in operations::all(version) {
-        let (recording, change) = record(&image, &operation, Durability::Kill, dirty_bytes);
+        let (recording, change) = record(image, &operation, Durability::Kill, dirty_bytes);
         let (mut judge, mut last) = (Judge::new(&change), 0);
         total(
             &mut counts,
@@ -188,7 +191,7 @@ fn after_kills(version: LibVersion, dirty_bytes: u64) {
 }
 
 fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
-    let image = base::image(version);
+    let image = base::image(version, FileSpace::default());
     let effort =
         if is_soak() { Effort { exhaustive: 9, samples: 200 } } else { Effort { exhaustive: 3, samples: 8 } };
     let mut counts = Counts::default();
@@ -232,6 +235,16 @@ fn a_kill_leaves_the_old_or_the_new_state_of_a_file_with_superblock_3() {
 }
 
 #[test]
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_that_keeps_its_free_space() {
+    for strategy in [SpaceStrategy::Pages, SpaceStrategy::Managers] {
+        let space = FileSpace { strategy, persist: true, page_size: 1024, ..FileSpace::default() };
+        let image = base::image(LibVersion::V110, space);
+        assert!(assert_sound(&image).totals.free_bytes > 0, "{strategy:?}: no free space is kept");
+        after_kills_of(&image, LibVersion::V110, PLENTY);
+    }
+}
+
+#[test]
 fn a_kill_while_new_blocks_are_written_early_leaves_the_old_or_the_new_state() {
     some_versions().for_each(|version| after_kills(version, 0));
 }
@@ -260,7 +273,7 @@ fn a_loss_of_power_while_new_blocks_are_written_early_leaves_the_old_or_the_new_
 #[test]
 fn elements_written_in_place_and_flushed_survive_a_loss_of_power() {
     for version in VERSIONS {
-        let image = base::image(version);
+        let image = base::image(version, FileSpace::default());
         for operation in operations::all(version).into_iter().filter(|operation| operation.in_place) {
             let (recording, change) = record(&image, &operation, Durability::Power, PLENTY);
             let last = recording.flushes();
@@ -277,7 +290,7 @@ fn elements_written_in_place_and_flushed_survive_a_loss_of_power() {
 #[test]
 fn opening_and_closing_a_file_does_not_write_to_it() {
     for version in VERSIONS {
-        let driver = Arc::new(CrashDriver::new(base::image(version)));
+        let driver = Arc::new(CrashDriver::new(base::image(version, FileSpace::default())));
         let file = options(Durability::Power, PLENTY).clone().write(true).open_on(driver.clone()).unwrap();
         State::of(&file).unwrap();
         file.flush().unwrap();

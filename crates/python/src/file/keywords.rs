@@ -1,28 +1,18 @@
 //! The keyword arguments of `File`, and its mode.
 
 use hyperslab::driver::Locking;
-use hyperslab::{Durability, File as CoreFile, LibVersion, OpenOptions};
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use hyperslab::{Durability, File as CoreFile, FileSpace, LibVersion, OpenOptions, SpaceStrategy};
+use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
-const WITHOUT_EFFECT: [&str; 9] = [
-    "rdcc_nslots",
-    "rdcc_w0",
-    "page_buf_size",
-    "min_meta_keep",
-    "min_raw_keep",
-    "alignment_threshold",
-    "alignment_interval",
-    "meta_block_size",
-    "block_size",
-];
+const WITHOUT_EFFECT: [&str; 6] =
+    ["rdcc_nslots", "rdcc_w0", "page_buf_size", "min_meta_keep", "min_raw_keep", "block_size"];
 
 /// Warns, once for each keyword, that the keyword has no effect. Does not warn for the default value.
 fn warn_without_effect(key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let is_default = !value.is_truthy()? || (key.starts_with("alignment") && value.eq(1)?);
-    if is_default {
+    if !value.is_truthy()? {
         return Ok(());
     }
     let why = "the keyword is for caches and buffers of libhdf5";
@@ -38,6 +28,8 @@ pub(super) struct Keywords {
     pub(super) user_block: u64,
     /// Whether a file in memory is written back to its path.
     pub(super) backing_store: bool,
+    /// The size of the blocks for metadata in bytes.
+    pub(super) meta_block: u64,
     pub(super) skip_fill_chunks: Option<bool>,
 }
 
@@ -59,13 +51,15 @@ impl Keywords {
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
         let mut options = CoreFile::options();
         let mut user_block = 0;
-        let is_earliest = mode == Mode::Read || crate::stands_in();
-        let mut libver = bounds(if is_earliest { "earliest" } else { "v110" });
+        let mut libver = bounds("earliest");
         if crate::stands_in() {
             options = options.version(version(&libver.0)?);
         }
         let mut backing_store = true;
         let mut skip_fill_chunks = None;
+        let mut meta_block = DEFAULT_META_BLOCK;
+        let (mut threshold, mut interval) = (1, 1);
+        let space = space_of(given, mode)?;
         for (key, value) in given {
             let key: String = key.extract()?;
             if value.is_none() {
@@ -104,18 +98,29 @@ impl Keywords {
                         "User block may only be specified when creating a file",
                     ));
                 }
-                "swmr" if value.is_truthy()? => return Err(no_swmr()),
-                "fs_threshold" if value.eq(1)? => {}
-                "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" if value.is_truthy()? => {
-                    return Err(if mode.creates() {
-                        PyNotImplementedError::new_err("files that manage their free space are not supported")
-                    } else {
-                        PyValueError::new_err("Unable to set file space strategy of an existing file")
-                    });
+                "swmr" if value.is_truthy()? => {
+                    if mode != Mode::Read {
+                        warn_swmr(given.py())?;
+                    }
+                    options = options.swmr(true);
+                }
+                "alignment_threshold" => threshold = value.extract()?,
+                "alignment_interval" => {
+                    interval = value.extract()?;
+                    if interval == 0 {
+                        return Err(PyValueError::new_err(
+                            "Alignment must be positive (alignment must be positive)",
+                        ));
+                    }
+                }
+                "meta_block_size" => {
+                    meta_block = value.extract()?;
+                    options = options.metadata_block(meta_block);
                 }
                 "track_times" if value.is_truthy()? => {
                     return Err(PyNotImplementedError::new_err("a root group that tracks times"));
                 }
+                // `space_of` reads these.
                 "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
                 "backing_store" if medium != Medium::Core => return Err(unknown(&key)),
                 "block_size" if !matches!(medium, Medium::Core | Medium::Memory) => {
@@ -139,9 +144,54 @@ impl Keywords {
                 _ => return Err(unknown(&key)),
             }
         }
-        Ok(Self { libver, options, user_block, backing_store, skip_fill_chunks })
+        options = options.alignment(threshold, interval);
+        if let Some(space) = space {
+            options = options.space(space);
+        }
+        Ok(Self { libver, options, user_block, backing_store, meta_block, skip_fill_chunks })
     }
 }
+
+/// Returns how a new file manages its space, or `None` for the default.
+fn space_of(given: &Bound<'_, PyDict>, mode: Mode) -> PyResult<Option<FileSpace>> {
+    let value = |key: &str| Ok::<_, PyErr>(given.get_item(key)?.filter(|value| !value.is_none()));
+    let name = value("fs_strategy")?.filter(|name| name.is_truthy().unwrap_or(true));
+    let page_buffer: u64 = value("page_buf_size")?.map_or(Ok(0), |size| size.extract())?;
+    let is_paged = name.as_ref().is_some_and(|name| name.eq("page").unwrap_or(false));
+    if page_buffer > 0 && matches!(mode, Mode::Replace | Mode::New) && !is_paged {
+        return Err(PyOSError::new_err(
+            "Unable to synchronously create file (Enabling Page Buffering requires PAGE file space strategy)",
+        ));
+    }
+    let Some(name) = name else { return Ok(None) };
+    if !matches!(mode, Mode::Replace | Mode::New) {
+        return Err(PyValueError::new_err("Unable to set file space strategy of an existing file"));
+    }
+    let strategy = match name.extract::<String>().as_deref() {
+        Ok("fsm") => SpaceStrategy::Managers,
+        Ok("page") => SpaceStrategy::Pages,
+        Ok("aggregate") => SpaceStrategy::Blocks,
+        Ok("none") => SpaceStrategy::End,
+        _ => return Err(PyValueError::new_err("Invalid file space strategy type")),
+    };
+    let mut space = FileSpace { strategy, ..FileSpace::default() };
+    if matches!(strategy, SpaceStrategy::Managers | SpaceStrategy::Pages) {
+        space.persist = value("fs_persist")?.map_or(Ok(false), |persist| persist.is_truthy())?;
+        space.threshold = value("fs_threshold")?.map_or(Ok(1), |threshold| threshold.extract())?;
+    }
+    if let Some(size) = value("fs_page_size")?.filter(|_| is_paged) {
+        space.page_size = size.extract()?;
+    }
+    if page_buffer > 0 && page_buffer < space.page_size {
+        return Err(PyOSError::new_err(
+            "Unable to synchronously create file (Page Buffer size must be >= to the page size)",
+        ));
+    }
+    Ok(Some(space))
+}
+
+/// The size of blocks for metadata that libhdf5 uses by default, in bytes.
+const DEFAULT_META_BLOCK: u64 = 2048;
 
 /// The mode in which a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -195,12 +245,10 @@ fn version(name: &str) -> PyResult<LibVersion> {
     LibVersion::named(name).ok_or_else(unknown)
 }
 
-/// Returns the error for `swmr=True`.
-pub(super) fn no_swmr() -> PyErr {
-    PyNotImplementedError::new_err(
-        "SWMR mode is not supported: to follow a file that another program extends, open the file with \
-         locking=False, and call refresh() of the file or of a dataset",
-    )
+/// Warns, as h5py does, that `swmr=True` has no effect in modes that can write.
+fn warn_swmr(py: Python<'_>) -> PyResult<()> {
+    let text = c"swmr=True only affects read ('r') mode. For swmr write mode, set f.swmr_mode = True after opening the file.";
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 2)
 }
 
 fn unknown(key: &str) -> PyErr {

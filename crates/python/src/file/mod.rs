@@ -41,10 +41,9 @@ pub(crate) use self::open::path_of;
 /// Handles of a file that was opened for reading by path can be pickled; see `HLObject`. A subclass of File
 /// can have an `__init__` with other arguments, which calls `super().__init__`.
 ///
-/// The keywords `rdcc_nslots`, `rdcc_w0`, `page_buf_size`, `min_meta_keep`, `min_raw_keep`,
-/// `alignment_threshold`, `alignment_interval`, `meta_block_size` and `block_size` of h5py set caches,
-/// buffers and places of libhdf5. They have no effect: a UserWarning names the keyword, once for each
-/// keyword.
+/// The keywords `rdcc_nslots`, `rdcc_w0`, `page_buf_size`, `min_meta_keep`, `min_raw_keep` and `block_size`
+/// of h5py set caches and buffers of libhdf5. They have no effect: a UserWarning names the keyword, once for
+/// each keyword.
 ///
 /// Args:
 ///     name: A path (str, bytes or PathLike), or an object with `read` and `seek`. Writing needs `write` and
@@ -68,6 +67,16 @@ pub(crate) use self::open::path_of;
 ///     track_order: True lists the members and attributes of the root group of a new file in the order of
 ///         creation.
 ///     rdcc_nbytes: The size in bytes of the cache of decoded chunks, for the whole file.
+///     swmr: With the mode "r", True reads a file that another program writes meanwhile; see `swmr_mode`.
+///     fs_strategy: How a new file manages its space: "fsm", "page", "aggregate" or "none". "page" allocates
+///         space in pages, which hold metadata or data, for readers with a page buffer.
+///     fs_persist: With "fsm" and "page", True keeps the free space in the file when it is closed, so that it
+///         is used after the file is opened again.
+///     fs_threshold: The length in bytes of the shortest free extent that is kept.
+///     fs_page_size: The size in bytes of a page, with "page": 4096, or another from 512 to 1 GiB.
+///     alignment_threshold: The length in bytes of the shortest extents that are aligned.
+///     alignment_interval: Such extents begin at multiples of this number.
+///     meta_block_size: The size in bytes of the blocks from which metadata are allocated.
 ///     kwds: Other keywords of h5py.
 ///
 /// Raises:
@@ -79,8 +88,7 @@ pub(crate) use self::open::path_of;
 ///     FormatError: The file is not HDF5, or is damaged.
 ///     ValueError: A mode, driver, version or value of a keyword is unknown, or does not fit the mode.
 ///     TypeError: The keyword is unknown, or `name` has another type.
-///     NotImplementedError: `swmr` or `track_times` is True, or `fs_strategy`, `fs_persist`, `fs_threshold`
-///         or `fs_page_size` is given for a new file.
+///     NotImplementedError: `track_times` is True.
 ///
 /// Example:
 ///     >>> with hs.File("climate.h5") as file:
@@ -362,7 +370,9 @@ impl File {
         Ok(open_state(slf)?.driver)
     }
 
-    /// The version bounds that were given, or the defaults. They have no meaning for a reader.
+    /// The version bounds that were given, or h5py's defaults. They have no meaning for a reader.
+    ///
+    /// A new file is for HDF5 1.10, which is within the default bounds, unless `libver` says otherwise.
     ///
     /// Example:
     ///     >>> hs.File("out.h5", "w", libver="v112").libver
@@ -383,37 +393,56 @@ impl File {
         Ok(open_state(slf)?.core.store().base())
     }
 
-    /// Always False: reading while another program writes (SWMR) is not supported. See `refresh`.
+    /// Whether one program writes the file while others read it (SWMR: single writer, multiple readers).
+    ///
+    /// A reader opens the file with `swmr=True`, and `refresh` shows what the writer has flushed. A writer
+    /// sets the property to True, until the file is closed; other programs, h5py's too, may then read the
+    /// file, and never see half of a change. The file needs the format of HDF5 1.10 (the default, or a later
+    /// `libver`).
+    ///
+    /// In this mode changes are written in order, not all or nothing: a writer that dies leaves a file that
+    /// is marked as open for writing, which `h5clear -s` removes. Freed space is not used again. There are no
+    /// transactions.
     ///
     /// Raises:
-    ///     NotImplementedError: The property is set to True.
+    ///     RuntimeError: The property is set to True, and the file is open for reading, is in this mode
+    ///         already, or has an older format.
     ///     ValueError: The property is set to False.
     ///
     /// Example:
-    ///     >>> file.swmr_mode
-    ///     False
+    ///     >>> with hs.File("series.h5", "w") as writer:
+    ///     ...     series = writer.create_dataset("series", (0,), "f4", chunks=(4,), maxshape=(None,))
+    ///     ...     writer.swmr_mode = True
+    ///     ...     series.resize((2,))
+    ///     ...     series[:] = [1, 2]
+    ///     ...     writer.flush()
+    ///     ...     writer.swmr_mode
+    ///     True
     #[getter]
     fn swmr_mode(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        open_state(slf).map(|_| false)
+        open_state(slf).map(|state| state.core.is_swmr())
     }
 
     #[setter]
     fn set_swmr_mode(slf: &Bound<'_, Self>, is_on: &Bound<'_, PyAny>) -> PyResult<()> {
-        open_state(slf)?;
+        let state = open_state(slf)?;
         if is_on.is_truthy()? {
-            return Err(keywords::no_swmr());
+            return state.start_swmr(slf.py());
         }
         Err(PyValueError::new_err("It is not possible to forcibly switch SWMR mode off."))
     }
 
-    /// The default of libhdf5, 2048 bytes. The value has no effect.
+    /// The size in bytes of the blocks from which metadata are allocated, as given, or the default of
+    /// libhdf5.
+    ///
+    /// Without the keyword, blocks grow with the metadata of the file.
     ///
     /// Example:
     ///     >>> file.meta_block_size
     ///     2048
     #[getter]
     fn meta_block_size(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        open_state(slf).map(|_| 2048)
+        open_state(slf).map(|state| state.meta_block)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {

@@ -93,7 +93,14 @@ fn opened(
     if let Some(skips) = keywords.skip_fill_chunks {
         core.set_skip_fill_chunks(skips);
     }
-    Ok(FileState::new(core, name, driver, keywords.libver, Some(Arc::new(kwds.clone().unbind()))))
+    Ok(FileState::new(
+        core,
+        name,
+        driver,
+        keywords.libver,
+        keywords.meta_block,
+        Some(Arc::new(kwds.clone().unbind())),
+    ))
 }
 
 /// Opens a copy of `bytes` as a file, for reading.

@@ -231,6 +231,16 @@ impl FileID {
         ObjectID::base(object.as_super().as_super()).add_subclass(Self)
     }
 
+    /// The strategy by which the file manages its space, as libhdf5 numbers it; whether the file keeps its
+    /// free space; the shortest free extent that it keeps; and the size of a page.
+    #[getter]
+    fn _space(slf: &Bound<'_, Self>) -> PyResult<(u8, bool, u64, u64)> {
+        let state = &slf.as_super().get().state;
+        state.check()?;
+        let space = slf.py().detach(|| state.core.space()).or_raise()?;
+        Ok((space.strategy as u8, space.persist, space.threshold, space.page_size))
+    }
+
     /// Returns the size of the file in bytes, without the user block.
     ///
     /// The size counts changes that are not in the file yet. It may change with the next `File.flush`.

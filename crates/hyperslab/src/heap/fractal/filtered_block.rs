@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use hyperslab_format::heap::fractal::block::{BlockEntry, DirectBlock, DirectBlockContext};
-use hyperslab_format::{Addr, Extent, Widths, Writer};
+use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
 
 use super::edit::Edit;
 use super::{Parent, Place};
@@ -82,6 +82,10 @@ impl Edit<'_, '_> {
 }
 
 impl Block for FilteredBlock {
+    fn name(&self) -> &'static str {
+        DirectBlock::NAME
+    }
+
     fn encode(&self, w: &mut Writer<'_>) {
         w.bytes(&self.stored);
     }

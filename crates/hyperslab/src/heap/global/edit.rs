@@ -34,7 +34,9 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
         while let [first, ..] = &objects[ids.len()..] {
             let rest = &objects[ids.len()..];
             let needed = GlobalHeapCollection::object_len(first.as_ref().len(), widths);
-            let at = match self.room.of_at_least(needed) {
+            let store = self.txn.store();
+            let room = self.room.of_at_least(needed);
+            let at = match room.filter(|at| !store.is_seen(*at)) {
                 Some(at) => at,
                 None => self.create(rest, widths)?,
             };
@@ -52,7 +54,12 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
     }
 
     /// Removes objects from the heap. Frees a collection that becomes empty.
+    ///
+    /// While other programs read, nothing is removed: a collection has no checksum that would tell them.
     pub fn remove(&mut self, ids: impl IntoIterator<Item = GlobalHeapId>) -> Result<()> {
+        if self.txn.store().is_swmr_writer() {
+            return Ok(());
+        }
         let widths = self.txn.store().widths();
         let mut by_collection: BTreeMap<Addr, BTreeSet<u32>> = BTreeMap::new();
         for id in ids {
@@ -72,7 +79,7 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
             if is_empty {
                 let extent = Extent::new(at, size);
                 self.txn.store().check(extent, (GlobalHeapCollection::NAME, GlobalHeapCollection::SPEC))?;
-                self.txn.free(extent);
+                self.txn.free_data(extent);
                 self.room.forget(at);
             } else {
                 self.room.note(at, free);
@@ -94,7 +101,7 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
             len += next;
         }
         let size = GlobalHeapCollection::len_for(len, widths);
-        let extent = self.txn.allocate(SpaceKind::Metadata, size)?;
+        let extent = self.txn.allocate(SpaceKind::GlobalHeap, size)?;
         self.txn.put(extent.addr, GlobalHeapCollection::new(size), ());
         Ok(extent.addr)
     }

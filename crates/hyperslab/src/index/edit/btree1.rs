@@ -13,7 +13,7 @@ use hyperslab_format::{Addr, ErrorKind};
 use super::super::btree1::{context, order, record};
 use super::super::{ChunkIndex, ChunkRecord, broken};
 use super::too_long;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::select::{Coord, first_element};
 use crate::store::Txn;
 use crate::tree::{BTree1, BTree1Edit, BTree1Step, partition};
@@ -42,6 +42,10 @@ impl Edit {
         let ChunkIndexInfo::BTree1 { addr } = index.info else {
             return Err(broken::<BTree1Node>(Addr::UNDEFINED, ErrorKind::Missing { what: "a tree" }));
         };
+        if txn.store().is_swmr_writer() {
+            let feature = "SWMR writing of chunks with an index of HDF5 1.8 (libver below 'v110')";
+            return Err(Error::unsupported(feature, "III.A.1"));
+        }
         let root = addr.defined().map_or_else(|| BTree1Edit::create(txn, context(index)), Ok)?;
         Ok(Self { root })
     }

@@ -98,7 +98,7 @@ impl Dataset {
             let read = self.read_sources(shape, &mut [(what, dst)], options, None);
             return read.map_err(|error| error.at(self.path()));
         }
-        self.with_reading(shape, |reading| reading.read(what, dst, options))
+        self.reading_again(shape, |reading| reading.read(what, dst, options))
     }
 
     /// Reads several selections at once, each into its own destination. A chunk that several selections touch
@@ -146,7 +146,7 @@ impl Dataset {
             let read = self.read_sources(shape, reads, options, None);
             return read.map_err(|error| error.at(self.path()));
         }
-        self.with_reading(shape, |reading| reading.read_many(reads, options))
+        self.reading_again(shape, |reading| reading.read_many(reads, options))
     }
 
     /// Calls `sink` with the elements of `what`, block by block, on the threads that decode them, while the
@@ -331,6 +331,28 @@ impl Dataset {
         let array = self.array_of(shape)?;
         let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
         f(&reading).map_err(|error| error.at(self.path()))
+    }
+
+    /// Does the same as [`with_reading`](Self::with_reading), and runs `f` again if the read met a write of a
+    /// program that this one follows (SWMR). The index is then read again, with the shape that is known.
+    fn reading_again<T>(
+        &self,
+        shape: Option<&[u64]>,
+        mut f: impl FnMut(&Reading<'_>) -> Result<T>,
+    ) -> Result<T> {
+        if !self.store().follows() {
+            return self.with_reading(shape, f);
+        }
+        let (mut array, store) = (self.array_of(shape)?, self.store());
+        let read = store.patiently(|| {
+            let read = f(&Reading { store, cache: self.file().chunk_cache(), array: &array });
+            if read.is_err() {
+                store.forget();
+                array = Arc::new(self.state()?.make_array(self.file())?);
+            }
+            read
+        });
+        read.map_err(|error| error.at(self.path()))
     }
 
     /// Returns the data that the engine needs, if the dataset has the shape that the caller knows.

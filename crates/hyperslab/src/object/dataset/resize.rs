@@ -211,7 +211,7 @@ fn remove_outside(txn: &mut Txn<'_>, index: &ChunkIndex, grid: &Grid) -> Result<
     edit.resize(grid.clone(), &mut |record| removed.push(record.extent))?;
     let info = (edit.info() != index.info()).then(|| edit.info().clone());
     for extent in removed {
-        txn.free(extent);
+        txn.free_data(extent);
     }
     Ok(info)
 }

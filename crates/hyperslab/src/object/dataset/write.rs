@@ -302,7 +302,7 @@ pub(in crate::object) fn insert_records<'p>(
     }
     let info = (edit.info() != index.info()).then(|| edit.info().clone());
     for extent in replaced {
-        txn.free(extent);
+        txn.free_data(extent);
     }
     records.filter_map(|(_, record)| record).for_each(|record| txn.names(record.extent));
     let Some(info) = info else { return Ok(()) };

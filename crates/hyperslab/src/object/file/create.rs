@@ -7,7 +7,6 @@ use std::sync::Arc;
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
 use hyperslab_format::header::{Prefix, RawMessage, v2};
 use hyperslab_format::message::dense_info::LinkInfo;
-use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::message::{MessageBody, kind};
@@ -19,8 +18,9 @@ use parking_lot::{Mutex, RwLock};
 
 use super::Shared;
 use super::options::OpenOptions;
+use super::space::{self, FileSpace};
 use crate::driver::Driver;
-use crate::error::{Error, RequestError, Result};
+use crate::error::{RequestError, Result};
 use crate::heap::symbol_table;
 use crate::object::dataset::rows::RowsLock;
 use crate::object::header;
@@ -38,16 +38,25 @@ impl Shared {
         options: &OpenOptions,
     ) -> Result<Self> {
         let version = options.version.unwrap_or(LibVersion::V110);
-        let unrooted = superblock(version, options.user_block, Addr::new(0), None);
+        let is_extended = options.space != FileSpace::default();
+        let superblock = |root, table, extension| {
+            // Version 0 has no extension.
+            let version = version.superblock().max(if is_extended { 2 } else { 0 });
+            superblock(version, options.user_block, root, table, extension)
+        };
+        let unrooted = superblock(Addr::new(0), None, Addr::UNDEFINED);
         let cache = options.metadata_cache_bytes;
         let mut store = Store::create(driver, options.user_block, unrooted, cache, options.commit)?;
-        let (root, table) = {
+        store.set_space_rules(options.space_rules(&options.space), true);
+        let (root, table, extension) = {
             let mut txn = store.begin()?;
+            let prefix = if version.is_old() { Prefix::V1 { reference_count: 1 } } else { prefix(false) };
+            let extension = is_extended.then(|| options.space.create(&mut txn, prefix)).transpose()?;
             let header = new_group(&mut txn, version, options.track_order)?;
             txn.finish()?;
-            (header.address(), header.find::<SymbolTable>(&store)?)
+            (header.address(), header.find::<SymbolTable>(&store)?, extension.unwrap_or(Addr::UNDEFINED))
         };
-        store.set_superblock(superblock(version, options.user_block, root, table));
+        store.set_superblock(superblock(root, table, extension));
         Self::of_store(store, path, options, version)
     }
 
@@ -57,12 +66,13 @@ impl Shared {
         path: Option<&Path>,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let store = Store::open_writable(driver, options.metadata_cache_bytes, options.commit)?;
+        let mut store = Store::open_writable(driver, options.metadata_cache_bytes, options.commit)?;
+        let space = FileSpace::read(&store)?;
+        store.set_space_rules(options.space_rules(&space), false);
         if let Some(extension) = store.superblock().extension() {
-            let extension = Header::read(&store, extension)?;
-            extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
-            settle_image(&store, extension.address())?;
+            settle_image(&store, extension)?;
         }
+        space::take_over(&store)?;
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path, options, version)
@@ -113,6 +123,39 @@ impl File {
         self.store().check_writable()?;
         self.flush_chunks()?;
         self.store().commit()
+    }
+
+    /// Lets other programs read the file while this one writes it (SWMR: single writer, multiple readers).
+    /// They see changes after each [`flush`](Self::flush), and never half of a change. This lasts until the
+    /// file is closed.
+    ///
+    /// Changes are written in order instead of all or nothing: a writer that dies leaves a file that is
+    /// marked as open, and that may have some of the changes since the last flush. Space that is freed is not
+    /// used again before the file is closed.
+    ///
+    /// Errors: the file has a superblock of a version below 3 (see [`LibVersion`]), is open for reading, or
+    /// is in this mode already.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let file = hyperslab::File::create(directory.path().join("series.h5"))?;
+    /// let options = file.root().new_dataset::<u8>("series").shape([0]).max_shape([None]).chunks([4]);
+    /// let series = options.create()?;
+    /// file.start_swmr()?;
+    /// series.resize(&[2])?;
+    /// series.write(.., &[1, 2])?;
+    /// file.flush()?; // other programs that follow the file may see two elements now
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start_swmr(&self) -> Result<()> {
+        self.flush()?;
+        self.store().start_swmr()
+    }
+
+    /// Returns whether another program may write the file while this one reads it, or read it while this one
+    /// writes.
+    pub fn is_swmr(&self) -> bool {
+        self.store().follows() || self.store().is_swmr_writer()
     }
 
     /// Encodes and writes the chunks that were changed in part.
@@ -300,15 +343,15 @@ pub(in crate::object) fn message<T: MessageBody>(body: &T, flags: u8, widths: Wi
 }
 
 /// Returns the superblock of a new file.
-fn superblock(version: LibVersion, base: u64, root: Addr, table: Option<SymbolTable>) -> Superblock {
+fn superblock(version: u8, base: u64, root: Addr, table: Option<SymbolTable>, extension: Addr) -> Superblock {
     let widths = Widths::EIGHT;
-    if version.superblock() > 0 {
+    if version > 0 {
         return Superblock::V2(SuperblockV2 {
-            version: version.superblock(),
+            version,
             widths,
             consistency_flags: 0,
             base_address: base,
-            extension: Addr::UNDEFINED,
+            extension,
             end_of_file: base,
             root,
         });
@@ -347,19 +390,6 @@ impl Drop for RollBack<'_> {
     fn drop(&mut self) {
         // The panic goes on; an error cannot be returned beside it.
         self.0.into_iter().for_each(|file| drop(file.end_transaction(false)));
-    }
-}
-
-/// Refuses a file that manages its free space: that space cannot be updated yet.
-fn check_strategy(space: &FileSpaceInfo) -> Result<()> {
-    if space.page_size().is_some() {
-        return Err(Error::unsupported("writing to a file with paged space", "IV.A.2.x"));
-    }
-    match space {
-        FileSpaceInfo::V0 { managers: Some(_), .. } | FileSpaceInfo::V1 { managers: Some(_), .. } => {
-            Err(Error::unsupported("writing to a file that keeps its free space", "IV.A.2.x"))
-        }
-        FileSpaceInfo::V0 { .. } | FileSpaceInfo::V1 { .. } => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 mod opening;
 pub(in crate::object) mod options;
+pub(in crate::object) mod space;
 pub(in crate::object) mod unlinked;
 
 use std::fmt;
@@ -105,7 +106,11 @@ impl Shared {
 
     /// Opens a file for reading.
     fn read(driver: Arc<dyn Driver>, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
-        let store = Store::open(driver, options.metadata_cache_bytes)?;
+        let store = if options.swmr {
+            Store::open_following(driver, options.metadata_cache_bytes)?
+        } else {
+            Store::open(driver, options.metadata_cache_bytes)?
+        };
         let version = LibVersion::of_superblock(store.superblock().version());
         Self::of_store(store, path, options, version)
     }

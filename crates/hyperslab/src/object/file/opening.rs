@@ -8,7 +8,6 @@ use std::sync::{Arc, LazyLock, Weak};
 
 use parking_lot::Mutex;
 
-use super::create::check_user_block;
 use super::options::OpenOptions;
 use super::{File, Shared};
 use crate::driver::{Create, Driver, Memory, Posix};
@@ -119,7 +118,7 @@ impl File {
     }
 
     pub(super) fn open_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
-        check_user_block(options.user_block)?;
+        options.check()?;
         let create = options.access.creates();
         let is_empty = create != Create::No && driver.is_empty().map_err(Error::io("length", 0, 0))?;
         if create == Create::New && !is_empty {
@@ -131,7 +130,7 @@ impl File {
 
     pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
         // Before a file is created.
-        check_user_block(options.user_block)?;
+        options.check()?;
         let (write, create) = (options.access.writes(), options.access.creates());
         let opened =
             if write { Posix::open_writable_unlocked(path, create) } else { Posix::open_unlocked(path) };
@@ -152,7 +151,10 @@ impl File {
         }
         let driver = Arc::new(driver.locked(options.locking).map_err(failed)?);
         let is_empty = write && driver.is_empty().map_err(failed)?;
-        let shared = Shared::open(driver, Some(path), is_empty, options)?;
+        let shared = Shared::open(Arc::clone(&driver) as Arc<dyn Driver>, Some(path), is_empty, options)?;
+        if options.swmr && !write {
+            driver.unlock().map_err(failed)?;
+        }
         let file = Opening::first(shared, Some(Arc::clone(&place)));
         *open = Arc::downgrade(&file.0.shared);
         Ok(file)
@@ -211,6 +213,8 @@ impl Opening {
             "unable to truncate a file which is already open in this process"
         } else if write && !open.store.is_writable() {
             "the file is already open for read-only in this process: close it before it is opened to be changed"
+        } else if options.swmr && !write && !open.store.is_writable() && !open.store.follows() {
+            "SWMR read access flag not the same for a file that is already open in this process"
         } else if options.locking.effective() != open.options.locking.effective() {
             "file locking flag values don't match: the file is already open in this process with others"
         } else if write
@@ -245,6 +249,7 @@ impl Opening {
         }
         let kept = if shared.store.is_writable() {
             let kept = handle.delete_unlinked().and_then(|()| handle.flush());
+            let kept = kept.and_then(|()| shared.store.end_swmr()).and_then(|()| handle.keep_free_space());
             // All changes are written, or none.
             kept.inspect_err(|_| _ = shared.store.roll_back(|| ()))
         } else {

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use hyperslab_filters::Registry;
 
 use super::File;
+use super::create::check_user_block;
+use super::space::FileSpace;
 use crate::driver::{Create, Driver, Locking};
 use crate::error::Result;
 use crate::object::LibVersion;
-use crate::store::CommitOptions;
 use crate::store::commit::Durability;
+use crate::store::{Alignment, CommitOptions, SpaceRules};
 
 /// Options for opening or creating a file. They begin with opening an existing file for reading.
 ///
@@ -37,10 +39,14 @@ pub struct OpenOptions {
     pub(super) metadata_cache_bytes: u64,
     pub(super) chunk_cache_bytes: u64,
     pub(super) locking: Locking,
+    pub(super) swmr: bool,
     pub(in crate::object) registry: Arc<Registry>,
     pub(super) commit: CommitOptions,
     pub(super) version: Option<LibVersion>,
     pub(super) user_block: u64,
+    pub(super) space: FileSpace,
+    alignment: Alignment,
+    metadata_block: Option<u64>,
     pub(super) track_order: bool,
 }
 
@@ -92,10 +98,14 @@ impl Default for OpenOptions {
             metadata_cache_bytes: 32 << 20,
             chunk_cache_bytes: 64 << 20,
             locking: Locking::default(),
+            swmr: false,
             registry: Arc::default(),
             commit: CommitOptions::default(),
             version: None,
             user_block: 0,
+            space: FileSpace::default(),
+            alignment: Alignment::default(),
+            metadata_block: None,
             track_order: false,
         }
     }
@@ -156,6 +166,28 @@ impl OpenOptions {
         self
     }
 
+    /// Sets whether a file open for reading may be written by another program meanwhile (SWMR: single writer,
+    /// multiple readers). No lock is held after opening. [`Dataset::refresh`](crate::Dataset::refresh) shows
+    /// what the writer has flushed.
+    ///
+    /// ```
+    /// use hyperslab::{File, LibVersion};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("series.h5");
+    /// let writer = File::options().create(true).version(LibVersion::V110).open(&path)?;
+    /// writer.root().new_dataset::<u8>("series").shape([0]).max_shape([None]).chunks([4]).create()?;
+    /// writer.start_swmr()?;
+    /// // Another program may now do this:
+    /// let reader = File::options().swmr(true).open(&path)?;
+    /// assert_eq!(reader.dataset("series")?.shape(), [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn swmr(mut self, swmr: bool) -> Self {
+        self.swmr = swmr;
+        self
+    }
+
     /// Sets additional filters, beside the built-in ones.
     pub fn registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
@@ -196,6 +228,48 @@ impl OpenOptions {
     pub fn user_block(mut self, bytes: u64) -> Self {
         self.user_block = bytes;
         self
+    }
+
+    /// Sets how a new file manages its space.
+    ///
+    /// ```
+    /// use hyperslab::{File, FileSpace, SpaceStrategy};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("climate.h5");
+    /// let space = FileSpace { strategy: SpaceStrategy::Pages, persist: true, ..FileSpace::default() };
+    /// File::options().create(true).space(space).open(&path)?.close()?;
+    /// assert_eq!(File::open(&path)?.space()?, space);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn space(mut self, space: FileSpace) -> Self {
+        self.space = space;
+        self
+    }
+
+    /// Makes extents of `threshold` bytes and more begin at multiples of `step`. This has no effect in a file
+    /// that allocates space in pages.
+    pub fn alignment(mut self, threshold: u64, step: u64) -> Self {
+        self.alignment = Alignment { threshold, step };
+        self
+    }
+
+    /// Sets the size in bytes of the blocks from which metadata are allocated. This has no effect in a file
+    /// that allocates space in pages. By default the size grows with the metadata.
+    pub fn metadata_block(mut self, bytes: u64) -> Self {
+        self.metadata_block = Some(bytes);
+        self
+    }
+
+    /// Checks what the options say of a new file.
+    pub(super) fn check(&self) -> Result<()> {
+        self.space.check()?;
+        check_user_block(self.user_block)
+    }
+
+    /// Returns the rules of allocation for a file with this management of space.
+    pub(super) fn space_rules(&self, space: &FileSpace) -> SpaceRules {
+        SpaceRules { page: space.page(), alignment: self.alignment, metadata_block: self.metadata_block }
     }
 
     /// Sets whether the root group of a new file tracks the order in which its links and attributes are

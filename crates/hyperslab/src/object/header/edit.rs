@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use hyperslab_format::header::edit::{Fit, HeaderEdit, LONGEST, Place};
-use hyperslab_format::header::{ChunkContext, ObjectHeader, Prefix, RawMessage};
+use hyperslab_format::header::{Chunk, ChunkContext, ObjectHeader, Prefix, RawMessage};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Structure, Widths, Writer};
 
@@ -229,6 +229,10 @@ struct HeaderChunk {
 }
 
 impl Block for HeaderChunk {
+    fn name(&self) -> &'static str {
+        if self.number == 0 { ObjectHeader::NAME } else { Chunk::NAME }
+    }
+
     fn encode(&self, w: &mut Writer<'_>) {
         let header = self.header.object_header();
         match self.number {

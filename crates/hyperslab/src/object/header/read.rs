@@ -24,17 +24,27 @@ impl Header {
     /// Reads the header at `address` from the cache or the file.
     pub(in crate::object) fn read(store: &Store, address: Addr) -> Result<Arc<Self>> {
         store.get_or_make(address, || {
-            let mut inner = store.read::<ObjectHeader>(address, &())?;
-            // `ObjectHeader` rejects cycles, and more bytes than any header needs.
-            while let Some(extent) = inner.next_pending() {
-                let bytes = store.bytes(extent, (ObjectHeader::NAME, ObjectHeader::SPEC))?;
-                let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
-                inner.decode_continuation(&mut reader)?;
-            }
+            let inner = store.patiently(|| Self::chunks_at(store, address))?;
             let header = Self::new(address, store.widths(), inner)?;
+            if store.follows() {
+                // What is cached of the object's index may be older than the header.
+                store.forget();
+            }
             let bytes = header.memory_bytes() as u64;
             Ok((header, bytes))
         })
+    }
+
+    /// Reads all chunks of the header at `address`.
+    fn chunks_at(store: &Store, address: Addr) -> Result<ObjectHeader> {
+        let mut inner = store.read::<ObjectHeader>(address, &())?;
+        // `ObjectHeader` rejects cycles, and more bytes than any header needs.
+        while let Some(extent) = inner.next_pending() {
+            let bytes = store.bytes(extent, (ObjectHeader::NAME, ObjectHeader::SPEC))?;
+            let mut reader = Reader::new(&bytes, store.widths(), extent.addr);
+            inner.decode_continuation(&mut reader)?;
+        }
+        Ok(inner)
     }
 
     /// Wraps a header whose chunks have all been read.

@@ -74,19 +74,21 @@ pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -
         let expected = "the type of the inserted record";
         return Err(misfit::<BTree2Header>(header, "type", tree.header.kind, expected));
     }
-    let (path, found) = tree.find(txn, key)?;
-    let Some(last) = path.last() else {
+    let (mut path, found) = tree.find(txn, key)?;
+    let Some(last) = path.last().copied() else {
         tree.plant(txn, record)?;
         return Ok(None);
     };
     if found {
-        return tree.replace(txn, last, record).map(Some);
+        return tree.replace(txn, &last, record).map(Some);
     }
     let limit = txn.store().widths().length.max();
     if tree.header.total_records >= limit {
         return Err(RequestError::TooMany { what: "records of a B-tree", limit }.into());
     }
     tree.header.total_records += 1;
+    tree.unshare(txn, &mut path)?;
+    let last = path[path.len() - 1];
     txn.edit::<BTree2Node, _>(last.at, &last.shape, |node| node.records.insert(last.place, record))?;
     tree.mend(txn, &path)?;
     Ok(None)
@@ -96,7 +98,11 @@ pub fn insert(txn: &mut Txn<'_>, header: Addr, record: &Record, key: &dyn Key) -
 pub fn remove(txn: &mut Txn<'_>, header: Addr, key: &dyn Key) -> Result<Option<Record>> {
     let mut tree = Tree::open(txn, header)?;
     let (mut path, found) = tree.find(txn, key)?;
-    let Some(last) = path.last().copied().filter(|_| found) else { return Ok(None) };
+    if !found || path.is_empty() {
+        return Ok(None);
+    }
+    tree.unshare(txn, &mut path)?;
+    let last = path[path.len() - 1];
     let removed;
     if last.shape.is_leaf() {
         removed = tree.nodes.record(txn, &last, last.place)?;
@@ -104,6 +110,7 @@ pub fn remove(txn: &mut Txn<'_>, header: Addr, key: &dyn Key) -> Result<Option<R
     } else {
         // The record before it, the last one of a leaf, replaces it.
         tree.descend_last(txn, &mut path)?;
+        tree.unshare(txn, &mut path)?;
         let leaf = path[path.len() - 1];
         let before = tree.nodes.record(txn, &leaf, leaf.place)?;
         removed = tree.replace(txn, &last, &before)?;
@@ -186,6 +193,28 @@ impl Tree {
         let old = self.nodes.record(txn, step, step.place)?;
         txn.edit::<BTree2Node, _>(step.at, &step.shape, |node| node.records.replace(step.place, record))?;
         Ok(old)
+    }
+
+    /// Moves the nodes of a path whose number of records may change, if other programs may see them. The
+    /// parent of a node holds the number of its records, so the two must change together: only the header of
+    /// the tree leads to the new nodes.
+    fn unshare(&mut self, txn: &mut Txn<'_>, path: &mut [Step]) -> Result<()> {
+        let mut above: Option<Step> = None;
+        for step in path {
+            if txn.store().is_seen(step.at) {
+                let node = (*self.nodes.get(txn, step.at, &step.shape)?).clone();
+                let pointer = self.nodes.put(txn, step.at, step.shape.depth, node)?;
+                match above {
+                    Some(above) => txn.edit::<BTree2Node, _>(above.at, &above.shape, |parent| {
+                        parent.children[above.place] = pointer;
+                    })?,
+                    None => self.header.root = pointer.addr,
+                }
+                step.at = pointer.addr;
+            }
+            above = Some(*step);
+        }
+        Ok(())
     }
 
     /// Inserts the first record into an empty tree.

@@ -87,8 +87,21 @@ impl Nodes {
         self.put(txn, at, depth, node)
     }
 
-    /// Puts a node at `at`; returns the pointer to it for the parent.
-    fn put(&self, txn: &mut Txn<'_>, at: Addr, depth: u16, node: BTree2Node) -> Result<ChildPointer> {
+    /// Puts a node at `at`, or elsewhere if other programs may see the old node; returns the pointer to it
+    /// for the parent.
+    pub(super) fn put(
+        &self,
+        txn: &mut Txn<'_>,
+        at: Addr,
+        depth: u16,
+        node: BTree2Node,
+    ) -> Result<ChildPointer> {
+        let at = if txn.store().is_seen(at) {
+            txn.free(Extent::new(at, self.geometry.node_size.into()));
+            txn.allocate_metadata(self.geometry.node_size.into())?
+        } else {
+            at
+        };
         let pointer = self.pointer(at, depth, &node)?;
         txn.put(at, node, self.geometry.node(depth, pointer.records));
         Ok(pointer)

@@ -91,8 +91,12 @@ class FileID(GroupMethods, _FileID):
         made.set_libver_bounds(low, high)
         made.set_meta_block_size(file.meta_block_size)
         made.set_alignment(keywords.get("alignment_threshold") or 1, keywords.get("alignment_interval") or 1)
-        names = ("page_buf_size", "min_meta_keep", "min_raw_keep")
-        made.set_page_buffer_size(*(keywords.get(name) or 0 for name in names))
+        strategy, _, _, page = self._space
+        size = int(keywords.get("page_buf_size") or 0)
+        if strategy == FSPACE_STRATEGY_PAGE and size:
+            # libhdf5 rounds the size to whole pages.
+            shares = [keywords.get(name) or 0 for name in ("min_meta_keep", "min_raw_keep")]
+            made.set_page_buffer_size(max(size // page, 1) * page, *shares)
         locking = keywords.get("locking")
         if locking is not None:
             made.set_file_locking(locking is not False, locking == "best-effort")
@@ -103,8 +107,11 @@ class FileID(GroupMethods, _FileID):
         return 0
 
     def get_intent(self) -> int:
-        """Returns whether the file was opened for writing."""
-        return ACC_RDWR if self._object.mode == "r+" else ACC_RDONLY
+        """Returns whether the file is open for writing, and for SWMR."""
+        file = self._object
+        if file.mode == "r+":
+            return ACC_RDWR | (ACC_SWMR_WRITE if file.swmr_mode else 0)
+        return ACC_RDONLY | (ACC_SWMR_READ if file.swmr_mode else 0)
 
     def get_vfd_handle(self, fapl: Any = None) -> int:
         """Returns a file descriptor of the file, or 0 for a file in memory."""

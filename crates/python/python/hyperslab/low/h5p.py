@@ -67,6 +67,10 @@ def create_list_of(object_: Any) -> Any:
         made: Any = _creation_of_dataset(object_)
     elif isinstance(object_, File):
         made = PropFCID(userblock=object_.userblock_size)
+        identifier: Any = object_.id
+        *space, page_size = identifier._space
+        made.set_file_space_strategy(*space)
+        made.set_file_space_page_size(page_size)
     else:
         made = PropGCID() if isinstance(object_, Group) else PropTCID()
     tracks, indexes, phase_change, tracks_links = _order_facts(object_)
