@@ -61,7 +61,7 @@ pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
-    Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
+    Group, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
     RepackOptions, Step, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
@@ -91,7 +91,7 @@ pub mod internals {
     pub use hyperslab_format as format;
 
     pub use crate::object::{
-        DatasetOptions, NewStorage, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
+        DatasetOptions, NewStorage, VlenItems, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
         scalar_attribute,
     };
     pub use crate::store::CommitOptions;

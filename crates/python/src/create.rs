@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab::ExternalFile;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -36,6 +37,8 @@ pub(crate) struct Request<'py> {
     dtype: Bound<'py, PyAny>,
     chunks: Option<Vec<u64>>,
     compact: bool,
+    /// The name, the offset and the size of each part of external files.
+    external: Vec<(String, u64, u64)>,
     filters: Vec<Filter>,
     fillvalue: Option<Bound<'py, PyUntypedArray>>,
     fill_time: String,
@@ -66,6 +69,10 @@ impl Request<'_> {
             None if self.compact => NewStorage::Compact,
             None => NewStorage::Contiguous,
         };
+        let part = |(name, offset, size): (String, u64, u64)| {
+            ExternalFile::new(name, offset, (size != UNLIMITED).then_some(size))
+        };
+        options.external = self.external.into_iter().map(part).collect();
         let filter = |(id, flags, name, client_data)| FilterSpec { id, name, flags, client_data };
         options.filters = self.filters.into_iter().map(filter).collect();
         options.fill = fill.unwrap_or(FillBytes::Default);
@@ -84,6 +91,9 @@ impl Request<'_> {
         Ok(options)
     }
 }
+
+/// h5py's number for a size without limit.
+pub(crate) const UNLIMITED: u64 = u64::MAX;
 
 /// Returns the stored datatype for `dtype`, and the committed datatype if `dtype` is one of the same file.
 pub(crate) fn datatype(

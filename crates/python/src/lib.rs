@@ -45,6 +45,7 @@ mod selection;
 mod state;
 mod store_info;
 mod stored;
+mod string_dtype;
 mod table;
 mod table_index;
 mod views;

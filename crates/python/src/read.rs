@@ -10,7 +10,7 @@ use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
 use crate::buffer;
@@ -19,8 +19,9 @@ use crate::dtype::Translation;
 use crate::empty::Empty;
 use crate::error::{OrRaise, in_one_shape};
 use crate::memory::datatype_of;
-use crate::objects;
-use crate::selection::{Index, Request};
+use crate::objects::{self, Fetched, Recipe};
+use crate::selection::{Index, Request, ResultShape};
+use crate::string_dtype;
 
 /// The largest size in bytes of an element that is read as a scalar without a temporary array.
 const SMALL_ELEMENT: usize = 64;
@@ -112,6 +113,11 @@ pub(crate) fn cast<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     if let Some(translation) = converted(dataset, descr)? {
         return array(py, dataset, &translation, request, None);
+    }
+    if descr.kind() == b'T'
+        && let Some(strings) = strings(py, dataset, request, descr)?
+    {
+        return Ok(strings);
     }
     let own = array(py, dataset, dataset.translation(py)?, request, None)?;
     convert_in_numpy(&own, descr)
@@ -241,22 +247,9 @@ pub(crate) fn array<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let count: Option<usize> = request.shape.iter().try_fold(1usize, |count, &len| count.checked_mul(len));
     if translation.recipe.is_some() {
-        let bytes = count.and_then(|count| count.checked_mul(translation.memory_size));
-        let bytes = bytes.ok_or_else(|| PyMemoryError::new_err("the result is too large"))?;
-        let mut raw = Vec::new();
-        raw.try_reserve_exact(bytes).map_err(|_| PyMemoryError::new_err("the result is too large"))?;
-        raw.resize(bytes, 0);
-        let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
-        let objects = py.detach(|| {
-            // The elements refer to objects in the heap. The guard keeps these objects until they are read.
-            let _reading = core.file().reading_vlen();
-            if bytes > 0 {
-                let mut destination = Destination::contiguous(&mut raw);
-                core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
-            }
-            objects::fetch(core.file(), translation, &raw)
-        });
-        return objects::array_of(py, core.file(), translation, &raw, objects.or_raise()?, &request.shape);
+        let (raw, fetched) = fetched(py, dataset, translation, request, threads)?;
+        let file = dataset.core.file();
+        return objects::array_of(py, file, translation, &raw, &fetched, &request.shape);
     }
     let mut array = buffer::empty(py, &request.shape, translation.descr.bind(py))?;
     if count != Some(0) {
@@ -269,6 +262,90 @@ pub(crate) fn array<'py>(
         read(py, dataset, request, Destination::contiguous(bytes).untouched(), &options)?;
     }
     Ok(array)
+}
+
+/// Reads the stored elements of a request, and the heap objects to which they refer.
+fn fetched(
+    py: Python<'_>,
+    dataset: &Dataset,
+    translation: &Translation,
+    request: &Request,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<(Vec<u8>, Fetched)> {
+    let too_large = || PyMemoryError::new_err("the result is too large");
+    let bytes = request.shape.iter().try_fold(translation.memory_size, |bytes, &len| bytes.checked_mul(len));
+    let bytes = bytes.ok_or_else(too_large)?;
+    let mut raw = Vec::new();
+    raw.try_reserve_exact(bytes).map_err(|_| too_large())?;
+    raw.resize(bytes, 0);
+    let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
+    let fetched = py.detach(|| {
+        // The elements refer to objects in the heap. The guard keeps these objects until they are read.
+        let _reading = core.file().reading_vlen();
+        if bytes > 0 {
+            let mut destination = Destination::contiguous(&mut raw);
+            core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
+        }
+        objects::fetch(core.file(), translation, &raw)
+    });
+    Ok((raw, fetched.or_raise()?))
+}
+
+/// The strings of variable length of `dataset[key]`.
+pub(crate) struct Texts {
+    fetched: Fetched,
+    /// The shape of the result.
+    pub(crate) shape: ResultShape,
+    /// Whether a single string is an array, too.
+    pub(crate) array_wanted: bool,
+}
+
+impl Texts {
+    /// Reads the strings. Returns `None` if the elements are something else, or if `key` names fields.
+    pub(crate) fn read(py: Python<'_>, dataset: &Dataset, key: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        dataset.state.check()?;
+        let translation = dataset.translation(py)?;
+        let index = Index::split(key)?;
+        let is_text = matches!(translation.recipe, Some(Recipe::Text(_)));
+        if !is_text || !index.fields.is_empty() || dataset.core.dataspace() == Dataspace::Null {
+            return Ok(None);
+        }
+        in_one_shape(py, || {
+            let request = index.request(&dataset.core.shape())?;
+            let (_, fetched) = fetched(py, dataset, translation, &request, None)?;
+            let array_wanted = request.extent.is_empty() && index.is_ellipsis();
+            Ok(Some(Self { fetched, shape: request.shape, array_wanted }))
+        })
+    }
+
+    /// Returns the bytes of each string.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.fetched.texts()
+    }
+}
+
+/// Returns the strings of a request as an array of NumPy's `StringDType`, or `None` if the elements are no
+/// strings of variable length.
+fn strings<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    request: &Request,
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
+    let translation = dataset.translation(py)?;
+    let Some(Recipe::Text(_)) = translation.recipe else { return Ok(None) };
+    let (_, fetched) = fetched(py, dataset, translation, request, None)?;
+    let mut texts = Vec::with_capacity(request.shape.iter().product());
+    for bytes in fetched.texts() {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => texts.push(text),
+            // Python's decoder raises the exception for invalid text.
+            Err(_) => drop(PyBytes::new(py, bytes).call_method1("decode", ("utf-8",))?),
+        }
+    }
+    let array = buffer::empty(py, &request.shape, descr)?;
+    string_dtype::fill(&array, texts.into_iter())?;
+    Ok(Some(array))
 }
 
 fn read(

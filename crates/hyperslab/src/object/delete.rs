@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use hyperslab_format::layout::Layout;
+use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::{Addr, Extent};
@@ -15,6 +16,7 @@ use super::header;
 use super::header::edit::HeaderChange;
 use super::header::read::Header;
 use crate::error::Result;
+use crate::heap::local;
 use crate::index::IndexEdit;
 use crate::store::Txn;
 
@@ -56,6 +58,9 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
 /// Frees the elements of a dataset. Adds its committed datatype to `targets`.
 fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     targets.extend(dataset::committed_type(header)?);
+    if let Some(files) = header.find::<ExternalFiles>(txn.store())? {
+        local::delete(txn, files.heap)?;
+    }
     let Some(layout) = header.find::<Layout>(txn.store())? else { return Ok(()) };
     match &layout {
         Layout::Contiguous(extent) => {

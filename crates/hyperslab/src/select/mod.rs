@@ -17,6 +17,7 @@ mod slab;
 #[cfg(test)]
 mod testing;
 mod tiling;
+mod union;
 
 use std::ops::{Range, RangeFull, RangeInclusive};
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub use points::{PointAt, Points};
 pub use runs::{Run, Runs};
 pub use slab::{HyperslabAxis, Slab};
 pub use tiling::{Tiling, Touched};
+pub use union::{Block, Union};
 
 use crate::error::RequestError;
 

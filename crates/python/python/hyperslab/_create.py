@@ -1,6 +1,8 @@
 """Creating objects: the arguments of h5py become the arguments of the engine."""
 
 import math
+import operator
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -19,6 +21,8 @@ from ._warn import without_effect
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+# The size of a part of an external file that has no limit.
+_UNLIMITED = 2**64 - 1
 _GZIP, _SHUFFLE, _FLETCHER32, _SCALEOFFSET, _SZIP = 1, 2, 3, 6, 4
 
 
@@ -57,7 +61,8 @@ def require_dataset(
             raise TypeError(f"Datatypes do not exactly match (existing {found.dtype} vs new {dtype})")
     elif not np.can_cast(np.dtype(dtype), found.dtype):
         raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
-    return found
+    prefix = kwds.get("efile_prefix")
+    return found if prefix is None else found._with_efile_prefix(os.fsdecode(prefix))
 
 
 def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwds: Any) -> Any:
@@ -158,6 +163,7 @@ def create_dataset(
     track_times: bool | None = None,
     track_order: bool | None = None,
     external: Any = None,
+    efile_prefix: "str | bytes | os.PathLike[str] | None" = None,
     allow_unknown_filter: bool = False,
     compact: bool = False,
     skip_fill_chunks: bool | None = None,
@@ -165,8 +171,7 @@ def create_dataset(
 ) -> Any:
     """Creates a dataset; see `Group.create_dataset`."""
     _check_keywords(others)
-    if external is not None:
-        raise NotImplementedError("external raw data are not supported yet")
+    parts = _external(external)
     if data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and dtype is not None:
             check_texts(data, dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype))
@@ -193,7 +198,7 @@ def create_dataset(
     _check_scaleoffset(scaleoffset)
     _compression(compression, compression_opts)
     has_filters = any((compression is not None and compression is not False, shuffle, fletcher32))
-    chunk = _chunks(chunks, extent, limits, kind, has_filters or limits is not None)
+    chunk = _chunks(chunks, extent, limits, kind, has_filters or (limits is not None and not parts))
     if compact and chunk is not None:
         raise ValueError("compact=True: data in chunks, with filters or a maxshape are not compact")
     filters = (
@@ -216,6 +221,7 @@ def create_dataset(
             "dtype": dtype if isinstance(dtype, Datatype) else kind,
             "chunks": chunk,
             "compact": compact,
+            "external": parts,
             "filters": filters,
             "fillvalue": fill,
             "fill_time": fill_time or "ifset",
@@ -226,6 +232,8 @@ def create_dataset(
             "stored_as": others.get("_stored_as"),
         },
     )
+    if efile_prefix is not None:
+        made = made._with_efile_prefix(os.fsdecode(efile_prefix))
     if data is not None and not isinstance(data, Empty):
         try:
             made[...] = data.reshape(extent) if kind.subdtype is None else data
@@ -237,7 +245,7 @@ def create_dataset(
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
-_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix", "virtual_prefix"}
+_NOT_SUPPORTED = {"dcpl", "dapl", "virtual_prefix"}
 # `create_table` gives it.
 _INTERNAL = {"_is_table", "_stored_as"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
@@ -254,6 +262,22 @@ def _check_keywords(given: "dict[str, Any]") -> None:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
         if value is not None:
             without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
+
+
+def _external(given: Any) -> "list[tuple[str, int, int]]":
+    """Returns the name, the offset and the size of each part of external files."""
+    if given is None:
+        return []
+    if isinstance(given, str | bytes | os.PathLike):
+        return [(os.fsdecode(given), 0, _UNLIMITED)]
+    return [_external_part(part) for part in given]
+
+
+def _external_part(part: Any) -> "tuple[str, int, int]":
+    if not isinstance(part, tuple):
+        raise TypeError(f"a part of external files is a tuple (name, offset, size), not a {type(part).__name__}")
+    name, offset, size = part
+    return os.fsdecode(name), operator.index(offset), operator.index(size)
 
 
 def _check_scaleoffset(value: Any) -> None:

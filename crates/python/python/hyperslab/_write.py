@@ -45,6 +45,8 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
     vlen = check_vlen_dtype(dtype)
     if vlen is not None and vlen not in (str, bytes):
         return vlen_array(value, dtype)
+    if vlen is not None and isinstance(value, np.ndarray) and value.dtype.kind == "T":
+        return np.ascontiguousarray(value) if value.ndim else value
     if dtype.kind == "O" or (
         dtype.kind == "V" and dtype.subdtype is None and (not isinstance(value, np.ndarray) or value.dtype.kind != "V")
     ):

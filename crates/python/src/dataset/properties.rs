@@ -1,6 +1,6 @@
 //! The properties of a dataset.
 
-use hyperslab::ExternalFile;
+use hyperslab::{ExternalFile, Node};
 use hyperslab_filters::FilterId;
 use hyperslab_format::message::fill::FillBytes;
 use numpy::PyArrayDescr;
@@ -11,9 +11,10 @@ use pyo3::types::PyTuple;
 
 use super::Dataset;
 use crate::buffer;
-use crate::create::writable;
+use crate::create::{UNLIMITED, writable};
 use crate::error::OrRaise;
 use crate::filters;
+use crate::object::wrap;
 use crate::objects;
 
 #[pymethods]
@@ -296,9 +297,20 @@ impl Dataset {
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
         let files = self.core.external_files().or_raise()?;
-        // h5py reports an unlimited length as the largest `u64`.
-        let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(u64::MAX));
+        let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(UNLIMITED));
         Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
+    }
+
+    /// The folder in which this handle looks for external files, or None.
+    #[getter]
+    fn _efile_prefix(&self) -> Option<&str> {
+        self.core.external_prefix()
+    }
+
+    /// Returns a handle of the dataset that looks for external files in the folder `prefix`.
+    fn _with_efile_prefix<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.state.check()?;
+        wrap(py, &self.state, Node::Dataset(self.core.clone().with_external_prefix(prefix)))
     }
 
     /// Whether the dataset is a dimension scale.

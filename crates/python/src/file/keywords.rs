@@ -118,16 +118,7 @@ impl Keywords {
                     return Err(unknown(&key));
                 }
                 "locking" => {
-                    options = options.locking(match value.extract::<bool>() {
-                        Ok(true) => Locking::Required,
-                        Ok(false) => Locking::No,
-                        Err(_) if value.eq("best-effort")? => Locking::BestEffort,
-                        Err(_) => {
-                            return Err(PyValueError::new_err(
-                                "locking must be True, False or 'best-effort'",
-                            ));
-                        }
-                    });
+                    options = options.locking(locking(&value)?);
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
                 "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
@@ -136,6 +127,23 @@ impl Keywords {
             }
         }
         Ok(Self { libver, options, user_block, backing_store, skip_fill_chunks })
+    }
+}
+
+/// Returns the locking that h5py has this value for.
+pub(crate) fn locking(value: &Bound<'_, PyAny>) -> PyResult<Locking> {
+    match value.extract::<bool>() {
+        Ok(true) => return Ok(Locking::Required),
+        Ok(false) => return Ok(Locking::No),
+        Err(_) => {}
+    }
+    match value.extract::<&str>() {
+        Ok("true") => Ok(Locking::Required),
+        Ok("false") => Ok(Locking::No),
+        Ok("best-effort") => Ok(Locking::BestEffort),
+        _ => Err(PyValueError::new_err(format!(
+            "Unsupported locking value: {value}; it is True, False or 'best-effort'"
+        ))),
     }
 }
 
@@ -192,7 +200,7 @@ fn version(name: &str) -> PyResult<LibVersion> {
 }
 
 /// Returns the error for `swmr=True`.
-pub(super) fn no_swmr() -> PyErr {
+pub(crate) fn no_swmr() -> PyErr {
     PyNotImplementedError::new_err(
         "SWMR mode is not supported: to follow a file that another program extends, open the file with \
          locking=False, and call refresh() of the file or of a dataset",

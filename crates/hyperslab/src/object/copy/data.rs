@@ -37,7 +37,9 @@ impl Copy<'_> {
         let ignored = |_| ();
         let done = self.renewal.as_ref().map_or(&ignored as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
         let meter = Meter::new(done, state.len_bytes());
-        if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
+        if state.external.is_some() {
+            // The copy refers to the same external files.
+        } else if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
             self.data_translated(source, &state, copy)?;
         } else {
             self.data_moved(source, &state, copy, &meter)?;

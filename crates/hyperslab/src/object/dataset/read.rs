@@ -309,16 +309,22 @@ impl Dataset {
     #[doc(hidden)]
     pub fn array(&self) -> Result<Arc<StoredArray>> {
         let state = self.state()?;
+        let make = |prefix| state.make_array(self.file(), prefix).map_err(|error| error.at(self.path()));
+        if let (Some(_), prefix @ Some(_)) = (&state.external, self.external_prefix()) {
+            // Other handles of the dataset look elsewhere.
+            return make(prefix).map(Arc::new);
+        }
         if let Some(array) = state.array.get() {
             return Ok(Arc::clone(array));
         }
-        let array = state.make_array(self.file()).map_err(|error| error.at(self.path()))?;
+        let array = make(None)?;
         Ok(Arc::clone(state.array.get_or_init(|| Arc::new(array))))
     }
 }
 
 impl State {
-    fn make_array(&self, file: &File) -> Result<StoredArray> {
+    /// `external_prefix` is the folder of external files.
+    fn make_array(&self, file: &File, external_prefix: Option<&str>) -> Result<StoredArray> {
         let fill = match &self.fill.value {
             FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
             FillBytes::Defined(value) if value.len() == self.element_size => Fill::Value(value.clone()),
@@ -334,7 +340,7 @@ impl State {
         let len = self.len_bytes();
         let storage = match &self.layout {
             _ if let Some(files) = &self.external => {
-                Storage::Elsewhere(Box::new(self.elsewhere(files, file)?))
+                Storage::Elsewhere(Box::new(self.elsewhere(files, file, external_prefix)?))
             }
             Layout::Compact { data } if (data.len() as u64) < len => {
                 return Err(self.misfit(
