@@ -13,6 +13,7 @@
 //! | IV.A.1 object headers | [`header`] |
 //! | IV.A.2 messages | [`message`], [`layout`] (i), [`datatype`] (d) |
 //! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`](mod@array) |
+//! | VIII.A dataspace selections | [`selection`] |
 //!
 //! `docs/known-gaps.md` lists the missing parts of the format.
 
@@ -33,6 +34,7 @@ pub mod header;
 pub mod heap;
 pub mod layout;
 pub mod message;
+pub mod selection;
 pub mod structure;
 pub mod superblock;
 

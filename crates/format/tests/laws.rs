@@ -23,6 +23,7 @@ use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::small::{
     BTreeK, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,
 };
+use hyperslab_format::selection::{PointList, RegularAxis, StoredSelection};
 use hyperslab_format::superblock::{Superblock, v0::SuperblockV0, v2::SuperblockV2};
 use hyperslab_format::{Addr, Extent, Structure, Width, Widths};
 use proptest::collection::vec;
@@ -68,6 +69,40 @@ fn external_files() {
     let part = (length(), length(), option::of(length()))
         .prop_map(|(name_offset, offset, len)| ExternalPart { name_offset, offset, len });
     laws_with_both_widths((addr(), vec(part, 0..5)).prop_map(|(heap, parts)| ExternalFiles { heap, parts }));
+}
+
+fn stored_selection() -> impl Strategy<Value = StoredSelection> {
+    let number = || prop_oneof![0..0x2_0000_u64, 0..u64::MAX / 8];
+    let limited = (number(), 1..9_u64, 0..5_u64, 0..9_u64).prop_map(|(start, block, count, gap)| {
+        RegularAxis { start, stride: block + gap, count: Some(count), block: Some(block) }
+    });
+    let endless = (number(), 1..9_u64, 0..9_u64, any::<bool>()).prop_map(|(start, block, gap, one)| {
+        RegularAxis { start, stride: block + gap, count: one.then_some(1), block: (!one).then_some(block) }
+    });
+    let axes = (vec(limited, 0..3), option::of(endless), any::<prop::sample::Index>());
+    let regular = (axes, any::<bool>()).prop_map(|((mut axes, endless, at), is_compact)| {
+        let at = at.index(axes.len() + 1);
+        axes.splice(at..at, endless);
+        if axes.is_empty() {
+            axes.push(RegularAxis { start: 0, stride: 1, count: Some(1), block: Some(1) });
+        }
+        StoredSelection::regular(axes, is_compact)
+    });
+    let corner = (number(), 0..9_u64);
+    let blocks = (vec((corner.clone(), corner), 0..4), any::<bool>()).prop_map(|(blocks, is_compact)| {
+        let corners = blocks.into_iter().flat_map(|((a, high), (b, wide))| [a, b, a + high, b + wide]);
+        StoredSelection::blocks(2, corners.collect(), is_compact)
+    });
+    let points = (vec((number(), number()), 0..4), any::<bool>()).prop_map(|(points, is_compact)| {
+        let coords = points.into_iter().flat_map(<[u64; 2]>::from).collect();
+        StoredSelection::Points(PointList::new(2, coords, is_compact))
+    });
+    prop_oneof![Just(StoredSelection::All), Just(StoredSelection::None), regular, blocks, points]
+}
+
+#[test]
+fn stored_selections() {
+    laws(stored_selection(), &());
 }
 
 #[test]
