@@ -61,8 +61,8 @@ pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
-    Group, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
-    RepackOptions, Step, Walk,
+    Group, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, Region,
+    RepackChunks, RepackOptions, Step, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;

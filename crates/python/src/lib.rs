@@ -39,6 +39,7 @@ mod plan;
 mod query;
 mod read;
 mod reference;
+mod region;
 mod scales;
 mod segy;
 mod selection;

@@ -11,7 +11,7 @@ use hyperslab::File;
 use hyperslab::internals::VlenItems;
 use hyperslab::internals::types::Conversion;
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference, ReferenceKind};
+use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use pyo3::types::PyBytes;
 use crate::buffer::{self, Places};
 use crate::dtype::Translation;
 use crate::error::OrRaise;
-use crate::reference::{Reference, RegionReference};
+use crate::reference;
 
 /// How to convert one stored element to a part of a NumPy element.
 #[derive(Debug)]
@@ -219,12 +219,7 @@ impl Maker<'_, '_> {
             }
             Recipe::Reference(kind) => {
                 let stored = &element[..kind.size as usize];
-                let object = if kind.kind == ReferenceKind::Object1 {
-                    Bound::new(py, Reference::stored(*kind, stored))?.into_any()
-                } else {
-                    Bound::new(py, RegionReference::stored(*kind, stored))?.into_any()
-                };
-                self.slots.put(to, object);
+                self.slots.put(to, reference::stored(py, self.file, *kind, stored)?);
             }
             Recipe::Repeat { count, from, to: pitch, element: recipe } => {
                 for index in 0..*count {

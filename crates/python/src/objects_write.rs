@@ -5,7 +5,7 @@
 //! contain the ids of the heap objects.
 
 use hyperslab::File;
-use hyperslab_format::datatype::{Charset, Reference as StoredReference};
+use hyperslab_format::datatype::Charset;
 use hyperslab_format::heap::global::VariableElement;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -18,7 +18,7 @@ use crate::dtype::{Translation, holds};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
-use crate::reference::Reference;
+use crate::reference;
 use crate::string_dtype;
 
 /// Returns the elements of `array` in the form that the engine writes. Raises `TypeError` if the array cannot
@@ -97,7 +97,7 @@ impl Taker<'_, '_> {
             }
             Recipe::Reference(kind) => {
                 if let Some(object) = self.places.get(from).filter(|object| !object.is_none()) {
-                    let bytes = reference(*kind, &object)?;
+                    let bytes = reference::element(self.file, *kind, &object)?;
                     self.out[to..to + bytes.len()].copy_from_slice(&bytes);
                 }
             }
@@ -234,14 +234,4 @@ fn sequence(
             .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?
     };
     objects::convert(&given, stored, file.store().widths(), buffer::bytes(&array)?)
-}
-
-/// Returns the stored bytes of a reference.
-fn reference(kind: StoredReference, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let reference = object.cast::<Reference>().map_err(|_| PyTypeError::new_err("not a reference"))?;
-    let bytes = &reference.get().bytes;
-    if bytes.len() != kind.size as usize {
-        return Err(PyTypeError::new_err("the reference is of another kind than those of the dataset"));
-    }
-    Ok(bytes.to_vec())
 }

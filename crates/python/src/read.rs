@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use hyperslab::internals::types::Conversion;
-use hyperslab::{Destination, ReadOptions};
+use hyperslab::{Destination, ReadOptions, Selection};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
@@ -20,6 +20,7 @@ use crate::empty::Empty;
 use crate::error::{OrRaise, in_one_shape};
 use crate::memory::datatype_of;
 use crate::objects::{self, Fetched, Recipe};
+use crate::region;
 use crate::selection::{Index, Request, ResultShape};
 use crate::string_dtype;
 
@@ -47,6 +48,11 @@ pub(crate) fn item<'py>(
                 Err(PyValueError::new_err("Empty datasets cannot be sliced"))
             };
         }
+        if index.region().is_some() && request_in(py, dataset, &index)?.is_none() {
+            // No element of a scalar: h5py's value of an empty dataset.
+            let descr = wanted.map_or_else(|| dataset.translation(py).map(|own| own.descr.clone_ref(py)), |descr| Ok(descr.clone().unbind()))?;
+            return Ok(Bound::new(py, Empty::new(descr))?.into_any());
+        }
         if let Some(descr) = wanted.filter(|_| !index.fields.is_empty()) {
             return cast_fields(py, dataset, &index, descr);
         }
@@ -54,10 +60,10 @@ pub(crate) fn item<'py>(
             let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
             return translation.read(py, dataset, &index);
         }
-        let extent = dataset.core.shape();
-        let request = index.request(&extent)?;
-        // `[...]` of a scalar dataset returns an array. An element selected by integers is a NumPy scalar.
-        let array_wanted = extent.is_empty() && index.is_ellipsis();
+        let request = elements(py, dataset, &index)?;
+        // `[...]` of a scalar dataset returns an array, and so does a region. An element selected by integers is a
+        // NumPy scalar.
+        let array_wanted = request.extent.is_empty() && (index.is_ellipsis() || index.region().is_some());
         wanted_item(py, dataset, &request, wanted, array_wanted)
     })
 }
@@ -94,7 +100,7 @@ fn cast_fields<'py>(
     if let Some(name) = index.fields.iter().find(|name| !known.iter().flatten().any(|known| known == *name)) {
         return Err(PyValueError::new_err(format!("Field {name} does not appear in this type.")));
     }
-    let request = index.request(&dataset.core.shape())?;
+    let request = elements(py, dataset, index)?;
     let array_wanted = request.extent.is_empty() && index.is_ellipsis();
     let records = cast(py, dataset, &request, descr)?;
     let fields =
@@ -218,7 +224,7 @@ impl FieldTranslation {
     ) -> PyResult<Bound<'py, PyAny>> {
         dataset.state.check()?;
         let (request, array) = in_one_shape(py, || {
-            let request = index.request(&dataset.core.shape())?;
+            let request = elements(py, dataset, index)?;
             let array = array(py, dataset, &self.translation, &request, None)?;
             Ok((request, array))
         })?;
@@ -311,7 +317,7 @@ impl Texts {
             return Ok(None);
         }
         in_one_shape(py, || {
-            let request = index.request(&dataset.core.shape())?;
+            let request = elements(py, dataset, &index)?;
             let (_, fetched) = fetched(py, dataset, translation, &request, None)?;
             let array_wanted = request.extent.is_empty() && index.is_ellipsis();
             Ok(Some(Self { fetched, shape: request.shape, array_wanted }))
@@ -444,11 +450,28 @@ pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> P
     if dataset.core.dataspace() == Dataspace::Null {
         return Err(PyTypeError::new_err("Empty datasets have no numpy representation"));
     }
-    let extent = dataset.core.shape();
-    let Some(sel) = sel else { return Ok(Request::whole(&extent)) };
+    let Some(sel) = sel else { return Ok(Request::whole(&dataset.core.shape())) };
     let index = Index::split(sel)?;
     if !index.fields.is_empty() {
         return Err(PyTypeError::new_err("field names are for dataset[...] and dataset.fields(...)"));
     }
-    index.request(&extent)
+    elements(sel.py(), dataset, &index)
+}
+
+/// Returns the request for the elements that an index expression selects, or `None` for no element of a scalar.
+fn request_in(py: Python<'_>, dataset: &Dataset, index: &Index<'_>) -> PyResult<Option<Request>> {
+    match index.region() {
+        Some(reference) => region::request(py, dataset, reference),
+        None => index.request(&dataset.core.shape()).map(Some),
+    }
+}
+
+/// Returns the request for the elements that an index expression selects, which may be none.
+fn elements(py: Python<'_>, dataset: &Dataset, index: &Index<'_>) -> PyResult<Request> {
+    let none = || Request {
+        extent: dataset.core.shape().into(),
+        selection: Selection::None,
+        shape: ResultShape::from_slice(&[0]),
+    };
+    Ok(request_in(py, dataset, index)?.unwrap_or_else(none))
 }

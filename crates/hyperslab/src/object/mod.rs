@@ -16,6 +16,7 @@ mod header;
 mod limits;
 mod path;
 mod reference;
+mod region;
 mod walk;
 
 use std::fmt;
@@ -50,6 +51,7 @@ pub use file::options::OpenOptions;
 pub use group::Group;
 pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;
+pub use region::Region;
 pub use walk::{Step, Walk};
 
 pub(crate) use dense::Dense;

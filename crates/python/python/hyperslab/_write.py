@@ -7,7 +7,7 @@ import numpy as np
 
 from ._arrays import array_for_new_object, check_texts, item_type, vlen_array
 from ._dtypes import check_string_dtype, check_vlen_dtype
-from ._native import Datatype, Empty
+from ._native import Datatype, Empty, RegionReference
 from ._shapes import lengths
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
                 "When writing to array types, last N dimensions have to match "
                 f"(got {array.shape[-len(inner) :]}, but should be {inner})"
             )
+    if len(index) == 1 and isinstance(index[0], RegionReference) and not inner and array.size == math.prod(selected):
+        # As in h5py, only the number of elements counts.
+        array = array.reshape(selected)
     dataset._write(index if index else None, _broadcast(array, selected, inner), shape)
 
 

@@ -111,12 +111,7 @@ impl Group {
     fn follow<'py>(slf: &Bound<'py, Self>, reference: &Bound<'py, Reference>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let state = open_state(slf)?;
-        let Reference { kind, bytes } = reference.get();
-        if bytes.iter().all(|&byte| byte == 0) {
-            return Err(PyValueError::new_err("Invalid HDF5 object reference"));
-        }
-        let node = py.detach(|| state.core.dereference(kind, bytes)).or_raise()?;
-        wrap(py, state, node)
+        wrap(py, state, reference.get().node(py, &state.core)?)
     }
 
     /// Returns the link at the end of `path`, or `None` if the link or a group before it does not exist.
