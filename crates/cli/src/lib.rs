@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod batches;
+mod canon;
 mod cmd;
 mod error;
 mod filters;

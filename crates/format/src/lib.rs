@@ -10,8 +10,10 @@
 //! | III.B, III.C symbol tables | [`group`] |
 //! | III.D local, III.E global, III.G fractal heaps | [`heap`] |
 //! | III.H free-space managers | [`free_space`] |
+//! | III.I shared message tables | [`shared_messages`] |
 //! | IV.A.1 object headers | [`header`] |
 //! | IV.A.2 messages | [`message`], [`layout`] (i), [`datatype`] (d) |
+//! | - metadata cache images | [`cache_image`] |
 //! | VII.C Fixed Arrays, VII.D Extensible Arrays | [`array`](mod@array) |
 //! | VIII.A dataspace selections | [`selection`] |
 //!
@@ -24,6 +26,7 @@ pub mod array;
 pub mod btree1;
 pub mod btree2;
 pub mod bytes;
+pub mod cache_image;
 pub mod datatype;
 pub mod error;
 pub mod free_space;
@@ -34,7 +37,9 @@ pub mod header;
 pub mod heap;
 pub mod layout;
 pub mod message;
+pub mod name;
 pub mod selection;
+pub mod shared_messages;
 pub mod structure;
 pub mod superblock;
 

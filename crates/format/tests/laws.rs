@@ -6,6 +6,7 @@ mod harness;
 use hyperslab_format::datatype::{Charset, Datatype, Integer, Text, VariableText};
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
 use hyperslab_format::header::{Chunk, ChunkContext, Framing, ObjectHeader, Prefix, RawMessage, v2};
+use hyperslab_format::layout::mappings::{VirtualMapping, VirtualMappings};
 use hyperslab_format::layout::{
     ChunkIndexInfo, ChunkedLayout, ExtensibleArrayParameters, Layout, LayoutMessage,
 };
@@ -103,6 +104,22 @@ fn stored_selection() -> impl Strategy<Value = StoredSelection> {
 #[test]
 fn stored_selections() {
     laws(stored_selection(), &());
+}
+
+#[test]
+fn virtual_mappings() {
+    let file = || prop_oneof![Just(".".to_owned()), Just("a-name-to-share.h5".to_owned()), name()];
+    let mapping = (file(), file(), stored_selection(), stored_selection()).prop_map(
+        |(file, dataset, source, target)| VirtualMapping {
+            file: file.into(),
+            dataset: dataset.into(),
+            source,
+            target,
+        },
+    );
+    laws_with_both_widths(
+        (0..=1_u8, vec(mapping, 0..5)).prop_map(|(version, mappings)| VirtualMappings { version, mappings }),
+    );
 }
 
 #[test]

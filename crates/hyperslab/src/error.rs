@@ -245,6 +245,14 @@ pub enum RequestError {
         /// The name in the link.
         name: String,
     },
+    /// The link is of a type that a program defined. Only that program can follow it.
+    #[error("unable to find link class: {name:?} is a user-defined link of type {kind}")]
+    UserLink {
+        /// The path of the link.
+        name: String,
+        /// The type of the link.
+        kind: u8,
+    },
     /// The attribute does not exist.
     #[error("no attribute named {name:?}")]
     NoSuchAttribute {
@@ -307,7 +315,7 @@ pub enum RequestError {
         found: u64,
     },
     /// An object or attribute of this name already exists.
-    #[error("the name {name:?} already exists")]
+    #[error("name already exists: {name:?}")]
     Exists {
         /// The name.
         name: String,

@@ -62,7 +62,7 @@ pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FixedSize,
     Group, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, Region,
-    RepackChunks, RepackOptions, Step, Walk,
+    RepackChunks, RepackOptions, Step, VirtualSource, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;
@@ -91,8 +91,8 @@ pub mod internals {
     pub use hyperslab_format as format;
 
     pub use crate::object::{
-        DatasetOptions, NewStorage, VlenItems, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
-        scalar_attribute,
+        DatasetOptions, HeaderFacts, NewStorage, VlenItems, auto_chunks, compound, decode, filter_spec,
+        packed, refitted_filter, scalar_attribute,
     };
     pub use crate::store::CommitOptions;
     pub use hyperslab_format::heap::global::VariableElement as VlenId;

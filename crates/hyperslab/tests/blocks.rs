@@ -69,6 +69,9 @@ fn blocks_pass_each_selected_element_once_with_the_requested_columns() {
         let file = File::open(&path).unwrap();
         for dataset in entry.datasets.iter().filter(|dataset| !dataset.refused) {
             let Ok(dataset) = file.dataset(&dataset.path) else { continue };
+            if dataset.is_virtual() {
+                continue; // its sources have blocks
+            }
             let readable =
                 dataset.read_into(.., &mut vec![0; usize::try_from(dataset.len_bytes()).unwrap()]).is_ok();
             if !readable || dataset.size() == 0 || dataset.size() > 5000 || dataset.shape().is_empty() {

@@ -37,8 +37,7 @@ enum Outcome {
 
 fn check(file: &File, entry: &golden::File, expected: &golden::Dataset) -> Result<Outcome, String> {
     let refusal = |error: Error| {
-        let is_expected = expected.refused || entry.name.starts_with("shared_messages");
-        if is_expected && is_refusal(&error) { Ok(Outcome::Refused) } else { Err(error.to_string()) }
+        if expected.refused && is_refusal(&error) { Ok(Outcome::Refused) } else { Err(error.to_string()) }
     };
     let dataset = match file.dataset(&expected.path) {
         Ok(dataset) => dataset,

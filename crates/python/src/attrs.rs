@@ -5,20 +5,24 @@ use std::sync::Arc;
 use hyperslab::{Attribute, Node, RequestError};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::name::is_utf8;
+use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 
 use crate::buffer::{self, Places};
 use crate::calls;
 use crate::create::{dataspace, datatype, writable};
+use crate::description::described;
 use crate::dtype::{Translation, holds};
 use crate::empty::Empty;
 use crate::error::{OrRaise, exception};
+use crate::ids::ObjectID;
 use crate::memory::datatype_of;
-use crate::object::name_required;
+use crate::name::{self, Name};
+use crate::object::{HLObject, name_required};
 use crate::objects;
 use crate::objects_write;
 use crate::plain::{self, Number};
@@ -48,6 +52,7 @@ pub(crate) struct AttributeManager {
     pub(crate) state: Arc<FileState>,
     /// The object.
     pub(crate) node: Node,
+    pub(crate) object: Py<HLObject>,
 }
 
 impl AttributeManager {
@@ -63,6 +68,9 @@ impl AttributeManager {
     /// Sets an attribute to a number or an array of numbers. For any other value, only returns false.
     fn set_plain(&self, py: Python<'_>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<&str>() else { return Ok(false) };
+        if !is_utf8(name) {
+            return Ok(false);
+        }
         let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
             let (datatype, data) = number.as_new_element();
             (Dataspace::Scalar, datatype, data)
@@ -78,20 +86,26 @@ impl AttributeManager {
         Ok(true)
     }
 
-    fn find(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
+    pub(crate) fn find(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
         let name = name_required(name)?;
         self.state.check()?;
         found(&name, py.detach(|| self.node.attribute(&name)))
     }
 
-    fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.state.check()?;
-        py.detach(|| self.node.attribute_names()).or_raise()
+        py.detach(|| self.node.attribute_names()).or_raise().map(name::names)
     }
 }
 
 #[pymethods]
 impl AttributeManager {
+    /// The low-level identifier of the object that has the attributes.
+    #[getter]
+    fn _id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        ObjectID::of(self.object.bind(py))
+    }
+
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let attribute = self.find(py, name)?;
         value(py, &self.state, &attribute)
@@ -189,8 +203,8 @@ impl AttributeManager {
     /// Example:
     ///     >>> dataset.attrs.get_id("scale").dtype
     ///     dtype('float64')
-    fn get_id(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<AttrID> {
-        Ok(AttrID { state: Arc::clone(&self.state), attribute: self.find(py, name)? })
+    fn get_id<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab.low.h5a")?.getattr("AttrID")?.call1((slf, name))
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -307,6 +321,29 @@ impl AttributeManager {
         py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
     }
 
+    /// Creates or replaces an attribute of which the elements are given as bytes of a described datatype.
+    fn _set_described(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyAny>,
+        shape: Option<Vec<u64>>,
+        dtype: &Bound<'_, PyAny>,
+        elements: (Bound<'_, PyAny>, Vec<u8>),
+    ) -> PyResult<()> {
+        writable::<PyOSError>(&self.state, "write an attribute")?;
+        let (datatype, committed) = datatype(dtype, &self.state)?;
+        let (given, bytes) = (described(&elements.0)?, elements.1);
+        let widths = self.state.core.store().widths();
+        let dataspace = dataspace(shape, None);
+        let len = dataspace.elements().unwrap_or(0).saturating_mul(given.size(widths));
+        if len != bytes.len() as u64 || datatype.has_variable_parts() {
+            return Err(PyTypeError::new_err("the bytes are not the elements of the attribute"));
+        }
+        let data = objects::convert(&given, &datatype, widths, bytes)?;
+        let attribute = Attribute { name: name_required(name)?, datatype, dataspace, data };
+        py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
+    }
+
     /// Deletes an attribute and returns the value.
     ///
     /// Args:
@@ -408,95 +445,16 @@ impl AttributeManager {
         calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
-    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.list(py)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
-        if slf.get().state.is_open() {
+        if slf.get().object.get().is_open() {
             format!("<Attributes of HDF5 object at {}>", slf.as_ptr() as usize)
         } else {
             "<Attributes of closed HDF5 object>".to_owned()
         }
-    }
-}
-
-/// The low-level identifier of an attribute, as h5py calls it: the result of `AttributeManager.get_id`.
-///
-/// The identifier shows the attribute as it was when the identifier was made.
-///
-/// Example:
-///     >>> scale = dataset.attrs.get_id("scale")
-///     >>> scale.name, scale.shape, scale.dtype
-///     (b'scale', (), dtype('float64'))
-#[pyclass(frozen, module = "hyperslab")]
-#[derive(Debug)]
-pub(crate) struct AttrID {
-    state: Arc<FileState>,
-    attribute: Attribute,
-}
-
-#[pymethods]
-impl AttrID {
-    /// The name of the attribute.
-    ///
-    /// Example:
-    ///     >>> dataset.attrs.get_id("units").name
-    ///     b'units'
-    #[getter(name)]
-    fn bytes_of_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.attribute.name.as_bytes())
-    }
-
-    /// Returns the name of the attribute.
-    ///
-    /// Returns:
-    ///     The name in UTF-8.
-    ///
-    /// Example:
-    ///     >>> dataset.attrs.get_id("scale").get_name()
-    ///     b'scale'
-    fn get_name<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        self.bytes_of_name(py)
-    }
-
-    /// The shape of the attribute in elements: () for a scalar, None without a dataspace.
-    ///
-    /// Example:
-    ///     >>> dataset.attrs.get_id("scale").shape
-    ///     ()
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        match &self.attribute.dataspace {
-            Dataspace::Null => Ok(None),
-            dataspace => PyTuple::new(py, dataspace.shape()).map(Some),
-        }
-    }
-
-    /// The dtype of the attribute.
-    ///
-    /// Raises:
-    ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
-    ///
-    /// Example:
-    ///     >>> dataset.attrs.get_id("scale").dtype
-    ///     dtype('float64')
-    #[getter]
-    fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
-        Ok(Translation::new(py, &self.attribute.datatype, self.state.core.store().widths())?.descr)
-    }
-
-    /// Returns the stored size of the attribute.
-    ///
-    /// Returns:
-    ///     The size in bytes. The characters of strings of variable length are stored elsewhere and do not
-    ///     count.
-    ///
-    /// Example:
-    ///     >>> dataset.attrs.get_id("scale").get_storage_size()
-    ///     8
-    fn get_storage_size(&self) -> usize {
-        self.attribute.data.len()
     }
 }
 
@@ -515,20 +473,31 @@ fn memory_datatype(
 
 /// Returns the value of an attribute, as h5py returns it.
 fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
-    let Attribute { datatype, dataspace, data, .. } = attribute;
-    let widths = state.core.store().widths();
-    let translation = Translation::new(py, datatype, widths)?;
-    if *dataspace == Dataspace::Null {
+    if attribute.dataspace == Dataspace::Null {
+        let widths = state.core.store().widths();
+        let translation = Translation::new(py, &attribute.datatype, widths)?;
         return Ok(Bound::new(py, Empty::new(translation.descr))?.into_any());
     }
-    let shape: Vec<usize> =
-        dataspace.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
-    let raw = objects::convert(datatype, &translation.memory, widths, data.clone())?;
-    let mut array = objects::array(py, &state.core, &translation, &raw, &shape)?;
-    if matches!(innermost(datatype), Datatype::VariableText(_)) {
+    let mut array = elements(py, state, attribute)?;
+    if matches!(innermost(&attribute.datatype), Datatype::VariableText(_)) {
         array = as_text(&array)?;
     }
     if array.ndim() == 0 { array.get_item(PyTuple::empty(py)) } else { Ok(array.into_any()) }
+}
+
+/// Returns the elements of an attribute as an array, strings of variable length as bytes.
+pub(crate) fn elements<'py>(
+    py: Python<'py>,
+    state: &FileState,
+    attribute: &Attribute,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let Attribute { datatype, dataspace, data, .. } = attribute;
+    let widths = state.core.store().widths();
+    let translation = Translation::new(py, datatype, widths)?;
+    let shape: Vec<usize> =
+        dataspace.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
+    let raw = objects::convert(datatype, &translation.memory, widths, data.clone())?;
+    objects::array(py, &state.core, &translation, &raw, &shape)
 }
 
 /// Returns the datatype of the elements of an attribute's array: the innermost base of array datatypes.

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use hyperslab::ExternalFile;
 use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dim, Selection};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
+use hyperslab_format::layout::mappings::VirtualMapping;
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::fill::{FillBytes, FillTime};
+use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_format::selection::{RegularAxis, StoredSelection};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,6 +19,7 @@ use pyo3::prelude::*;
 use crate::buffer;
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
+use crate::description::described;
 use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
@@ -42,6 +46,8 @@ pub(crate) struct Request<'py> {
     filters: Vec<Filter>,
     fillvalue: Option<Bound<'py, PyUntypedArray>>,
     fill_time: String,
+    /// When space is allocated: the number of libhdf5. None is its default.
+    allocation: Option<u8>,
     track_order: bool,
     modification: Option<u32>,
     skip_fill_chunks: Option<bool>,
@@ -49,6 +55,19 @@ pub(crate) struct Request<'py> {
     is_table: bool,
     /// A dataset whose datatype is taken: it may say more than a dtype.
     stored_as: Option<Bound<'py, Dataset>>,
+    /// The mappings of a virtual dataset.
+    mappings: Option<Vec<Mapping>>,
+}
+
+/// A mapping of a virtual dataset: its elements, the file, the dataset, and the elements there.
+type Mapping = (Option<Vec<Axis>>, String, String, Option<Vec<Axis>>);
+
+/// The indices along one axis.
+#[derive(FromPyObject)]
+enum Axis {
+    /// Start, stride, count and block. A count without end is `None`.
+    Regular(u64, u64, Option<u64>, Option<u64>),
+    List(Vec<u64>),
 }
 
 impl Request<'_> {
@@ -65,6 +84,9 @@ impl Request<'_> {
         let mut options = DatasetOptions::new(dataspace, datatype);
         options.committed = committed;
         options.storage = match self.chunks {
+            None if let Some(mappings) = self.mappings => {
+                NewStorage::Virtual(virtual_mappings(mappings, state)?)
+            }
             Some(chunks) => NewStorage::Chunked(chunks),
             None if self.compact => NewStorage::Compact,
             None => NewStorage::Contiguous,
@@ -85,6 +107,15 @@ impl Request<'_> {
                 return Err(PyValueError::new_err(message));
             }
         };
+        options.allocation = match self.allocation {
+            None | Some(0) => None,
+            Some(1) => Some(AllocationTime::Early),
+            Some(2) => Some(AllocationTime::Late),
+            Some(3) => Some(AllocationTime::Incremental),
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("allocation time {other}: only 0 to 3 exist")));
+            }
+        };
         options.track_order = self.track_order;
         options.modification = self.modification;
         options.skip_fill_chunks = self.skip_fill_chunks;
@@ -95,12 +126,64 @@ impl Request<'_> {
 /// h5py's number for a size without limit.
 pub(crate) const UNLIMITED: u64 = u64::MAX;
 
+fn virtual_mappings(mappings: Vec<Mapping>, state: &FileState) -> PyResult<Vec<VirtualMapping>> {
+    let listed = state.core.version().listed_blocks();
+    let mapping = |(target, file, dataset, source): Mapping| {
+        let (target, source) = (stored_selection(target, listed)?, stored_selection(source, listed)?);
+        Ok(VirtualMapping { file: file.into(), dataset: dataset.into(), source, target })
+    };
+    mappings.into_iter().map(mapping).collect()
+}
+
+/// Returns the selection of a product of axes, or of all elements.
+fn stored_selection(axes: Option<Vec<Axis>>, listed: Option<u64>) -> PyResult<StoredSelection> {
+    let Some(axes) = axes else { return Ok(StoredSelection::All) };
+    let is_regular = axes.iter().all(|axis| matches!(axis, Axis::Regular(..)));
+    if !is_regular {
+        let axis = |axis| match axis {
+            Axis::Regular(start, _, Some(1), Some(block)) => {
+                Ok(hyperslab::Axis::Range(Dim::range(start, start + block)))
+            }
+            Axis::Regular(start, step, Some(count), Some(1)) => {
+                Ok(hyperslab::Axis::Range(Dim { start, step, count }))
+            }
+            Axis::Regular(..) => {
+                Err(PyTypeError::new_err("a list of indices and a slice without end do not go together"))
+            }
+            Axis::List(list) => Ok(hyperslab::Axis::from_indices(list)),
+        };
+        let axes = axes.into_iter().map(axis).collect::<PyResult<Vec<_>>>()?;
+        return Selection::Grid(axes).to_stored(listed).or_raise();
+    }
+    if axes
+        .iter()
+        .any(|axis| matches!(axis, Axis::Regular(_, _, Some(0), _) | Axis::Regular(_, _, _, Some(0))))
+    {
+        return Ok(StoredSelection::None);
+    }
+    let axes = axes.into_iter().filter_map(|axis| match axis {
+        Axis::Regular(start, stride, count, block) => Some(RegularAxis { start, stride, count, block }),
+        Axis::List(_) => None,
+    });
+    Ok(StoredSelection::regular_within(axes.collect(), listed))
+}
+
 /// Returns the stored datatype for `dtype`, and the committed datatype if `dtype` is one of the same file.
 pub(crate) fn datatype(
     dtype: &Bound<'_, PyAny>,
     state: &FileState,
 ) -> PyResult<(StoredDatatype, Option<hyperslab::NamedDatatype>)> {
+    // The identifier of a committed datatype stands for the datatype.
+    let inner = dtype.getattr_opt("_committed")?.filter(|inner| !inner.is_none());
+    let inner = inner.map(|inner| inner.getattr("_object")).transpose()?;
+    let dtype = inner.as_ref().unwrap_or(dtype);
+    if let Some(description) = dtype.getattr_opt("_description")? {
+        return Ok((described(&description)?, None));
+    }
     if let Ok(committed) = dtype.cast::<Datatype>() {
+        if committed.get().transient.get(dtype.py()).is_some() {
+            return Ok((committed.get().stored(dtype.py())?, None));
+        }
         let named = committed.get().datatype.clone();
         if !named.file().is_same(&state.core) {
             // A file cannot refer to a committed datatype of another file, so the new object stores a copy.

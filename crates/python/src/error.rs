@@ -147,6 +147,7 @@ pub(crate) fn is_missing(error: &Error) -> bool {
             RequestError::NoSuchObject { .. }
                 | RequestError::WrongKind { .. }
                 | RequestError::NoSuchFile { .. }
+                | RequestError::UserLink { .. }
         )
     )
 }
@@ -164,7 +165,8 @@ fn request(error: &RequestError, message: String) -> PyErr {
     match error {
         RequestError::NoSuchObject { .. }
         | RequestError::NoSuchFile { .. }
-        | RequestError::NoSuchAttribute { .. } => PyKeyError::new_err(message),
+        | RequestError::NoSuchAttribute { .. }
+        | RequestError::UserLink { .. } => PyKeyError::new_err(message),
         RequestError::TooManyLinks { .. } | RequestError::Forked | RequestError::ForkedInChange => {
             PyRuntimeError::new_err(message)
         }

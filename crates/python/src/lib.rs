@@ -17,6 +17,7 @@ mod command;
 mod create;
 mod dataset;
 mod datatype;
+mod description;
 mod dtype;
 mod empty;
 mod error;
@@ -25,9 +26,11 @@ mod file;
 mod fileobj;
 mod filters;
 mod group;
+mod handles;
 mod ids;
 mod links;
 mod memory;
+mod name;
 mod new_row;
 mod object;
 mod objects;
@@ -55,6 +58,7 @@ mod write;
 
 use std::ffi::CString;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
@@ -67,19 +71,23 @@ mod _native {
     #[pymodule_export]
     use super::{
         arrow::{ArrowRows, PyScan},
-        attrs::{AttrID, AttributeManager},
+        attrs::AttributeManager,
         check::check,
         chunks::ChunkIterator,
         command::run_cli,
         dataset::Dataset,
         datatype::Datatype,
+        description::{decode_datatype, describe_dtype, described_dtype, described_size, encode_datatype},
         empty::Empty,
         expr::{PyCalculation, check_operand, names_of},
         file::File,
         filters::{auto_chunks, stored_filter},
         get_threads,
         group::Group,
-        ids::{DatasetID, FileID, GroupID, ObjectID, TypeID},
+        handles::handle_counts,
+        ids::{
+            AttrID, DatasetID, FileID, GroupID, ObjectID, TypeID, attribute_facts, link_facts, object_facts,
+        },
         links::{ExternalLink, HardLink, SoftLink},
         new_row::{PlainRows, PyNewRow},
         object::HLObject,
@@ -88,7 +96,8 @@ mod _native {
         reference::{Reference, RegionReference},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
-        set_threads,
+        selection::PointList,
+        set_threads, stand_in,
         table::{
             append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,
             remove_rows, row_count_changed, rows_changed, waiting_rows,
@@ -155,6 +164,22 @@ fn set_threads(threads: Threads) {
 #[pyfunction]
 fn get_threads() -> usize {
     hyperslab::threads()
+}
+
+/// Whether the package stands in for h5py (`hyperslab.as_h5py`).
+static STANDS_IN: AtomicBool = AtomicBool::new(false);
+
+/// Lets the package stand in for h5py from now on: files of PyTables have no classes of their own, and new
+/// files are for the earliest version of HDF5 that has what they hold.
+#[pyfunction]
+#[pyo3(name = "_stand_in")]
+fn stand_in() {
+    STANDS_IN.store(true, Ordering::Relaxed);
+}
+
+/// Whether the package stands in for h5py.
+fn stands_in() -> bool {
+    STANDS_IN.load(Ordering::Relaxed)
 }
 
 fn warn_of_threads(py: Python<'_>) -> PyResult<()> {

@@ -4,6 +4,8 @@ use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::name::Name;
+
 /// A link to an object of the same file, as returned by `Group.get` with `getlink=True`.
 ///
 /// A `HardLink` says only the kind of a link. To make a hard link, assign the object: `group[name] = object`.
@@ -36,12 +38,7 @@ pub(crate) struct HardLink;
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct SoftLink {
-    /// The path that the link leads to. It may lead to nothing.
-    ///
-    /// Example:
-    ///     >>> hs.SoftLink("/surface/t2m").path
-    ///     '/surface/t2m'
-    #[pyo3(get)]
+    /// The path that the link leads to.
     pub(crate) path: String,
 }
 
@@ -67,19 +64,9 @@ pub(crate) struct SoftLink {
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ExternalLink {
-    /// The path of the other file, as the link stores it.
-    ///
-    /// Example:
-    ///     >>> hs.ExternalLink("climate.h5", "/surface").filename
-    ///     'climate.h5'
-    #[pyo3(get)]
+    /// The path of the other file.
     pub(crate) filename: String,
-    /// The path of the object in the other file. It may lead to nothing.
-    ///
-    /// Example:
-    ///     >>> hs.ExternalLink("climate.h5", "/surface").path
-    ///     '/surface'
-    #[pyo3(get)]
+    /// The path of the object in the other file.
     pub(crate) path: String,
 }
 
@@ -96,6 +83,16 @@ impl SoftLink {
     #[new]
     fn new(path: String) -> Self {
         Self { path }
+    }
+
+    /// The path that the link leads to. It may lead to nothing. It is `bytes` if it is not UTF-8.
+    ///
+    /// Example:
+    ///     >>> hs.SoftLink("/surface/t2m").path
+    ///     '/surface/t2m'
+    #[getter]
+    fn path(&self) -> Name<&str> {
+        Name(&self.path)
     }
 
     /// Returns the arguments that pickling passes to the constructor.
@@ -117,6 +114,26 @@ impl ExternalLink {
             PyValueError::new_err(format!("the file name {} is not UTF-8", name.display()))
         };
         Ok(Self { filename: filename.map_err(not_utf8)?, path })
+    }
+
+    /// The path of the other file, as the link stores it.
+    ///
+    /// Example:
+    ///     >>> hs.ExternalLink("climate.h5", "/surface").filename
+    ///     'climate.h5'
+    #[getter]
+    fn filename(&self) -> Name<&str> {
+        Name(&self.filename)
+    }
+
+    /// The path of the object in the other file. It may lead to nothing. It is `bytes` if it is not UTF-8.
+    ///
+    /// Example:
+    ///     >>> hs.ExternalLink("climate.h5", "/surface").path
+    ///     '/surface'
+    #[getter]
+    fn path(&self) -> Name<&str> {
+        Name(&self.path)
     }
 
     /// Returns the arguments that pickling passes to the constructor.

@@ -2,9 +2,11 @@
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
+use hyperslab_format::name;
 use hyperslab_tables::Class;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +19,9 @@ use crate::datatype::Datatype;
 use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
+use crate::handles::Handle;
 use crate::ids::ObjectID;
+use crate::name::Name;
 use crate::opened::Opened;
 use crate::reference::Reference;
 use crate::region::RegionProxy;
@@ -34,6 +38,8 @@ use crate::state::FileState;
 /// also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
 /// was deleted raises KeyError.
 ///
+/// Programs may set attributes of their own on an object.
+///
 /// A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
 /// handle opens the file again. Any other handle raises TypeError.
 ///
@@ -44,7 +50,7 @@ use crate::state::FileState;
 ///     True
 ///     >>> bool(dataset)
 ///     True
-#[pyclass(frozen, subclass, weakref, module = "hyperslab")]
+#[pyclass(frozen, subclass, weakref, dict, module = "hyperslab")]
 pub(crate) struct HLObject {
     /// The file.
     pub(crate) state: Opened<Arc<FileState>>,
@@ -52,22 +58,54 @@ pub(crate) struct HLObject {
     pub(crate) node: Opened<Node>,
     /// The path that a search of the file found for an object reached by a reference. The search runs once.
     found: PyOnceLock<Option<String>>,
+    /// Whether the identifier of the object was closed.
+    closed: AtomicBool,
+    /// Counts this object among the handles of the file.
+    handle: OnceLock<Handle>,
 }
 
 impl HLObject {
-    fn new(state: Arc<FileState>, node: Node) -> Self {
-        Self { state: state.into(), node: node.into(), found: PyOnceLock::new() }
+    fn new(state: Arc<FileState>, node: Node, is_file: bool) -> Self {
+        let handle = OnceLock::from(Handle::new(&state, &node, is_file));
+        let (found, closed) = (PyOnceLock::new(), AtomicBool::new(false));
+        Self { state: state.into(), node: node.into(), found, closed, handle }
     }
 
     /// Returns the base of an object that `__init__` will open.
     pub(crate) fn unopened() -> Self {
-        Self { state: Opened::not_yet(), node: Opened::not_yet(), found: PyOnceLock::new() }
+        Self {
+            state: Opened::not_yet(),
+            node: Opened::not_yet(),
+            found: PyOnceLock::new(),
+            closed: AtomicBool::new(false),
+            handle: OnceLock::new(),
+        }
+    }
+
+    /// Returns the base of an object that wraps another one, until `__init__` opens it.
+    pub(crate) fn lent(other: &Self) -> Self {
+        Self {
+            state: Opened::Lent(Arc::clone(&other.state), OnceLock::new()),
+            node: Opened::Lent(other.node.clone(), OnceLock::new()),
+            ..Self::unopened()
+        }
     }
 
     /// Sets the file and the object. Raises `RuntimeError` if they are already set.
-    pub(crate) fn open(&self, state: Arc<FileState>, node: Node) -> PyResult<()> {
+    pub(crate) fn open(&self, state: Arc<FileState>, node: Node, is_file: bool) -> PyResult<()> {
+        let _ = self.handle.set(Handle::new(&state, &node, is_file));
         self.state.set(state)?;
         self.node.set(node)
+    }
+
+    /// Whether the file is open, and the identifier of the object was not closed.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.is_open() && !self.closed.load(Ordering::Acquire)
+    }
+
+    /// Closes this handle of the object.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
     }
 
     /// Returns the path of the object. For an object reached by a reference, searches the file and returns
@@ -93,7 +131,7 @@ impl HLObject {
 pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
     let state =
         if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
-    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone()));
+    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone(), false));
     Ok(match node {
         Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
         Node::Dataset(dataset) => {
@@ -106,7 +144,7 @@ pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> 
             }
         }
         Node::Datatype(datatype) => {
-            Bound::new(py, base.add_subclass(Datatype { datatype: datatype.into() }))?.into_any()
+            Bound::new(py, base.add_subclass(Datatype::of(datatype.into())))?.into_any()
         }
     })
 }
@@ -130,24 +168,17 @@ fn written_in_python<'py>(
 /// Returns the initializer of the Python object for an open file.
 pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
     let group = state.core.root();
-    let base = HLObject::new(state, Node::Group(group.clone()));
+    let base = HLObject::new(state, Node::Group(group.clone()), true);
     PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
 }
 
-/// Returns a name given as `str` or `bytes`, or `None` for an object of another type. Raises `ValueError` for
-/// bytes that are not UTF-8.
+/// Returns a name given as `str` or `bytes`, or `None` for an object of another type.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
-        return Ok(Some(text.to_cow()?.into_owned()));
+        return Ok(Some(name::from_bytes(text.to_cow()?.as_bytes())));
     }
     if let Ok(bytes) = name.cast::<PyBytes>() {
-        let text = std::str::from_utf8(bytes.as_bytes()).map_err(|_| {
-            PyValueError::new_err(format!(
-                "the name {} is not UTF-8, as names in HDF5 files are",
-                bytes.as_any()
-            ))
-        })?;
-        return Ok(Some(text.to_owned()));
+        return Ok(Some(name::from_bytes(bytes.as_bytes())));
     }
     Ok(None)
 }
@@ -205,8 +236,8 @@ impl HLObject {
     ///     >>> file.create_group(None).name is None
     ///     True
     #[getter]
-    fn name(&self, py: Python<'_>) -> PyResult<Option<&str>> {
-        if self.state.is_open() { self.path(py) } else { Ok(None) }
+    fn name(&self, py: Python<'_>) -> PyResult<Option<Name<&str>>> {
+        if self.is_open() { Ok(self.path(py)?.map(Name)) } else { Ok(None) }
     }
 
     /// The group that holds the object: the group at `name` without its last part.
@@ -243,7 +274,8 @@ impl HLObject {
         if slf.is_instance_of::<File>() {
             this.state.check()?;
         }
-        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone() })
+        let object = slf.clone().unbind();
+        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone(), object })
     }
 
     /// A reference to the object. `file[reference]` gives the object again.
@@ -288,8 +320,14 @@ impl HLObject {
         ObjectID::of(slf)
     }
 
+    /// The low-level identifier, as `id` gives it.
+    #[getter]
+    fn _id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        ObjectID::of(slf)
+    }
+
     fn __bool__(&self) -> bool {
-        self.state.is_open()
+        self.is_open()
     }
 
     // Takes only objects of a file. For any other operand, pyo3 returns `NotImplemented`, so the other

@@ -22,6 +22,9 @@ pub(crate) enum Opened<T> {
     Given(T),
     /// The value of an object that Python code constructs.
     Later(OnceLock<T>),
+    /// The value of another object, which counts until `__init__` sets one: a subclass that wraps an object,
+    /// and does not call the `__init__` of the native class, is a view of that object.
+    Lent(T, OnceLock<T>),
 }
 
 impl<T> Opened<T> {
@@ -33,20 +36,24 @@ impl<T> Opened<T> {
     /// Whether the value is set.
     pub(crate) fn is_set(&self) -> bool {
         match self {
-            Self::Given(_) => true,
+            Self::Given(_) | Self::Lent(..) => true,
             Self::Later(place) => place.get().is_some(),
         }
     }
 
     /// Raises `RuntimeError` if the value is already set.
     pub(crate) fn check_not_set(&self) -> PyResult<()> {
-        if self.is_set() { Err(called_twice()) } else { Ok(()) }
+        match self {
+            Self::Lent(_, place) if place.get().is_none() => Ok(()),
+            _ if self.is_set() => Err(called_twice()),
+            _ => Ok(()),
+        }
     }
 
     /// Sets the value, or raises `RuntimeError` if it is already set.
     pub(crate) fn set(&self, value: T) -> PyResult<()> {
         match self {
-            Self::Later(place) => place.set(value).map_err(|_| called_twice()),
+            Self::Later(place) | Self::Lent(_, place) => place.set(value).map_err(|_| called_twice()),
             Self::Given(_) => Err(called_twice()),
         }
     }
@@ -70,6 +77,7 @@ impl<T: Unopened> Deref for Opened<T> {
         match self {
             Self::Given(value) => value,
             Self::Later(place) => place.get().unwrap_or_else(|| T::unopened()),
+            Self::Lent(value, place) => place.get().unwrap_or(value),
         }
     }
 }

@@ -8,7 +8,7 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
@@ -50,7 +50,10 @@ pub(crate) fn item<'py>(
         }
         if index.region().is_some() && request_in(py, dataset, &index)?.is_none() {
             // No element of a scalar: h5py's value of an empty dataset.
-            let descr = wanted.map_or_else(|| dataset.translation(py).map(|own| own.descr.clone_ref(py)), |descr| Ok(descr.clone().unbind()))?;
+            let descr = wanted.map_or_else(
+                || dataset.translation(py).map(|own| own.descr.clone_ref(py)),
+                |descr| Ok(descr.clone().unbind()),
+            )?;
             return Ok(Bound::new(py, Empty::new(descr))?.into_any());
         }
         if let Some(descr) = wanted.filter(|_| !index.fields.is_empty()) {
@@ -141,6 +144,10 @@ pub(crate) fn convert_in_numpy<'py>(
             return Err(PyTypeError::new_err(format!("No conversion path for dtype: {}", descr.repr()?)));
         }
         b'T' => return Ok(texts.call_method1("to_string_dtype", (own, descr))?.cast_into()?),
+        b'V' if !source.has_object() && descr.names().is_some() && descr.names() == source.names() => {}
+        b'V' if !source.has_object() && descr.has_subarray() && descr.base().kind() == b'b' => {
+            return Ok(own.call_method1("astype", (descr.base(),))?.cast_into()?);
+        }
         b'S' if source.has_object() || source.kind() == b'S' => {}
         b'b' if matches!(source.kind(), b'i' | b'u' | b'f') => {}
         _ => {
@@ -362,7 +369,22 @@ fn read(
     options: &ReadOptions,
 ) -> PyResult<()> {
     let Request { extent, selection, .. } = request;
-    py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()
+    py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()?;
+    warn_of_missing(py, dataset)
+}
+
+/// Warns of sources of a virtual dataset that do not exist. Their elements read as the fill value.
+pub(crate) fn warn_of_missing(py: Python<'_>, dataset: &Dataset) -> PyResult<()> {
+    for (file, name) in dataset.core.take_missing_sources() {
+        let path = dataset.core.path();
+        let message = format!(
+            "virtual dataset {path:?}: its source {name:?} in the file {file:?} does not exist: the elements read as \
+             the fill value"
+        );
+        let message = std::ffi::CString::new(message.replace('\0', ""))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
+    Ok(())
 }
 
 /// Reads one element as a NumPy scalar. `None` if the element is large, an array or a Python object.

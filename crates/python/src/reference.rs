@@ -145,7 +145,9 @@ pub(crate) fn element(file: &File, kind: StoredReference, object: &Bound<'_, PyA
     let reference = reference.get();
     match &reference.0 {
         Value::Null => Ok(vec![0; len]),
-        Value::Stored(bytes) if kind.kind == ReferenceKind::Region1 && bytes.len() == len => Ok(bytes.to_vec()),
+        Value::Stored(bytes) if kind.kind == ReferenceKind::Region1 && bytes.len() == len => {
+            Ok(bytes.to_vec())
+        }
         _ => {
             let put = || match reference.target(file)? {
                 Some(target) => file.stored_reference(&kind, &target),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hyperslab::internals::select::Selection;
 use hyperslab::{Node, Region};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::selection::StoredSelection;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -109,6 +110,35 @@ impl RegionProxy {
         let (_, region) = self.region(py, r#ref)?;
         region.shape.map(|shape| PyTuple::new(py, shape)).transpose()
     }
+
+    /// Returns the kind of the selection of a reference, and a row of numbers for each point, for each corner of
+    /// the blocks, or for start, stride, count and block.
+    #[pyo3(signature = (r#ref))]
+    fn _stored(
+        &self,
+        py: Python<'_>,
+        r#ref: &Bound<'_, RegionReference>,
+    ) -> PyResult<(&'static str, Vec<Vec<u64>>)> {
+        let state = &self.object.get().state;
+        state.check()?;
+        let reference = r#ref.as_super().get();
+        let target = py.detach(|| reference.target(&state.core)).or_raise()?;
+        let rows = |rank: usize, numbers: &[u64]| numbers.chunks(rank.max(1)).map(<[u64]>::to_vec).collect();
+        Ok(match target.and_then(|target| target.selection) {
+            None | Some(StoredSelection::All) => ("all", Vec::new()),
+            Some(StoredSelection::None) => ("none", Vec::new()),
+            Some(StoredSelection::Points(points)) => ("points", rows(points.rank, &points.coords)),
+            Some(StoredSelection::Blocks(blocks)) => ("blocks", rows(blocks.rank, &blocks.corners)),
+            Some(StoredSelection::Regular(slab)) => {
+                let axes = &slab.axes;
+                let start = axes.iter().map(|axis| axis.start).collect();
+                let stride = axes.iter().map(|axis| axis.stride).collect();
+                let count = axes.iter().map(|axis| axis.count.unwrap_or(u64::MAX)).collect();
+                let block = axes.iter().map(|axis| axis.block.unwrap_or(u64::MAX)).collect();
+                ("regular", vec![start, stride, count, block])
+            }
+        })
+    }
 }
 
 /// Returns the dataset that a reference refers to, and the part of it.
@@ -139,7 +169,6 @@ pub(crate) fn request(
     }
     let extent = dataset.core.shape();
     let Some(shape) = region.shape else { return Ok(None) };
-    let shape: ResultShape =
-        shape.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
+    let shape: ResultShape = shape.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
     Ok(Some(Request { extent: extent.into(), selection: region.selection, shape }))
 }

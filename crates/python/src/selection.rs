@@ -1,7 +1,7 @@
 //! Converting the arguments of `dataset[...]` to a selection, by h5py's rules. Integers, slices and ellipses
 //! are converted without calls of Python code.
 
-use hyperslab::{Axis, Dim, Selection, Slab};
+use hyperslab::{Axis, Dim, Points, Selection, Slab};
 use numpy::prelude::*;
 use numpy::{PyArrayDyn, PyUntypedArray};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -254,8 +254,35 @@ impl Axes {
     }
 }
 
+/// Single elements, in any order: a selection that `hyperslab.low` makes of dataspaces.
+///
+/// `dataset[_PointList(coordinates)]` is one-dimensional, in the order of the list.
+#[pyclass(frozen, name = "_PointList", module = "hyperslab._native")]
+#[derive(Debug)]
+pub(crate) struct PointList {
+    points: Points,
+}
+
+#[pymethods]
+impl PointList {
+    #[new]
+    fn new(coordinates: &Bound<'_, PyArrayDyn<u64>>) -> PyResult<Self> {
+        let coordinates = coordinates.try_readonly()?;
+        let coordinates = coordinates.as_array();
+        let rank = coordinates.shape().last().copied().unwrap_or(0);
+        let list: Vec<u64> = coordinates.iter().copied().collect();
+        Ok(Self { points: Points::new(rank, list).or_raise()? })
+    }
+}
+
 /// Returns the request if one argument selects from the whole dataset: a mask of the dataset's shape.
 fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Request>> {
+    if let Ok(list) = arg.cast::<PointList>() {
+        let selection = Selection::Points(list.get().points.clone());
+        selection.check(extent).or_raise()?;
+        let shape = ResultShape::from_slice(&[list.get().points.len()]);
+        return Ok(Some(Request { extent: extent.into(), selection, shape }));
+    }
     let Ok(array) = arg.cast::<PyUntypedArray>() else { return Ok(None) };
     if array.dtype().kind() != b'b' {
         return Ok(None);

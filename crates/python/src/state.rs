@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{ClosedError, OrRaise};
+use crate::handles::{self, Handles};
 use crate::waiting::Waiting;
 
 /// One opening of a file from Python.
@@ -37,6 +38,8 @@ pub(crate) struct FileState {
     transaction: AtomicBool,
     /// What waits to be written to tables.
     pub(crate) waiting: Waiting,
+    /// The objects of Python that belong to this opening.
+    pub(crate) handles: Handles,
 }
 
 impl FileState {
@@ -53,7 +56,7 @@ impl FileState {
         let (identity, closed, transaction) =
             (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
         let waiting = Waiting::default();
-        Arc::new(Self {
+        let state = Arc::new(Self {
             core,
             name,
             driver,
@@ -65,6 +68,17 @@ impl FileState {
             closed,
             transaction,
             waiting,
+            handles: Handles::default(),
+        });
+        handles::note(&state);
+        state
+    }
+
+    /// Returns the keywords with which the file was opened.
+    pub(crate) fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match &self.keywords {
+            Some(keywords) => keywords.bind(py).copy()?.into_any(),
+            None => PyDict::new(py).into_any(),
         })
     }
 

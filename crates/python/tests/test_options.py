@@ -160,7 +160,6 @@ def test_the_scale_offset_filter_is_refused_whatever_its_parameter(tmp_path, sca
         ({"dcpl": object()}, NotImplementedError, "dcpl"),
         ({"dapl": object()}, NotImplementedError, "dapl"),
         ({"efile_prefix": "x"}, NotImplementedError, "efile_prefix"),
-        ({"virtual_prefix": "x"}, NotImplementedError, "virtual_prefix"),
         ({"external": [("x", 0, 1)]}, NotImplementedError, "external"),
         ({"compact": True, "chunks": (2,)}, ValueError, "compact"),
         ({"compact": True, "compression": "gzip"}, ValueError, "compact"),

@@ -9,16 +9,10 @@ import h5py
 import numpy as np
 import pytest
 from compare import WRONG_IN_H5PY, compare_files
-from support import FILES, GOLDEN, IS_H5PY, hs, walk
-from support import WHOLE_FILES as ALL_WHOLE_FILES
+from support import FILES, GOLDEN, IS_H5PY, WHOLE_FILES, hs, walk
 
 sys.path.insert(0, str(GOLDEN / "make"))
 import pattern  # noqa: E402
-
-# Messages in the shared message heap are not read yet. Such a file opens, and its objects are refused by
-# name.
-SHARED_HEAP_FILES = [] if IS_H5PY else [name for name in ALL_WHOLE_FILES if name.startswith("shared_messages_")]
-WHOLE_FILES = [name for name in ALL_WHOLE_FILES if name not in SHARED_HEAP_FILES]
 
 
 def refused(name):
@@ -106,13 +100,6 @@ def test_unsupported_datasets_are_refused_by_name(golden, name):
             with pytest.raises(NotImplementedError) as raised:
                 file[path][()]
             assert len(str(raised.value)) > 10
-
-
-@pytest.mark.parametrize("name", SHARED_HEAP_FILES)
-def test_objects_with_shared_messages_are_refused_by_name(golden, name):
-    with hs.File(golden / name, "r") as file, pytest.raises(NotImplementedError, match="shared message"):
-        for path in file:
-            file[path][()]
 
 
 @pytest.mark.parametrize("name", WHOLE_FILES)

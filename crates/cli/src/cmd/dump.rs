@@ -10,6 +10,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 
 use super::Selected;
 use crate::batches::{axes, batches};
+use crate::canon;
 use crate::show::array::{self, ArrayWriter, Style};
 use crate::show::value::{Decoder, Value};
 use crate::show::{dataspace, datatype, json, json_numbers, plain};
@@ -20,24 +21,29 @@ use crate::show::{dataspace, datatype, json, json_numbers, plain};
 Examples:
   hyperslab dump climate.h5 /surface/t2m --select '[0, 100:110, ::4]'
   hyperslab dump climate.h5 /surface/t2m --json --limit 10
+  hyperslab dump climate.h5 --canon > climate.txt
 
 Selections have NumPy's syntax: slices with steps of 1 or more, indices, lists, `...`. In JSON, NaN and
 infinities are strings, bytes are {\"hex\": \"...\"}, and references are {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
     #[command(flatten)]
     selected: Selected,
-    /// Print at most N elements, or all if N is 0 [default: 1000, or all with --json]
+    /// Print at most N elements, or all if N is 0 [default: 1000, or all with --json and --canon]. With
+    /// --canon: no elements of datasets that have more than N
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print the canonical text of the object and of all objects below it: equal texts, equal contents
+    #[arg(long, conflicts_with_all = ["json", "select"])]
+    canon: bool,
 }
 
 impl Args {
     fn limit(&self) -> u64 {
         match self.limit {
-            None if !self.json => 1000,
+            None if !self.json && !self.canon => 1000,
             None | Some(0) => u64::MAX,
             Some(limit) => limit,
         }
@@ -46,6 +52,9 @@ impl Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let node = args.selected.place.open()?;
+    if args.canon {
+        return canon::write(&node, args.limit(), out);
+    }
     let decoder = Decoder::new(node.file());
     // Wrong selections are reported before anything is printed.
     let parsed = match &node {

@@ -2,6 +2,9 @@
 
 use std::io::Write;
 
+use hyperslab::{Dataset, VirtualSource};
+use serde_json::json;
+
 use super::Selected;
 use crate::show::{datatype, plain, shape};
 
@@ -24,6 +27,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let dataset = args.selected.place.open()?.into_dataset()?;
     let parsed = args.selected.elements(&dataset.shape())?;
+    if dataset.is_virtual() {
+        return sources(&dataset, args.json, out);
+    }
     let plan = dataset.plan(&parsed.selection)?;
     if args.json {
         writeln!(out, "{}", plan.to_json())?;
@@ -32,5 +38,24 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let name = datatype::name(&dataset.datatype());
     writeln!(out, "{}  dataset  {name}  {}", plain(dataset.path()), shape(&dataset.shape()))?;
     write!(out, "{plan}")?;
+    Ok(())
+}
+
+/// Prints the sources of a virtual dataset.
+fn sources(dataset: &Dataset, is_json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let sources = dataset.virtual_sources_found()?;
+    if is_json {
+        let one = |source: &VirtualSource| json!({ "file": source.file, "dataset": source.dataset, "missing": source.is_missing });
+        let all: Vec<_> = sources.iter().map(one).collect();
+        writeln!(out, "{}", json!({ "virtual_sources": all }))?;
+        return Ok(());
+    }
+    let name = datatype::name(&dataset.datatype());
+    writeln!(out, "{}  virtual dataset  {name}  {}", plain(dataset.path()), shape(&dataset.shape()))?;
+    for source in sources {
+        let missing =
+            if source.is_missing == Some(true) { "  (missing: reads as the fill value)" } else { "" };
+        writeln!(out, "  {}{missing}", plain(&source.to_string()))?;
+    }
     Ok(())
 }

@@ -7,16 +7,41 @@ use super::value::{Value, word};
 
 /// Returns the number in `stored`, or its bytes if it has no decimal here.
 pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
-    let bits = match t.order {
+    let decimal = bits(t, stored).and_then(|bits| decimal(t, bits));
+    decimal.unwrap_or_else(|| Value::Bytes(stored.to_vec()))
+}
+
+/// Returns the number in `stored` with the digits of the nearest double, or its bytes if a double has not its
+/// range.
+pub(super) fn exact(t: &Float, stored: &[u8]) -> Value {
+    let number = bits(t, stored).and_then(|bits| number(t, bits));
+    number.map_or_else(|| Value::Bytes(stored.to_vec()), |number| shortest(number.value))
+}
+
+/// Returns the bits of a number, or `None` if it has more than 16 bytes.
+fn bits(t: &Float, stored: &[u8]) -> Option<u128> {
+    match t.order {
         // VAX order is 16-bit words, most significant first, each with its bytes swapped.
         ByteOrder::Vax => {
             let swapped: Vec<u8> = stored.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
             word(&swapped, ByteOrder::Big)
         }
         order => word(stored, order),
-    };
-    let decimal = bits.and_then(|bits| decimal(t, bits));
-    decimal.unwrap_or_else(|| Value::Bytes(stored.to_vec()))
+    }
+}
+
+/// A number, and what its decimal depends on.
+struct Number {
+    value: f64,
+    /// The distance to the next larger number of the type.
+    step: f64,
+    is_power_of_two: bool,
+}
+
+impl Number {
+    const fn of(value: f64) -> Self {
+        Self { value, step: 0.0, is_power_of_two: false }
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the sizes say that the bits fit")]
@@ -32,6 +57,13 @@ fn decimal(t: &Float, bits: u128) -> Option<Value> {
             shortest(number.into())
         });
     }
+    let number = number(t, bits)?;
+    let is_rounded = t.mantissa_size < 23 && number.value.is_finite();
+    Some(shortest(if is_rounded { rounded(&number) } else { number.value }))
+}
+
+/// Returns the number with these bits, or `None` if a double has not its range.
+fn number(t: &Float, bits: u128) -> Option<Number> {
     let field = |at: u8, size: u8| bits.checked_shr(at.into()).map(|bits| bits & ones(size));
     let is_negative = field(t.sign_location, 1)? == 1;
     let exponent = field(t.exponent_location, t.exponent_size)?;
@@ -43,16 +75,15 @@ fn decimal(t: &Float, bits: u128) -> Option<Value> {
     // VAX numbers have neither infinities nor NaN.
     if exponent == ones(t.exponent_size) && t.order != ByteOrder::Vax {
         let sign = if is_negative { -1.0 } else { 1.0 };
-        return Some(shortest(if fraction == 0 { f64::INFINITY * sign } else { f64::NAN }));
+        return Some(Number::of(if fraction == 0 { f64::INFINITY * sign } else { f64::NAN }));
     }
     let implied = t.normalization == Normalization::Implied && exponent > 0;
     let significand = mantissa | if implied { 1_u128.checked_shl(t.mantissa_size.into())? } else { 0 };
     let power = i64::try_from(exponent.max(1)).ok()? - i64::from(t.exponent_bias) - i64::from(fraction_bits);
     let power = i32::try_from(power).ok()?;
     let magnitude = scaled(significand, power)?;
-    let magnitude =
-        if t.mantissa_size < 23 { rounded(magnitude, scaled(1, power)?, fraction == 0) } else { magnitude };
-    Some(shortest(if is_negative { -magnitude } else { magnitude }))
+    let value = if is_negative { -magnitude } else { magnitude };
+    Some(Number { value, step: scaled(1, power).unwrap_or(0.0), is_power_of_two: fraction == 0 })
 }
 
 /// Returns `significand` times two to the `power`, or `None` if an `f64` cannot hold it.
@@ -65,12 +96,13 @@ fn scaled(significand: u128, power: i32) -> Option<f64> {
     (number.is_finite() && (number != 0.0) == (significand != 0.0)).then_some(number)
 }
 
-/// Returns the decimal with the fewest digits that is nearer to `number` than to its neighbours, which are
-/// `step` away. The lower neighbour of a power of two is only half as far away.
-fn rounded(number: f64, step: f64, is_power_of_two: bool) -> f64 {
-    let most = if is_power_of_two { step / 4.0 } else { step / 2.0 };
-    let candidates = (0..9).filter_map(|digits| format!("{number:.digits$e}").parse::<f64>().ok());
-    candidates.into_iter().find(|candidate| (candidate - number).abs() < most).unwrap_or(number)
+/// Returns the decimal with the fewest digits that is nearer to the number than to its neighbours. The lower
+/// neighbour of a power of two is only half as far away.
+fn rounded(number: &Number) -> f64 {
+    let most = number.step / if number.is_power_of_two { 4.0 } else { 2.0 };
+    let value = number.value;
+    let candidates = (0..9).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());
+    candidates.into_iter().find(|candidate| (candidate - value).abs() < most).unwrap_or(value)
 }
 
 fn shortest(number: f64) -> Value {

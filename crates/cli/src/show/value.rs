@@ -66,6 +66,8 @@ pub(crate) struct Decoder<'f> {
     paths: OnceLock<HashMap<Addr, String>>,
     /// The most objects that are visited to collect paths.
     most_paths: usize,
+    /// Whether numbers of all floating-point types have the digits of doubles.
+    is_exact: bool,
 }
 
 /// The most objects that are visited to collect paths of references that are only shown.
@@ -74,12 +76,17 @@ const PATHS: usize = 100_000;
 impl<'f> Decoder<'f> {
     /// Creates a decoder for elements of `file`.
     pub(crate) fn new(file: &'f File) -> Self {
-        Self { file, paths: OnceLock::new(), most_paths: PATHS }
+        Self { file, paths: OnceLock::new(), most_paths: PATHS, is_exact: false }
     }
 
     /// Creates a decoder that finds the paths of all references, however long that takes.
     pub(crate) fn thorough(file: &'f File) -> Self {
         Self { most_paths: usize::MAX, ..Self::new(file) }
+    }
+
+    /// Creates a thorough decoder that shows the exact value of floating-point numbers.
+    pub(crate) fn exact(file: &'f File) -> Self {
+        Self { is_exact: true, ..Self::thorough(file) }
     }
 
     /// Returns the bytes of one element.
@@ -93,6 +100,7 @@ impl<'f> Decoder<'f> {
         Ok(match datatype {
             Datatype::Integer(t) => integer(stored, t.order, t.bits, t.signed),
             Datatype::Bits(t) => integer(stored, t.order, t.bits, false),
+            Datatype::Float(t) if self.is_exact => float::exact(t, stored),
             Datatype::Float(t) => float::value(t, stored),
             Datatype::Time(t) => {
                 integer(stored, t.order, BitRange { offset: 0, precision: t.precision }, true)

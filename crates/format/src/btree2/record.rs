@@ -336,7 +336,7 @@ impl Records {
         Self { form, bytes }
     }
 
-    pub(super) fn decode(r: &mut Reader<'_>, kind: u8, size: u16, count: u16) -> Result<Self> {
+    pub(crate) fn decode(r: &mut Reader<'_>, kind: u8, size: u16, count: u16) -> Result<Self> {
         let Some(form) = RecordForm::new(kind, size, r.widths()) else {
             return Err(r.bad_value("record size", size.into(), "the size of records of the tree's type"));
         };
@@ -344,7 +344,7 @@ impl Records {
         Ok(Self { form, bytes })
     }
 
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+    pub(crate) fn encode(&self, w: &mut Writer<'_>) {
         w.bytes(&self.bytes);
     }
 

@@ -4,6 +4,7 @@ use super::Widths;
 use super::lookup3::lookup3;
 use crate::addr::Addr;
 use crate::error::{ErrorKind, FormatError, Result};
+use crate::name;
 use crate::structure::Structure;
 
 /// A cursor over a slice whose address in the file is known.
@@ -274,6 +275,16 @@ impl<'a> Reader<'a> {
         let bytes = self.zero_terminated()?;
         String::from_utf8(bytes.to_vec())
             .map_err(|_| self.error_back(bytes.len() + 1, ErrorKind::Text { field }))
+    }
+
+    /// Reads up to a zero byte, and returns the name before it.
+    pub fn zero_terminated_name(&mut self) -> Result<String> {
+        self.zero_terminated().map(name::from_bytes)
+    }
+
+    /// Reads a name of `count` bytes.
+    pub fn name(&mut self, count: usize) -> Result<String> {
+        self.bytes(count).map(name::from_bytes)
     }
 
     /// Reads UTF-8 text of `count` bytes. Errors carry the name `field`.

@@ -6,6 +6,8 @@ mod number;
 mod other;
 mod text;
 
+use crate::name;
+
 /// A datatype, as stored in datasets, attributes and committed datatypes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Datatype {
@@ -165,6 +167,14 @@ pub enum Charset {
     Ascii,
     /// UTF-8.
     Utf8,
+}
+
+impl Charset {
+    /// Returns the character set of a name that a user gives.
+    pub fn of_name(name: &str) -> Self {
+        // Bytes that are not UTF-8 have no character set; h5py calls them ASCII.
+        if name.is_ascii() || !name::is_utf8(name) { Self::Ascii } else { Self::Utf8 }
+    }
 }
 
 /// A bitfield.

@@ -58,7 +58,8 @@ impl HeaderEdit {
         if header.next_pending().is_some() {
             return Err(error(&header, ErrorKind::Missing { what: "a chunk of the header" }));
         }
-        let edit = Self { header, widths, changed: BTreeSet::new() };
+        let mut edit = Self { header, widths, changed: BTreeSet::new() };
+        edit.mark_unknown();
         let even = |len: usize| len.is_multiple_of(8);
         let is_odd = |chunk: usize| {
             let messages = &edit.header.chunks[chunk].messages;
@@ -69,6 +70,19 @@ impl HeaderEdit {
             return Err(error(&edit.header, ErrorKind::Unsupported { feature }));
         }
         Ok(edit)
+    }
+
+    /// Marks the messages of unknown types that say so: this program changes the object without knowing them.
+    fn mark_unknown(&mut self) {
+        const MARK: u8 = RawMessage::MARK_IF_UNKNOWN;
+        for (number, chunk) in self.header.chunks.iter_mut().enumerate() {
+            for message in chunk.messages.iter_mut().filter(|message| !kind::is_known(message.kind)) {
+                if message.flags & (MARK | RawMessage::WAS_UNKNOWN) == MARK {
+                    message.flags |= RawMessage::WAS_UNKNOWN;
+                    self.changed.insert(number);
+                }
+            }
+        }
     }
 
     /// Returns the header with all changes so far.

@@ -423,6 +423,12 @@ impl RawMessage {
     pub const DO_NOT_SHARE: u8 = 4;
     /// Flags, bit 3: a program that does not know the type must not change the object.
     pub const FAIL_IF_UNKNOWN_AND_WRITING: u8 = 8;
+    /// Flags, bit 4: a program that does not know the type sets bit 5 when it changes the object.
+    pub const MARK_IF_UNKNOWN: u8 = 16;
+    /// Flags, bit 5: a program that did not know the type has changed the object.
+    pub const WAS_UNKNOWN: u8 = 32;
+    /// Flags, bit 6: an index of shared messages leads to this message, or to an equal one. The body is here.
+    pub const SHAREABLE: u8 = 64;
     /// Flags, bit 7: a program that does not know the type must not open the object.
     pub const FAIL_IF_UNKNOWN: u8 = 128;
 

@@ -1,6 +1,7 @@
 //! Data layout message, type 8 (spec IV.A.2.i): the place of a dataset's elements. Versions 1 to 3 are in
 //! `v3`, versions 4 and 5 in `v4`.
 
+pub mod mappings;
 mod v3;
 mod v4;
 

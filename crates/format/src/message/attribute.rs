@@ -2,9 +2,10 @@
 
 use crate::bytes::{Reader, Widths, Writer};
 use crate::datatype::{Charset, Datatype};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::message::dataspace::{Dataspace, DataspaceMessage};
 use crate::message::shared::{MaybeShared, SharedLocation};
+use crate::name;
 use crate::structure::Structure;
 
 /// An attribute.
@@ -56,7 +57,7 @@ impl Structure for Attribute {
         let charset = if version == 3 { Charset::decode_byte(r)? } else { Charset::Ascii };
         let padding = |len| padding(version, len);
 
-        let name = name(r.bytes(name_len)?, r)?;
+        let name = decode_name(r.bytes(name_len)?, r)?;
         r.skip(padding(name_len))?;
         let datatype = MaybeShared::decode(&mut r.sub(datatype_len)?, flags & SHARED_DATATYPE != 0)?;
         r.skip(padding(datatype_len))?;
@@ -94,7 +95,7 @@ impl Structure for Attribute {
             MaybeShared::Here(dataspace) => dataspace.encode_versioned(self.dataspace_version, part),
             MaybeShared::Shared(location) => part.structure(location, &()),
         }
-        let parts = [&[self.name.as_bytes(), &[0]].concat(), &datatype, &dataspace];
+        let parts = [&[&*name::to_bytes(&self.name), &[0]].concat(), &datatype, &dataspace];
         w.u8(self.version);
         let datatype_flag = if self.datatype.here().is_none() { SHARED_DATATYPE } else { 0 };
         let dataspace_flag = if self.dataspace.here().is_none() { SHARED_DATASPACE } else { 0 };
@@ -120,17 +121,18 @@ fn padding(version: u8, len: usize) -> usize {
 
 /// Returns the name in `bytes`, without the zero that ends it. An empty name and a name with a zero inside
 /// are accepted, although no writer should create them, so that users can delete such an attribute.
-fn name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
+fn decode_name(bytes: &[u8], r: &Reader<'_>) -> Result<String> {
     let Some((0, text)) = bytes.split_last() else {
         return Err(r.bad_value("Name Size", bytes.len() as u64, "the length of name and final zero"));
     };
-    String::from_utf8(text.to_vec()).map_err(|_| r.error_back(bytes.len(), ErrorKind::Text { field: "Name" }))
+    Ok(name::from_bytes(text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::addr::Addr;
+    use crate::error::ErrorKind;
     use crate::golden;
 
     /// `attrs["zeta"] = [1., 2., 3.]`, written by h5py 3.16 with both bounds of `libver`.

@@ -4,6 +4,7 @@ use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
 use crate::datatype::Charset;
 use crate::error::{ErrorKind, Result};
+use crate::name;
 use crate::structure::Structure;
 
 /// A link.
@@ -70,12 +71,12 @@ impl Structure for Link {
         if name_len == 0 {
             return Err(r.bad_value("Length of Link Name", 0, "at least 1"));
         }
-        let name = r.text(size(name_len), "Link Name")?;
+        let name = r.name(size(name_len))?;
         let target = match kind {
             HARD => LinkTarget::Hard(r.addr()?),
             SOFT => {
                 let len = r.u16()?;
-                LinkTarget::Soft(r.text(len.into(), "Soft Link Value")?)
+                LinkTarget::Soft(r.name(len.into())?)
             }
             EXTERNAL => {
                 let len = r.u16()?;
@@ -97,7 +98,8 @@ impl Structure for Link {
             LinkTarget::External { .. } => EXTERNAL,
             LinkTarget::User { kind, .. } => *kind,
         };
-        let name_width = name_width(self.name.len());
+        let name = name::to_bytes(&self.name);
+        let name_width = name_width(name.len());
         w.u8(1); // version
         let flag = |condition, flag| if condition { flag } else { 0 };
         w.u8(name_width
@@ -113,20 +115,22 @@ impl Structure for Link {
         if self.charset != Charset::Ascii {
             w.u8(1); // UTF-8
         }
-        w.uint(self.name.len() as u64, 1 << name_width);
-        w.bytes(self.name.as_bytes());
+        w.uint(name.len() as u64, 1 << name_width);
+        w.bytes(&name);
         match &self.target {
             LinkTarget::Hard(addr) => w.addr(*addr),
             LinkTarget::Soft(path) => {
+                let path = name::to_bytes(path);
                 w.uint(path.len() as u64, 2);
-                w.bytes(path.as_bytes());
+                w.bytes(&path);
             }
             LinkTarget::External { file, path } => {
-                w.uint(external_len(file, path) as u64, 2);
+                let (file, path) = (name::to_bytes(file), name::to_bytes(path));
+                w.uint((1 + file.len() + 1 + path.len() + 1) as u64, 2);
                 w.u8(0); // version and flags
-                w.bytes(file.as_bytes());
+                w.bytes(&file);
                 w.zeros(1);
-                w.bytes(path.as_bytes());
+                w.bytes(&path);
                 w.zeros(1);
             }
             LinkTarget::User { data, .. } => {
@@ -145,14 +149,7 @@ fn external(r: &mut Reader<'_>) -> Result<LinkTarget> {
             r.error_back(1, ErrorKind::Version { found: version_and_flags >> 4, known: "0 without flags" })
         );
     }
-    Ok(LinkTarget::External {
-        file: r.zero_terminated_text("External File Name")?,
-        path: r.zero_terminated_text("External Object Name")?,
-    })
-}
-
-fn external_len(file: &str, path: &str) -> usize {
-    1 + file.len() + 1 + path.len() + 1
+    Ok(LinkTarget::External { file: r.zero_terminated_name()?, path: r.zero_terminated_name()? })
 }
 
 /// Returns log2 of the number of bytes that store the length of a name.
@@ -193,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_utf_8_is_refused() {
-        let error = golden::error::<Link>("01 00 01 e9 00*8", &());
-        assert_eq!(error, ErrorKind::Text { field: "Link Name" });
+    fn a_name_that_is_not_utf_8_keeps_its_bytes() {
+        let link: Link = golden::golden("01 00 01 e9 00*8", &());
+        assert_eq!(*name::to_bytes(&link.name), [0xe9]);
     }
 
     #[test]

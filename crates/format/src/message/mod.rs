@@ -69,9 +69,9 @@ pub mod kind {
     /// Metadata cache image.
     pub const METADATA_CACHE_IMAGE: u16 = 0x18;
 
-    /// Returns whether the specification defines this type.
+    /// Returns whether programs know this type. The bogus message is unknown to libhdf5, too.
     pub const fn is_known(kind: u16) -> bool {
-        kind <= METADATA_CACHE_IMAGE
+        kind <= METADATA_CACHE_IMAGE && kind != BOGUS
     }
 }
 
@@ -103,10 +103,12 @@ bodies! {
     LayoutMessage => LAYOUT,
     link::Link => LINK,
     small::BTreeK => BTREE_K,
+    small::CacheImageMessage => METADATA_CACHE_IMAGE,
     small::Comment => COMMENT,
     small::Continuation => CONTINUATION,
     small::ModificationTime => MODIFICATION_TIME,
     small::OldModificationTime => OLD_MODIFICATION_TIME,
     small::ReferenceCount => REFERENCE_COUNT,
+    small::SharedMessages => SHARED_MESSAGE_TABLE,
     small::SymbolTable => SYMBOL_TABLE,
 }

@@ -1,9 +1,11 @@
-//! Messages of a few bytes (spec IV.A.2.n, o, q to t, w): comment, modification times, continuation, symbol
-//! table, B-tree K values, reference count. NIL needs no structure: readers ignore its bytes.
+//! Messages of a few bytes (spec IV.A.2.n to t, w, y): comment, modification times, shared message table,
+//! continuation, symbol table, B-tree K values, reference count, metadata cache image. NIL needs no
+//! structure: readers ignore its bytes.
 
 use crate::addr::{Addr, Extent};
 use crate::bytes::{Reader, Widths, Writer};
 use crate::error::Result;
+use crate::shared_messages::table::MAX_INDEXES;
 use crate::structure::{Structure, fields};
 
 /// Object comment, type 13: a text for human readers.
@@ -61,7 +63,24 @@ pub struct ReferenceCount {
     pub count: u32,
 }
 
+/// Shared message table message, type 15, in a superblock extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedMessages {
+    /// The address of the table.
+    pub table: Addr,
+    /// The number of indexes in the table.
+    pub indexes: u8,
+}
+
+/// Metadata cache image message, type 24, in a superblock extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheImageMessage {
+    /// The extent of the image.
+    pub extent: Extent,
+}
+
 fields!(SymbolTable { btree: addr, heap: addr });
+fields!(SharedMessages { table: addr, indexes: u8 });
 fields!(BTreeK { indexed_storage_k: u16, group_internal_k: u16, group_leaf_k: u16 });
 
 impl OldModificationTime {
@@ -230,6 +249,53 @@ impl Structure for ReferenceCount {
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
         w.u8(0); // version
         w.u32(self.count);
+    }
+}
+
+impl Structure for SharedMessages {
+    const NAME: &'static str = "shared message table message";
+    const SPEC: &'static str = "IV.A.2.p";
+    type Context = ();
+    const FIXED: bool = true;
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        1 + widths.offset.bytes() + 1
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        r.version(0)?;
+        let message = Self::decode_fields(r)?;
+        if !(1..=MAX_INDEXES).contains(&message.indexes) {
+            return Err(r.bad_value("Number of Indices", message.indexes.into(), "1 to 8"));
+        }
+        Ok(message)
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.u8(0); // version
+        self.encode_fields(w);
+    }
+}
+
+impl Structure for CacheImageMessage {
+    const NAME: &'static str = "metadata cache image message";
+    const SPEC: &'static str = "IV.A.2.y";
+    type Context = ();
+    const FIXED: bool = true;
+
+    fn read_len(widths: Widths, (): &()) -> usize {
+        1 + widths.offset.bytes() + widths.length.bytes()
+    }
+
+    fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
+        r.version(0)?;
+        Ok(Self { extent: Extent::new(r.addr()?, r.length()?) })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>, (): &()) {
+        w.u8(0); // version
+        w.addr(self.extent.addr);
+        w.length(self.extent.len);
     }
 }
 

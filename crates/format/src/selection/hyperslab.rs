@@ -3,7 +3,7 @@
 
 use super::{Form, StoredSelection, rank, version};
 use crate::bytes::{Reader, Writer};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 
 /// Blocks of equal shape at equal distances.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +139,9 @@ impl RegularHyperslab {
             w.u8(self.form.width);
         }
         w.uint(rank as u64, 4);
-        self.axes.iter().for_each(|axis| axis.encode(w, self.form));
+        for axis in &self.axes {
+            axis.encode(w, self.form);
+        }
     }
 }
 
@@ -182,18 +184,24 @@ impl BlockList {
 
 impl StoredSelection {
     /// Returns regular blocks in the form that libhdf5 chooses. `is_compact` is true in a file for HDF5 1.12
-    /// and later. Older libraries get a list of the blocks, if they end and are not too many.
+    /// and later.
     pub fn regular(axes: Vec<RegularAxis>, is_compact: bool) -> Self {
+        Self::regular_within(axes, (!is_compact).then_some(MOST_LISTED))
+    }
+
+    /// Returns regular blocks, listed if they end and are at most `listed`, and otherwise described by start,
+    /// stride, count and block. `None` takes version 3, which HDF5 1.12 is the first to read.
+    pub fn regular_within(axes: Vec<RegularAxis>, listed: Option<u64>) -> Self {
         let largest = axes.iter().map(RegularAxis::largest).max().unwrap_or(0);
-        if is_compact {
+        let Some(listed) = listed else {
             return Self::Regular(RegularHyperslab { form: Form::narrowest(3, largest), axes });
-        }
+        };
         let counts = axes.iter().map(|axis| axis.count.filter(|_| axis.block.is_some()));
         let count = counts.into_iter().try_fold(1_u64, |total, count| total.checked_mul(count?));
-        if count.is_none_or(|count| count > MOST_LISTED) || largest > u32::MAX.into() {
+        if count.is_none_or(|count| count > listed.min(MOST_LISTED)) || largest > u32::MAX.into() {
             return Self::Regular(RegularHyperslab { form: Form { version: 2, width: 8 }, axes });
         }
-        Self::Blocks(BlockList { form: Form::V1, rank: axes.len(), corners: listed(&axes) })
+        Self::Blocks(BlockList { form: Form::V1, rank: axes.len(), corners: corners_of(&axes) })
     }
 
     /// Returns a list of blocks, each with the coordinates of its first element and of its last element, in
@@ -210,7 +218,7 @@ impl StoredSelection {
 }
 
 /// Returns the corners of limited blocks, in row-major order.
-fn listed(axes: &[RegularAxis]) -> Vec<u64> {
+fn corners_of(axes: &[RegularAxis]) -> Vec<u64> {
     let mut corners = Vec::new();
     let mut at = vec![0; axes.len()];
     if axes.iter().any(|axis| axis.count == Some(0) || axis.block == Some(0)) {
@@ -230,6 +238,7 @@ fn listed(axes: &[RegularAxis]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::golden::{error, golden};
 
     fn axis(start: u64, stride: u64, count: u64, block: u64) -> RegularAxis {

@@ -103,7 +103,9 @@ impl Form {
     }
 
     fn put_list(self, w: &mut Writer<'_>, numbers: &[u64]) {
-        numbers.iter().for_each(|&number| self.put(w, number));
+        for &number in numbers {
+            self.put(w, number);
+        }
     }
 }
 

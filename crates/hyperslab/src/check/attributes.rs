@@ -16,11 +16,11 @@ impl Check<'_> {
     pub(super) fn attributes(&mut self, header: &ObjectHeader) {
         let mut names = HashSet::new();
         for message in header.messages().filter(|message| message.kind == Attribute::KIND) {
-            let Ok(MaybeShared::Here(attribute)) = message.decode::<Attribute>(self.store.widths()) else {
-                continue;
-            };
+            let Ok(found) = message.decode::<Attribute>(self.store.widths()) else { continue };
+            let is_own = matches!(found, MaybeShared::Here(_));
+            let Some(attribute) = self.resolved(found) else { continue };
             let name = attribute.name.clone();
-            self.attribute(attribute, message.at);
+            self.attribute(attribute, is_own, message.at);
             if !names.insert(name.clone()) {
                 let text = format!("two attributes are named {name:?}");
                 self.wrong(name_of::<Attribute>(), message.at, text);
@@ -32,18 +32,18 @@ impl Check<'_> {
             let text = format!("{} attributes are messages, but others are in a heap", names.len());
             self.wrong(name_of::<AttributeInfo>(), info.heap, text);
         }
-        let mut each = |check: &mut Self, attribute| check.attribute(attribute, info.heap);
+        let mut each = |check: &mut Self, attribute, is_own| check.attribute(attribute, is_own, info.heap);
         self.dense(&info, "attribute", &mut each);
     }
 
-    /// Checks one attribute, which is at `at`.
-    fn attribute(&mut self, attribute: Attribute, at: Addr) {
+    /// Checks one attribute, which is at `at`. The parts of a shared one were recorded with the heap.
+    fn attribute(&mut self, attribute: Attribute, is_own: bool, at: Addr) {
         self.report.totals.attributes += 1;
+        if is_own {
+            self.shared_parts(&attribute);
+        }
         let Attribute { name, datatype, dataspace, data, .. } = attribute;
         self.name(name_of::<Attribute>(), &name, at);
-        if let MaybeShared::Shared(location) = datatype {
-            self.shared(location, "datatype");
-        }
         let (Some(datatype), Some(dataspace)) = (self.resolved(datatype), self.resolved(dataspace)) else {
             return;
         };

@@ -3,13 +3,14 @@
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::heap::global::GlobalHeapId;
+use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::fill::{FillBytes, FillValue};
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::message::kind;
-use hyperslab_format::{Addr, Extent};
+use hyperslab_format::{Addr, Extent, Reader};
 
 use super::{Check, RAW_DATA, name_of};
 
@@ -53,7 +54,34 @@ impl Check<'_> {
             Layout::Contiguous(extent) => self.contiguous(extent, layout.version, &described),
             Layout::Chunked(chunked) => self.chunked(&chunked, described),
             Layout::Virtual { heap, index } => {
-                self.global_object(GlobalHeapId { collection: heap, index });
+                self.mappings(GlobalHeapId { collection: heap, index }, described.shape.len());
+            }
+        }
+    }
+
+    /// Checks the mappings of a virtual dataset. The sources are not checked.
+    fn mappings(&mut self, id: GlobalHeapId, rank: usize) {
+        // A dataset without mappings has no object.
+        if id.is_null() {
+            return;
+        }
+        let Some(collection) = self.global_object(id) else { return };
+        let bytes = collection.object(id.index).unwrap_or_default();
+        let mut r = Reader::new(bytes, self.store.widths(), id.collection);
+        match r.structure::<VirtualMappings>(&()) {
+            Err(error) => self.wrong(name_of::<VirtualMappings>(), id.collection, error),
+            Ok(found) => {
+                let ranks = found.mappings.iter().filter_map(|mapping| mapping.target.rank());
+                for wrong in ranks.filter(|&found| found != rank) {
+                    let (found, expected) = (wrong as u64, rank as u64);
+                    self.expect(
+                        name_of::<VirtualMappings>(),
+                        id.collection,
+                        "rank of a mapping",
+                        found,
+                        expected,
+                    );
+                }
             }
         }
     }

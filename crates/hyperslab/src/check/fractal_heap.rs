@@ -13,7 +13,7 @@ use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::{Addr, Extent, FormatError, Reader, Structure, Widths};
 
 use super::{Check, Name, Severity, name_of};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::heap::{self, FractalHeap};
 
 /// The types of the trees of huge objects, by number and by address, each without and with filters.
@@ -189,6 +189,20 @@ impl Check<'_> {
         heap: &mut Heap,
         id: &[u8],
     ) -> Option<T> {
+        self.heap_read(heap, id, |opened| opened.decode::<T>(id))
+    }
+
+    /// Reads the bytes of the object `id`, and counts it as an object of the heap.
+    pub(super) fn heap_bytes(&mut self, heap: &mut Heap, id: &[u8]) -> Option<Vec<u8>> {
+        self.heap_read(heap, id, |opened| opened.object(id))
+    }
+
+    fn heap_read<R>(
+        &mut self,
+        heap: &mut Heap,
+        id: &[u8],
+        read: impl FnOnce(&FractalHeap<'_>) -> Result<R>,
+    ) -> Option<R> {
         let form = heap.form;
         let decoded = Reader::new(id, self.store.widths(), heap.at).structure::<HeapId>(&form);
         match self.noted(decoded.map_err(Error::from), heap.at)? {
@@ -196,7 +210,7 @@ impl Check<'_> {
             HeapId::Tiny { data } => heap.tiny = (heap.tiny.0 + 1, heap.tiny.1 + data.len() as u64),
             HeapId::HugeDirect { .. } | HeapId::HugeIndirect { .. } => heap.huge += 1,
         }
-        let object = FractalHeap::open(self.store, heap.at).and_then(|heap| heap.decode::<T>(id));
+        let object = FractalHeap::open(self.store, heap.at).and_then(|heap| read(&heap));
         // Faults of a block were reported when the blocks were checked. They are not repeated for each of its
         // objects.
         let is_of_block =

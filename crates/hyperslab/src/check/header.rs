@@ -15,7 +15,8 @@ use hyperslab_format::message::group_info::GroupInfo;
 use hyperslab_format::message::link::Link;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::small::{
-    BTreeK, Comment, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,
+    BTreeK, CacheImageMessage, Comment, ModificationTime, OldModificationTime, ReferenceCount,
+    SharedMessages, SymbolTable,
 };
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Reader};
@@ -107,7 +108,11 @@ impl Check<'_> {
     /// Decodes every message of a header, and adds a finding for each fault. Later users of a message decode
     /// it again and do not repeat the findings.
     pub(super) fn bodies(&mut self, header: &ObjectHeader) {
+        let at = header.chunks.first().map_or(Addr::UNDEFINED, |chunk| chunk.extent.addr);
         for message in header.messages() {
+            if message.flags & RawMessage::SHAREABLE != 0 && !message.is_shared() {
+                self.shared_here(message, at);
+            }
             match message.kind {
                 kind::DATASPACE => self.body::<Dataspace>(message),
                 kind::LINK_INFO => self.body::<LinkInfo>(message),
@@ -127,14 +132,10 @@ impl Check<'_> {
                 kind::ATTRIBUTE_INFO => self.body::<AttributeInfo>(message),
                 kind::REFERENCE_COUNT => self.body::<ReferenceCount>(message),
                 kind::FILE_SPACE_INFO => self.body::<FileSpaceInfo>(message),
+                kind::SHARED_MESSAGE_TABLE => self.body::<SharedMessages>(message),
+                kind::METADATA_CACHE_IMAGE => self.body::<CacheImageMessage>(message),
                 // Continuations were followed. The other types are checked where they are used.
-                kind::NIL
-                | kind::CONTINUATION
-                | kind::EXTERNAL_FILES
-                | kind::SHARED_MESSAGE_TABLE
-                | kind::DRIVER_INFO
-                | kind::METADATA_CACHE_IMAGE
-                | kind::BOGUS => {}
+                kind::NIL | kind::CONTINUATION | kind::EXTERNAL_FILES | kind::DRIVER_INFO | kind::BOGUS => {}
                 other => {
                     let text = format!("a message of the unknown type {other:#x} is not checked");
                     self.find(Severity::Note, name_of::<ObjectHeader>(), message.at, text);
@@ -146,22 +147,7 @@ impl Check<'_> {
     fn body<T: MessageBody>(&mut self, message: &RawMessage) {
         let decoded = message.decode::<T>(self.store.widths());
         if let Some(MaybeShared::Shared(location)) = self.noted(decoded.map_err(Error::from), message.at) {
-            self.shared(location, T::NAME);
-        }
-    }
-
-    /// Records the use of a message that is stored elsewhere.
-    pub(super) fn shared(&mut self, location: SharedLocation, what: &'static str) {
-        match location {
-            // Uses of a committed datatype count as links to it.
-            SharedLocation::Header(at) => {
-                let path = format!("(datatype of {})", self.path).into();
-                self.link_to(at, path);
-            }
-            SharedLocation::Heap(_) => {
-                let note = format_args!("a {what} in the shared message heap is not checked").to_string();
-                self.find(Severity::Note, ("shared message", "III.I"), Addr::UNDEFINED, note);
-            }
+            self.shared(location, T::KIND);
         }
     }
 
@@ -170,7 +156,7 @@ impl Check<'_> {
     pub(super) fn resolved<T: MessageBody>(&self, found: MaybeShared<T>) -> Option<T> {
         let at = match found {
             MaybeShared::Here(value) => return Some(value),
-            MaybeShared::Shared(SharedLocation::Heap(_)) => return None,
+            MaybeShared::Shared(SharedLocation::Heap(id)) => return self.shared_body(id),
             MaybeShared::Shared(SharedLocation::Header(at)) => at,
         };
         let widths = self.store.widths();
@@ -182,7 +168,8 @@ impl Check<'_> {
         }
         match header.message::<T>(widths).ok()?? {
             MaybeShared::Here(value) => Some(value),
-            MaybeShared::Shared(_) => None,
+            MaybeShared::Shared(SharedLocation::Heap(id)) => self.shared_body(id),
+            MaybeShared::Shared(SharedLocation::Header(_)) => None,
         }
     }
 

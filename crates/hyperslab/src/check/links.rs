@@ -8,10 +8,12 @@ use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::message::dense_info::{DenseInfo, LinkInfo};
 use hyperslab_format::message::link::{Link, LinkTarget};
+use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::message::{MessageBody as _, kind};
+use hyperslab_format::name;
 
-use super::{Check, Name, Severity, name_of};
+use super::{Check, Name, name_of};
 use crate::object::Dense;
 
 impl Check<'_> {
@@ -26,7 +28,7 @@ impl Check<'_> {
         }
         let Some(info) = self.message::<LinkInfo>(header) else { return };
         if info.is_dense() {
-            self.dense(&info, "link", &mut |check, link| check.link(&link, info.heap));
+            self.dense(&info, "link", &mut |check, link, _| check.link(&link, info.heap));
         } else {
             self.compact_links(header, &info, at);
         }
@@ -52,27 +54,31 @@ impl Check<'_> {
         }
     }
 
-    /// Checks dense links or attributes, each with `f`, and the trees over them.
+    /// Checks dense links or attributes, each with `f`, and the trees over them. `f` also gets whether the
+    /// item is in the object's own heap, not in that of shared messages.
     pub(super) fn dense<T: Dense>(
         &mut self,
         info: &DenseInfo<T::Order>,
         what: &str,
-        f: &mut dyn FnMut(&mut Self, T),
+        f: &mut dyn FnMut(&mut Self, T, bool),
     ) {
         let Some(mut heap) = self.fractal_heap(info.heap) else { return };
         // The creation order of each by its heap id, if known.
         let mut orders: HashMap<Vec<u8>, Option<u64>> = HashMap::new();
         let mut last: Option<(u32, String)> = None;
-        let mut is_shared = false;
         let (tree, [names, by_order]) = (info.name_index, T::TREES);
         let visited = self.btree2(tree, &[names], &mut |check, record| {
             let Some(named) = T::by_name(record) else { return };
             let before = orders.insert(named.id.to_vec(), named.order);
-            if named.is_shared {
-                is_shared = true;
-                return;
-            }
-            let Some(value) = check.heap_object::<T>(&mut heap, named.id) else { return };
+            let value = if named.is_shared {
+                let mut id = [0; 8];
+                id.iter_mut().zip(named.id).for_each(|(to, from)| *to = *from);
+                check.shared(SharedLocation::Heap(id), T::KIND);
+                check.shared_body::<T>(id)
+            } else {
+                check.heap_object::<T>(&mut heap, named.id)
+            };
+            let Some(value) = value else { return };
             check.record_of_name(tree, value.name(), named.hash, &mut last);
             let order = value.order(named.order);
             check.creation_order(&value, order, info, info.heap);
@@ -81,12 +87,9 @@ impl Check<'_> {
                 let text = format!("two records lead to {:?}", value.name());
                 check.wrong(name_of::<BTree2Header>(), tree, text);
             }
-            f(check, value);
+            f(check, value, !named.is_shared);
         });
-        if is_shared {
-            let text = format!("{what}s in the shared message heap are not checked");
-            self.find(Severity::Note, name_of::<DenseInfo<T::Order>>(), info.heap, text);
-        } else if matches!(visited, Some((_, true))) {
+        if matches!(visited, Some((_, true))) {
             self.heap_statistics(&heap);
         }
         let Some(index) = info.creation_order_index.and_then(Addr::defined) else { return };
@@ -112,10 +115,10 @@ impl Check<'_> {
         last: &mut Option<(u32, String)>,
     ) {
         let of_tree = name_of::<BTree2Header>();
-        if lookup3(name.as_bytes()) != hash {
+        if lookup3(&name::to_bytes(name)) != hash {
             self.wrong(of_tree, tree, format_args!("the record of {name:?} has the hash of another name"));
         }
-        if last.as_ref().is_some_and(|(known, before)| *known == hash && before.as_str() >= name) {
+        if last.as_ref().is_some_and(|(known, before)| *known == hash && name::order(before, name).is_ge()) {
             let text = format!("the record of {name:?} is out of order among names with the same hash");
             self.wrong(of_tree, tree, text);
         }

@@ -16,6 +16,7 @@ mod global_heap;
 mod header;
 mod links;
 mod report;
+mod shared_messages;
 mod space;
 mod superblock;
 mod symbol_table;
@@ -36,6 +37,7 @@ use crate::object::File;
 use crate::store::Store;
 use crate::store::recovery::{self, Action};
 use extents::{Coverage, Extents};
+use shared_messages::SharedMessages;
 
 pub use crate::store::recovery::Action as Recovery;
 pub use report::{Finding, Report, Severity, Totals};
@@ -132,6 +134,7 @@ pub fn check(
         last_collection: None,
         followed: HashSet::new(),
         referenced: BTreeMap::new(),
+        shared: SharedMessages::default(),
         scratch: Scratch::default(),
         path: "".into(),
         unseen: None,
@@ -181,6 +184,8 @@ struct Check<'c> {
     followed: HashSet<GlobalHeapId>,
     /// The targets of references, each with the path of an object that has such a reference.
     referenced: BTreeMap<Addr, Arc<str>>,
+    /// The messages that objects share.
+    shared: SharedMessages,
     /// Buffers of filters.
     scratch: Scratch,
     /// The path of the object that is being checked.
@@ -297,6 +302,7 @@ impl Check<'_> {
     /// Adds the findings that need a complete walk, and returns the report.
     fn finish(mut self) -> Report {
         self.references();
+        self.shared_references();
         self.referenced_objects();
         self.path = "".into();
         let (end, extents) = (self.end(), std::mem::take(&mut self.extents));

@@ -1,9 +1,8 @@
 //! Checks the superblock (spec II.A), its extension (II.C) and the driver information block (II.B).
 
-use hyperslab_format::header::ObjectHeader;
+use hyperslab_format::cache_image::CacheImage;
 use hyperslab_format::message::file_space::FileSpaceInfo;
-use hyperslab_format::message::kind;
-use hyperslab_format::message::small::{BTreeK, SymbolTable};
+use hyperslab_format::message::small::{BTreeK, CacheImageMessage, SharedMessages, SymbolTable};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Extent, Reader, Structure};
 
@@ -77,12 +76,13 @@ impl Check<'_> {
         if let Some(info) = header.own_message::<FileSpaceInfo>(widths).ok().flatten() {
             self.file_space(&info);
         }
-        for (kind, feature) in UNCHECKED {
-            if let Some(message) = header.find(kind) {
-                let text = format!("{feature} is not checked");
-                self.find(Severity::Note, name_of::<ObjectHeader>(), message.at, text);
-                self.unseen = Some("some may belong to structures that are not checked");
-            }
+        if let Some(stated) = header.own_message::<SharedMessages>(widths).ok().flatten() {
+            self.shared_messages(stated);
+        }
+        let image = header.own_message::<CacheImageMessage>(widths).ok().flatten();
+        if let Some(CacheImageMessage { extent }) = image.filter(|image| image.extent.addr.is_defined()) {
+            // The blocks in it are checked where they belong: the file is read through it.
+            self.block::<CacheImage>(extent.addr, &extent);
         }
         self.path = "".into();
     }
@@ -99,11 +99,6 @@ impl Check<'_> {
     }
 }
 
-/// Messages of an extension that name structures that are not decoded.
-const UNCHECKED: [(u16, &str); 2] = [
-    (kind::SHARED_MESSAGE_TABLE, "the shared message table"),
-    (kind::METADATA_CACHE_IMAGE, "the metadata cache image"),
-];
 const DRIVER_INFORMATION: Name = ("driver information block", "II.B");
 /// The size of the version, reserved bytes, size and identification.
 const DRIVER_HEAD: u64 = 16;

@@ -6,7 +6,8 @@
 //! shape never share a byte, and [`Destination::share`] refuses a result of any other shape. A plan gives
 //! every position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts
 //! partition the selection), and the executor gives every task to exactly one worker. So two [`Region`]s of
-//! one destination are never used for the same byte.
+//! one destination are never used for the same byte. [`Destination::split`] divides a destination into
+//! destinations of boxes, which borrow it together, only if no two boxes have a position in common.
 
 use std::marker::PhantomData;
 
@@ -14,7 +15,7 @@ use hyperslab_filters::gather::{Comb, Stores, Target};
 use smallvec::SmallVec;
 
 use crate::error::{RequestError, Result};
-use crate::select::Coord;
+use crate::select::{Coord, Dim, Place, are_disjoint};
 
 /// The caller's memory for the elements of a selection, contiguous or with a stride for each dimension.
 ///
@@ -48,11 +49,9 @@ use crate::select::Coord;
 /// ```
 #[derive(Debug)]
 pub struct Destination<'a> {
-    bytes: &'a mut [u8],
+    memory: Shared<'a>,
     /// `None` for a row-major destination without gaps.
     strided: Option<Strided>,
-    /// Whether the system has not allocated the pages of the memory yet.
-    is_untouched: bool,
 }
 
 /// Strides under which no two elements of a result of this shape share a byte.
@@ -67,7 +66,7 @@ struct Strided {
 impl<'a> Destination<'a> {
     /// Creates a row-major destination without gaps.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
-        Self { bytes, strided: None, is_untouched: false }
+        Self { memory: Shared::new(bytes), strided: None }
     }
 
     /// Creates a destination of this shape, whose first element begins at the first of `bytes`, with
@@ -102,7 +101,7 @@ impl<'a> Destination<'a> {
         }
         let strides = strides.iter().map(|&stride| stride as u64).collect();
         let strided = Some(Strided { shape: shape.into(), element_size, strides });
-        Ok(Self { bytes, strided, is_untouched: false })
+        Ok(Self { memory: Shared::new(bytes), strided })
     }
 
     /// Returns the destination for a result of `shape`, with elements of `element_size` bytes, to be shared
@@ -128,8 +127,52 @@ impl<'a> Destination<'a> {
                 return Err(RequestError::DestinationSize { expected, found }.into());
             }
         };
-        let (base, len) = (self.bytes.as_mut_ptr(), self.bytes.len());
-        Ok((Shared { base, len, is_untouched: self.is_untouched, memory: PhantomData }, strides))
+        Ok((self.memory, strides))
+    }
+
+    /// Returns destinations for boxes of a result of `shape`, with elements of `element_size` bytes, that can
+    /// be filled at the same time. Returns `None` if boxes may have a position in common.
+    ///
+    /// Errors: `Request` if the destination was created for another shape or size, or if a box leaves it.
+    pub fn split(
+        &mut self,
+        shape: &[u64],
+        element_size: usize,
+        places: &[&Place],
+    ) -> Result<Option<Vec<Destination<'_>>>> {
+        let (memory, strides) = self.share(shape, element_size)?;
+        let boxes: Vec<&[Dim]> = places.iter().map(|place| &place.result[..]).collect();
+        if !are_disjoint(&boxes) {
+            return Ok(None);
+        }
+        places
+            .iter()
+            .map(|place| memory.part(shape, &strides, element_size, place))
+            .collect::<Result<_>>()
+            .map(Some)
+    }
+
+    /// Stores elements at single positions of a result of `len` elements in one dimension.
+    ///
+    /// Errors: `Request` if the destination was created for another shape or size, or a position leaves it.
+    pub fn scatter(
+        &mut self,
+        len: u64,
+        element_size: usize,
+        positions: impl Iterator<Item = u64>,
+        elements: &[u8],
+    ) -> Result<()> {
+        let (memory, strides) = self.share(&[len], element_size)?;
+        let stride = strides.first().copied().unwrap_or(0);
+        let mut region = memory.region();
+        for (position, element) in positions.zip(elements.chunks_exact(element_size.max(1))) {
+            let offset = usize::try_from(position * stride).ok().filter(|_| position < len);
+            let Some(offset) = offset else {
+                return Err(RequestError::DestinationSize { expected: position, found: len }.into());
+            };
+            region.run(offset, element_size).copy_from_slice(element);
+        }
+        Ok(())
     }
 
     /// Returns the row-major strides of a result that has exactly the size of the memory.
@@ -140,7 +183,7 @@ impl<'a> Destination<'a> {
             *stride = pitch.unwrap_or(u64::MAX);
             pitch = pitch.and_then(|bytes| bytes.checked_mul(count));
         }
-        let (expected, found) = (pitch.unwrap_or(u64::MAX), self.bytes.len() as u64);
+        let (expected, found) = (pitch.unwrap_or(u64::MAX), self.memory.len as u64);
         if expected == found {
             Ok(strides)
         } else {
@@ -152,18 +195,19 @@ impl<'a> Destination<'a> {
     /// destination this asks the system for huge pages, which reduces the faults to one per 2 MiB.
     #[must_use]
     pub fn untouched(mut self) -> Self {
-        self.is_untouched = true;
+        self.memory.is_untouched = true;
         self.advise_huge_pages();
         self
     }
 
     fn advise_huge_pages(&self) {
         const PAGE: usize = 4096;
-        if self.bytes.len() < HUGE_PAGES_FROM {
+        let Shared { base, len, .. } = self.memory;
+        if len < HUGE_PAGES_FROM {
             return;
         }
-        let start = (self.bytes.as_ptr() as usize).next_multiple_of(PAGE);
-        let end = (self.bytes.as_ptr() as usize + self.bytes.len()) / PAGE * PAGE;
+        let start = (base as usize).next_multiple_of(PAGE);
+        let end = (base as usize + len) / PAGE * PAGE;
         // SAFETY: the whole pages from `start` to `end` are inside memory that this destination borrows. The
         // advice changes how the pages are backed and not their contents. A refusal has no effect.
         #[cfg(target_os = "linux")]
@@ -178,6 +222,7 @@ impl<'a> Destination<'a> {
 pub(super) struct Shared<'a> {
     base: *mut u8,
     len: usize,
+    /// Whether the system has not allocated the pages of the memory yet.
     is_untouched: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
@@ -189,6 +234,49 @@ unsafe impl Send for Shared<'_> {}
 unsafe impl Sync for Shared<'_> {}
 
 impl<'a> Shared<'a> {
+    fn new(bytes: &'a mut [u8]) -> Self {
+        Self { base: bytes.as_mut_ptr(), len: bytes.len(), is_untouched: false, memory: PhantomData }
+    }
+
+    /// Returns the destination of a box of a result with this shape and these strides, whose elements are all
+    /// inside the memory.
+    fn part(
+        self,
+        shape: &[u64],
+        strides: &[u64],
+        element_size: usize,
+        place: &Place,
+    ) -> Result<Destination<'a>> {
+        let (mut offset, mut has_all) = (0, place.result.len() == shape.len());
+        let mut lens = Coord::new();
+        let mut steps: SmallVec<[u64; 4]> = SmallVec::new();
+        for ((dim, &len), &stride) in place.result.iter().zip(shape).zip(strides) {
+            has_all &= dim.last().is_some_and(|last| last < len);
+            offset += dim.start.min(len) * stride;
+        }
+        let mut axes: SmallVec<[usize; 4]> = SmallVec::new();
+        for axis in &place.axes {
+            let along =
+                axis.map(usize::from).and_then(|axis| Some((*place.result.get(axis)?, strides.get(axis)?)));
+            let (dim, stride) = along.unwrap_or((Dim::one(0), &0));
+            has_all &= axis.is_none_or(|axis| !axes.contains(&usize::from(axis)));
+            axes.extend(axis.map(usize::from));
+            lens.push(dim.count);
+            // Only elements inside the memory are located, and an axis of one element is not stepped along.
+            steps.push(if dim.count > 1 { dim.step.saturating_mul(*stride) } else { 0 });
+        }
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        if !has_all || offset > self.len {
+            let (expected, found) = (u64::MAX, self.len as u64);
+            return Err(RequestError::DestinationSize { expected, found }.into());
+        }
+        // SAFETY: the offset is inside the memory (just checked), which outlives the result.
+        let base = unsafe { self.base.add(offset) };
+        let memory = Shared { base, len: self.len - offset, ..self };
+        let strided = Some(Strided { shape: lens, element_size, strides: steps });
+        Ok(Destination { memory, strided })
+    }
+
     /// Returns a worker's view of all bytes. The worker writes only at the positions of its tasks (see the
     /// module doc).
     pub(super) fn region(self) -> Region<'a> {
@@ -260,6 +348,37 @@ mod tests {
         {
             assert!(destination.share(shape, size).is_err(), "{shape:?} of {size}");
         }
+    }
+
+    #[test]
+    fn a_split_destination_is_filled_box_by_box() {
+        let place = |row, columns| Place::of(&[Dim::one(row), columns]);
+        let even = Dim { start: 0, step: 2, count: 2 };
+        let odd = Dim { start: 1, ..even };
+        let mut bytes = [0; 8];
+        let mut destination = Destination::contiguous(&mut bytes);
+        let places = [place(0, even), place(0, odd), place(1, Dim::range(0, 4))];
+        let mut parts = destination.split(&[2, 4], 1, &places.each_ref()).unwrap().unwrap();
+        for (part, value) in parts.iter_mut().zip(1..) {
+            let (memory, strides) = part.share(&[1, if value == 3 { 4 } else { 2 }], 1).unwrap();
+            for number in 0..2 {
+                memory.region().run(usize::try_from(strides[1] * number).unwrap(), 1)[0] = value;
+            }
+        }
+        drop(parts);
+        assert_eq!(bytes, [1, 2, 1, 2, 3, 3, 0, 0]);
+    }
+
+    #[test]
+    fn boxes_that_overlap_or_leave_the_result_are_not_split() {
+        let mut bytes = [0; 8];
+        let mut destination = Destination::contiguous(&mut bytes);
+        let place = |start, end| Place::of(&[Dim::one(0), Dim::range(start, end)]);
+        assert!(destination.split(&[2, 4], 1, &[&place(0, 2), &place(1, 3)]).unwrap().is_none());
+        assert!(destination.split(&[2, 4], 1, &[&place(0, 2), &place(2, 5)]).is_err());
+        assert!(destination.split(&[2, 3], 1, &[&place(0, 2)]).is_err());
+        let twice = Place { axes: [Some(1), Some(1)].into_iter().collect(), ..place(0, 2) };
+        assert!(destination.split(&[2, 4], 1, &[&twice]).is_err());
     }
 
     #[test]

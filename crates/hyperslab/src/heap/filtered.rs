@@ -1,5 +1,5 @@
-//! Reads the parts of a fractal heap that are stored through filters (spec III.G): direct blocks and huge
-//! objects.
+//! Reads and encodes the parts of a fractal heap that are stored through filters (spec III.G): direct blocks
+//! and huge objects.
 
 use hyperslab_filters::pipeline::{FilterMask, Pipeline, StageSpec};
 use hyperslab_filters::{FilterId, Registry, Scratch};
@@ -27,14 +27,27 @@ pub(crate) fn read(
         let kind = ErrorKind::TooLarge { field: "size without filters", value: size, limit: MAX_SIZE };
         return Err(Error::from(FormatError { kind, structure, spec, at: extent.addr, offset: 0 }));
     };
-    // Heaps are filtered as bytes, by the filters that come with the library.
-    let pipeline = Pipeline::new(&stages(pipeline), 1, len, &Registry::default())
-        .map_err(|cause| Error::Filter { cause })?;
+    let pipeline = of_bytes(pipeline, len)?;
     let mut bytes = vec![0; len];
     pipeline
         .decode_into(FilterMask(mask), &stored, &mut bytes, &mut Scratch::default())
         .map_err(|cause| Error::Filter { cause })?;
     Ok(bytes)
+}
+
+/// Encodes `bytes` with the filters. Returns the stored bytes, and the mask of the filters that were skipped.
+pub(super) fn encode(pipeline: &FilterPipeline, bytes: &[u8]) -> Result<(Vec<u8>, u32)> {
+    let pipeline = of_bytes(pipeline, bytes.len())?;
+    let mut scratch = Scratch::default();
+    let (stored, FilterMask(mask)) =
+        pipeline.encode(bytes, &mut scratch).map_err(|cause| Error::Filter { cause })?;
+    Ok((stored.to_vec(), mask))
+}
+
+/// Returns the pipeline for `len` bytes of a heap. Heaps are filtered as bytes, by the filters that come with
+/// the library.
+fn of_bytes(pipeline: &FilterPipeline, len: usize) -> Result<Pipeline> {
+    Pipeline::new(&stages(pipeline), 1, len, &Registry::default()).map_err(|cause| Error::Filter { cause })
 }
 
 /// Converts the filters of a pipeline message to the stages of a pipeline.

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use hyperslab_format::Addr;
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
 use hyperslab_format::message::small::SymbolTable;
+use hyperslab_format::name;
 
 use super::{LocalHeap, local};
 use crate::error::{RequestError, Result};
@@ -39,7 +40,7 @@ pub fn insert(txn: &mut Txn<'_>, table: &SymbolTable, name: &str, target: Symbol
     if GroupTreeEdit::new(txn, table.btree).contains(&found)? {
         return Ok(false);
     }
-    let name_offset = local::insert(txn, table.heap, name.as_bytes())?;
+    let name_offset = local::insert(txn, table.heap, &name::to_bytes(name))?;
     let entry = match target {
         SymbolTarget::Hard { header, group } => {
             let cache = group
@@ -47,7 +48,7 @@ pub fn insert(txn: &mut Txn<'_>, table: &SymbolTable, name: &str, target: Symbol
             SymbolTableEntry { name_offset, header, cache }
         }
         SymbolTarget::Soft(path) => {
-            let offset = local::insert(txn, table.heap, path.as_bytes())?;
+            let offset = local::insert(txn, table.heap, &name::to_bytes(path))?;
             let limit = u64::from(u32::MAX);
             let Ok(path_offset) = u32::try_from(offset) else {
                 return Err(RequestError::TooMany { what: "bytes of names in an old group", limit }.into());
@@ -84,7 +85,7 @@ fn order<'s>(
     name: &str,
 ) -> Result<impl Fn(u64) -> Result<Ordering> + use<'s>> {
     let heap = LocalHeap::open(txn.store(), table.heap)?;
-    let name = name.as_bytes().to_vec();
+    let name = name::to_bytes(name).into_owned();
     Ok(move |offset| Ok(name.as_slice().cmp(heap.bytes_at(offset)?.as_slice())))
 }
 

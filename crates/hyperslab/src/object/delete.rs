@@ -15,6 +15,7 @@ use super::group::links::LinkStorage;
 use super::header;
 use super::header::edit::HeaderChange;
 use super::header::read::Header;
+use super::shared;
 use crate::error::Result;
 use crate::heap::local;
 use crate::index::IndexEdit;
@@ -51,6 +52,7 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
         delete_data(txn, header, targets)?;
     }
     attribute::edit::delete(txn, header, targets)?;
+    shared::release_all(txn, header)?;
     header::edit::delete(txn, header);
     Ok(())
 }

@@ -13,10 +13,13 @@ use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dense_info::{CreationOrder, DenseInfo};
 use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::link::Link;
+use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
+use hyperslab_format::name;
 use hyperslab_format::{Addr, Writer};
 
-use super::header::edit::HeaderChange;
+use super::header::edit::{HeaderChange, add_reference};
 use super::header::read::{self, Header};
+use super::{delete, shared};
 use crate::error::{Error, Result};
 use crate::heap::fractal::{self, FractalHeap, HeapParameters};
 use crate::store::{Store, Txn};
@@ -52,6 +55,9 @@ pub(crate) trait Dense: MessageBody {
 
     /// Returns the numbers at which links or attributes move between messages and the heap.
     fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange>;
+
+    /// Makes the value of a shared message one that can be stored on its own.
+    fn make_own(&mut self, txn: &mut Txn<'_>) -> Result<()>;
 }
 
 /// The contents of a record of the tree by name.
@@ -83,7 +89,7 @@ impl Dense for Link {
 
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
         let id = array(id);
-        let hash = lookup3(self.name.as_bytes());
+        let hash = lookup3(&name::to_bytes(&self.name));
         [Record::LinkName { hash, id }, Record::LinkOrder { order: order.cast_signed(), id }]
     }
 
@@ -104,6 +110,11 @@ impl Dense for Link {
     fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange> {
         let stated = header.find::<GroupInfo>(store)?.and_then(|info| info.phase_change);
         Ok(stated.unwrap_or(PhaseChange::DEFAULT))
+    }
+
+    /// Links are never shared.
+    fn make_own(&mut self, _: &mut Txn<'_>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -126,7 +137,7 @@ impl Dense for Attribute {
 
     fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
         let id = array(id);
-        let hash = lookup3(self.name.as_bytes());
+        let hash = lookup3(&name::to_bytes(&self.name));
         // The creation order has 16 bits in the attribute info message that counts it.
         let order = u32::try_from(order).unwrap_or(u32::MAX);
         [Record::AttributeName { id, flags: 0, order, hash }, Record::AttributeOrder { id, flags: 0, order }]
@@ -151,6 +162,42 @@ impl Dense for Attribute {
 
     fn phase_change(header: &Header, _: &Store) -> Result<PhaseChange> {
         Ok(header.phase_change())
+    }
+
+    /// Copies the parts that are shared messages, and counts the use of a committed datatype.
+    fn make_own(&mut self, txn: &mut Txn<'_>) -> Result<()> {
+        match self.datatype {
+            MaybeShared::Here(_) => {}
+            MaybeShared::Shared(SharedLocation::Header(datatype)) => add_reference(txn, datatype, 1)?,
+            MaybeShared::Shared(SharedLocation::Heap(id)) => {
+                self.datatype = MaybeShared::Here(shared::read(txn.store(), id)?);
+            }
+        }
+        if let MaybeShared::Shared(SharedLocation::Heap(id)) = self.dataspace {
+            self.dataspace = MaybeShared::Here(shared::read(txn.store(), id)?);
+        }
+        Ok(())
+    }
+}
+
+/// A stored item.
+pub(super) struct Stored<T> {
+    pub(super) order: u64,
+    pub(super) value: T,
+    /// The id of the item in the heap of shared messages, if it is shared.
+    pub(super) shared: Option<[u8; 8]>,
+}
+
+impl<T: Dense> Stored<T> {
+    /// Returns the item as one that is not shared. Gives up the use of the shared message.
+    fn into_own(mut self, txn: &mut Txn<'_>) -> Result<T> {
+        if let Some(id) = self.shared {
+            self.value.make_own(txn)?;
+            let mut targets = Vec::new();
+            shared::release_attribute(txn, id, &mut targets)?;
+            targets.into_iter().try_for_each(|datatype| delete::unlink(txn, datatype).map(drop))?;
+        }
+        Ok(self.value)
     }
 }
 
@@ -181,17 +228,31 @@ impl<T: Dense> Storage<T> {
 
     /// Calls `f` with each item and its creation order, in the order of the storage.
     pub(super) fn visit(&self, header: &Header, store: &Store, f: &mut dyn FnMut(u64, T)) -> Result<()> {
+        self.visit_stored(header, store, &mut |stored| f(stored.order, stored.value))
+    }
+
+    /// Returns all items, in the order of the storage.
+    pub(super) fn all(&self, header: &Header, store: &Store) -> Result<Vec<Stored<T>>> {
+        let mut all = Vec::new();
+        self.visit_stored(header, store, &mut |stored| all.push(stored))?;
+        Ok(all)
+    }
+
+    fn visit_stored(&self, header: &Header, store: &Store, f: &mut dyn FnMut(Stored<T>)) -> Result<()> {
         let Some(info) = self.dense() else {
-            return header.all::<T>(store).try_for_each(|found| {
-                let (order, value) = found?;
-                f(value.order(Some(order.into())).unwrap_or(0), value);
+            return header.all_here_or_shared::<T>().try_for_each(|found| {
+                let (order, found) = found?;
+                let shared = shared_id(&found);
+                let value = read::resolve(found, store)?;
+                f(Stored { order: value.order(Some(order.into())).unwrap_or(0), value, shared });
                 Ok(())
             });
         };
         let heap = FractalHeap::open(store, info.heap)?;
         names::<T>(store, info)?.visit(&mut |record| {
-            let (order, value) = decode::<T>(&heap, record)?;
-            f(order.unwrap_or(0), value);
+            let (order, value) = decode::<T>(store, &heap, record)?;
+            let shared = T::by_name(record).filter(|named| named.is_shared).map(|named| array(named.id));
+            f(Stored { order: order.unwrap_or(0), value, shared });
             Ok(ControlFlow::Continue(()))
         })
     }
@@ -270,33 +331,40 @@ pub(super) fn take<T: Dense>(
     let storage = Storage::<T>::of(header, txn.store())?;
     if let Some(info) = storage.dense() {
         header.check_writable()?;
-        let Some((order, value)) = find_dense::<T>(txn.store(), info, name)? else { return Ok(None) };
+        let Some((order, _)) = find_dense::<T>(txn.store(), info, name)? else { return Ok(None) };
         let order = info.max_creation_order.and(order);
-        remove::<T>(txn, info, name, order)?;
+        let value = remove::<T>(txn, info, name, order)?;
         make_compact(txn, header, &storage)?;
-        return Ok(Some((order, value)));
+        return Ok(value.map(|value| (order, value)));
     }
+    let store = txn.store();
     let mut change = HeaderChange::new(txn, header.address())?;
     let mut found = None;
     for (place, message) in change.places(T::KIND) {
-        let value = message.decode_here::<T>(header.widths())?;
+        let body = message.decode::<T>(header.widths())?;
+        let shared = shared_id(&body);
+        let value = read::resolve(body, store)?;
         if value.name() == name {
-            found = Some((place, value.order(message.creation_order.map(u64::from)), value));
+            let order = value.order(message.creation_order.map(u64::from));
+            found = Some((place, order, Stored { order: 0, value, shared }));
             break;
         }
     }
-    let Some((place, order, value)) = found else { return Ok(None) };
+    let Some((place, order, stored)) = found else { return Ok(None) };
     change.remove(place)?;
     change.finish()?;
-    Ok(Some((order, value)))
+    Ok(Some((order, stored.into_own(txn)?)))
 }
 
 /// Moves the messages of a header into a new heap, and updates `info`.
 fn make_dense<T: Dense>(change: &mut HeaderChange<'_, '_>, info: &mut DenseInfo<T::Order>) -> Result<()> {
     create::<T>(change.txn(), info)?;
     while let Some(message) = change.take(T::KIND)? {
-        let widths = change.txn().store().widths();
-        let value = message.decode_here::<T>(widths)?;
+        let store = change.txn().store();
+        let body = message.decode::<T>(store.widths())?;
+        let shared = shared_id(&body);
+        let stored = Stored { order: 0, value: read::resolve(body, store)?, shared };
+        let value = stored.into_own(change.txn())?;
         let order = value.order(message.creation_order.map(u64::from));
         insert(change.txn(), info, &value, info.max_creation_order.and(order))?;
     }
@@ -310,17 +378,18 @@ fn make_compact<T: Dense>(txn: &mut Txn<'_>, header: &Header, storage: &Storage<
         return Ok(());
     }
     let Some(mut info) = storage.info.clone() else { return Ok(()) };
-    let mut all = Vec::new();
-    storage.visit(header, txn.store(), &mut |order, value| all.push((order, value)))?;
-    if all.iter().any(|(_, value)| value.encoded_len(header.widths(), &()) > LONGEST_MESSAGE) {
+    let mut all = storage.all(header, txn.store())?;
+    if all.iter().any(|stored| stored.value.encoded_len(header.widths(), &()) > LONGEST_MESSAGE) {
         return Ok(());
     }
-    all.sort_by_key(|(order, _)| *order);
+    all.sort_by_key(|stored| stored.order);
     let is_tracked = info.max_creation_order.is_some();
     let mut change = HeaderChange::new(txn, header.address())?;
     delete(change.txn(), &mut info)?;
     change.set(&info)?;
-    for (order, mut value) in all {
+    for stored in all {
+        let order = stored.order;
+        let mut value = stored.into_own(change.txn())?;
         let noted = value.set_order(is_tracked.then_some(order));
         let message = change.message_in_order(&value, noted);
         change.put_raw(message)?;
@@ -358,22 +427,28 @@ fn insert<T: Dense>(
     Ok(())
 }
 
-/// Removes an item.
+/// Removes and returns an item, if there is one with this name.
 fn remove<T: Dense>(
     txn: &mut Txn<'_>,
     info: &DenseInfo<T::Order>,
     name: &str,
     order: Option<u64>,
-) -> Result<()> {
+) -> Result<Option<T>> {
     let store = txn.store();
-    let record = btree2::remove(txn, info.name_index, &name_key::<T>(store, info.heap, name))?;
-    if let Some(named) = record.as_ref().and_then(T::by_name) {
-        fractal::remove(txn, info.heap, named.id)?;
+    let Some(record) = btree2::remove(txn, info.name_index, &name_key::<T>(store, info.heap, name))? else {
+        return Ok(None);
+    };
+    let (_, value) = decode::<T>(store, &FractalHeap::open(store, info.heap)?, &record)?;
+    let mut stored = Stored { order: 0, value, shared: None };
+    match T::by_name(&record) {
+        Some(named) if named.is_shared => stored.shared = Some(array(named.id)),
+        Some(named) => fractal::remove(txn, info.heap, named.id)?,
+        None => {}
     }
     if let (Some(index), Some(order)) = (info.creation_order_index.and_then(Addr::defined), order) {
         btree2::remove(txn, index, &order_key::<T>(order))?;
     }
-    Ok(())
+    stored.into_own(txn).map(Some)
 }
 
 /// Frees the heap and the trees, and updates `info`.
@@ -402,7 +477,7 @@ fn find_dense<T: Dense>(
     info: &DenseInfo<T::Order>,
     name: &str,
 ) -> Result<Option<(Option<u64>, T)>> {
-    let hash = lookup3(name.as_bytes());
+    let hash = lookup3(&name::to_bytes(name));
     let heap = FractalHeap::open(store, info.heap)?;
     let mut found = None;
     // Different names may have the same hash. Their records are adjacent. A tree of this type has no other
@@ -410,7 +485,7 @@ fn find_dense<T: Dense>(
     names::<T>(store, info)?.visit_where(
         &|record| T::by_name(record).map_or(Ordering::Less, |named| named.hash.cmp(&hash)),
         &mut |record| {
-            let (order, value) = decode::<T>(&heap, record)?;
+            let (order, value) = decode::<T>(store, &heap, record)?;
             if value.name() != name {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -422,12 +497,10 @@ fn find_dense<T: Dense>(
 }
 
 /// Returns the item that a record names, and its creation order.
-fn decode<T: Dense>(heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u64>, T)> {
+fn decode<T: Dense>(store: &Store, heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u64>, T)> {
     let named = T::by_name(record).ok_or_else(|| heap.foreign_record())?;
-    if named.is_shared {
-        return Err(read::shared_in_heap(T::NAME));
-    }
-    let value: T = heap.decode(named.id)?;
+    let value: T =
+        if named.is_shared { shared::read(store, array(named.id))? } else { heap.decode(named.id)? };
     Ok((value.order(named.order), value))
 }
 
@@ -438,14 +511,14 @@ fn name_key<'s, T: Dense>(
     heap: Addr,
     name: &'s str,
 ) -> impl Fn(&Record) -> Result<Ordering> + 's {
-    let hash = lookup3(name.as_bytes());
+    let hash = lookup3(&name::to_bytes(name));
     move |record| {
         let heap = || FractalHeap::open(store, heap);
         let Some(named) = T::by_name(record) else { return Err(heap()?.foreign_record()) };
         match named.hash.cmp(&hash) {
             Ordering::Equal => {
-                let (_, other) = decode::<T>(&heap()?, record)?;
-                Ok(other.name().as_bytes().cmp(name.as_bytes()))
+                let (_, other) = decode::<T>(store, &heap()?, record)?;
+                Ok(name::order(other.name(), name))
             }
             order => Ok(order),
         }
@@ -465,6 +538,14 @@ fn form(txn: &Txn<'_>, kind: u8) -> Result<RecordForm> {
     };
     let form = RecordForm::new(kind, size, txn.store().widths());
     form.ok_or_else(|| Error::unsupported("a B-tree of this type", "III.A.2"))
+}
+
+/// Returns the id of a message in the heap of shared messages, if it is there.
+fn shared_id<T>(found: &MaybeShared<T>) -> Option<[u8; 8]> {
+    match found {
+        MaybeShared::Shared(SharedLocation::Heap(id)) => Some(*id),
+        MaybeShared::Here(_) | MaybeShared::Shared(SharedLocation::Header(_)) => None,
+    }
 }
 
 /// Converts a heap id to an array. All heaps of this kind have ids of this length.

@@ -86,7 +86,7 @@ pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<
             resolve(&other.root(), target, budget).map_err(|error| error.at(&path))
         }
         LinkTarget::User { kind, .. } => {
-            Err(Error::unsupported(format!("a user-defined link of type {kind}"), "IV.A.2.g").at(&path))
+            Err(RequestError::UserLink { name: path.to_string(), kind: *kind }.into())
         }
     }
 }

@@ -7,7 +7,7 @@ use hyperslab_format::selection::StoredSelection;
 use hyperslab_format::{Addr, Reader, Writer};
 
 use super::file::external::{self, LinkAccess};
-use super::{Dataset, File, LibVersion, Node, Object};
+use super::{Dataset, File, Node, Object};
 use crate::error::{Error, RequestError, Result};
 
 /// The target of a reference.
@@ -172,11 +172,6 @@ impl File {
 
     fn referenced_dataset(&self, target: &ReferenceTarget) -> Result<Dataset> {
         self.referenced(target)?.into_dataset()
-    }
-
-    /// Whether selections are stored in the compact form that HDF5 1.12 is the first to read.
-    pub(super) fn stores_compact_selections(&self) -> bool {
-        self.version() >= LibVersion::V112
     }
 
     /// Returns the object that the reference in `stored` refers to. For elements or an attribute, this is the

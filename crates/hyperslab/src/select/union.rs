@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use hyperslab_format::selection::BlockList;
+
 use super::{Axis, Dim, Points, Selection, Shape};
 use crate::error::RequestError;
 
@@ -35,6 +37,24 @@ impl Union {
         let mut budget = MAX_STEPS;
         let spans = if rank == 0 { Vec::new() } else { spans(&blocks, &mut budget)? };
         Ok(Self { rank, spans })
+    }
+
+    /// Returns the union of stored blocks of an array of the shape `extent`. Fails if a block leaves the array: a
+    /// damaged file may name very many elements.
+    pub fn of(stored: &BlockList, extent: &[u64]) -> Result<Self, RequestError> {
+        if stored.rank != extent.len() {
+            return Err(RequestError::Rank { given: stored.rank, rank: extent.len() });
+        }
+        for (_, last) in stored.blocks() {
+            let mut axes = last.iter().zip(extent).enumerate();
+            if let Some((axis, (&index, &len))) = axes.find(|(_, (index, len))| index >= len) {
+                return Err(RequestError::OutOfBounds { axis, index: index.into(), len });
+            }
+        }
+        // The last index is below the length of the axis.
+        let range = |(&first, &last): (&u64, &u64)| first..last + 1;
+        let block = |(first, last): (&[u64], &[u64])| first.iter().zip(last).map(range).collect();
+        Self::new(stored.rank, &stored.blocks().map(block).collect::<Vec<Block>>())
     }
 
     /// Returns the number of elements. `u64::MAX` also stands for more.
@@ -71,7 +91,10 @@ impl Union {
             return Ok(Selection::from_axes(axes));
         }
         if count > MAX_POINTS {
-            return Err(RequestError::TooMany { what: "elements of an irregular selection", limit: MAX_POINTS });
+            return Err(RequestError::TooMany {
+                what: "elements of an irregular selection",
+                limit: MAX_POINTS,
+            });
         }
         let mut coords = Vec::new();
         points(&self.spans, &mut vec![0; self.rank], 0, &mut coords);

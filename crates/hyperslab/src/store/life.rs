@@ -22,7 +22,7 @@ use crate::process;
 #[derive(Debug, Clone)]
 pub(super) struct Media {
     /// The driver that the caller gave.
-    medium: Option<Arc<dyn Driver>>,
+    pub(super) medium: Option<Arc<dyn Driver>>,
     /// The same driver, or an overlay on it if a crash interrupted a commit.
     pub(super) view: Option<Arc<dyn Driver>>,
     /// The reason why there is no driver, if there is none.
@@ -93,6 +93,7 @@ impl Store {
         let (base, superblock) = (report.superblock_at(), report.superblock().clone());
         let store = Self::new(medium, view, base, superblock, metadata_cache_bytes);
         store.set_len(len);
+        store.show_image()?;
         Ok(store)
     }
 
@@ -119,6 +120,7 @@ impl Store {
             generation: AtomicU64::new(0),
             writing: None,
             btree_k: OnceLock::new(),
+            shared_messages: OnceLock::new(),
         }
     }
 
@@ -139,15 +141,15 @@ impl Store {
             Arc::clone(media.medium.as_ref().ok_or_else(|| media.gone.clone())?)
         };
         let report = inspect(&*medium)?;
-        let view = report.view(Arc::clone(&medium));
-        let len = checked_len(&report, &*view)?;
+        let fresh = Self::found(&report, medium, 0)?;
+        let (view, len) = (fresh.media.read().view.clone(), fresh.len_bytes());
         let (old, new) = (&self.superblock, report.superblock());
         if report.superblock_at() != self.base || old.widths() != new.widths() || old.root() != new.root() {
             return Err(RequestError::OtherFile.into());
         }
         let mut media = self.media.write();
         if media.view.is_some() {
-            media.view = Some(view);
+            media.view = view;
         }
         self.set_len(len);
         self.cache.clear();
@@ -221,6 +223,7 @@ impl Store {
             generation: AtomicU64::new(self.generation() + 1),
             writing: writing.flatten().map(Box::new),
             btree_k: self.btree_k.clone(),
+            shared_messages: self.shared_messages.clone(),
         }
     }
 }

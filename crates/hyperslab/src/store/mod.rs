@@ -5,6 +5,7 @@ mod cache;
 pub mod commit;
 mod dirty;
 mod extents;
+mod image;
 mod journal;
 mod life;
 mod lives;
@@ -22,7 +23,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_format::message::small::BTreeK;
+use hyperslab_format::message::small::{BTreeK, SharedMessages};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths};
 use smallvec::SmallVec;
@@ -71,6 +72,8 @@ pub struct Store {
     writing: Option<Box<Writing>>,
     /// The capacities that the superblock extension states, if it states any.
     btree_k: OnceLock<BTreeK>,
+    /// The table of shared messages, if the superblock extension names one.
+    shared_messages: OnceLock<SharedMessages>,
 }
 
 impl Store {
@@ -102,6 +105,16 @@ impl Store {
     /// Sets the capacities that the superblock extension states. Only the first call has an effect.
     pub fn set_btree_k(&self, stated: BTreeK) {
         let _ = self.btree_k.set(stated);
+    }
+
+    /// Returns the place of the table of shared messages, if the file has one.
+    pub fn shared_messages(&self) -> Option<SharedMessages> {
+        self.shared_messages.get().copied()
+    }
+
+    /// Sets the place of the table of shared messages. Only the first call has an effect.
+    pub fn set_shared_messages(&self, stated: SharedMessages) {
+        let _ = self.shared_messages.set(stated);
     }
 
     /// Returns the number of bytes before the base address: the user block.

@@ -22,7 +22,7 @@ from collections.abc import MutableMapping as _MutableMapping
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import segy
+from . import low, segy
 from ._arrow import Query
 from ._check import Finding, check
 from ._chunks import StoreInfo
@@ -67,10 +67,18 @@ from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
 from ._table import Table
+from ._virtual import UNLIMITED, VDSmap, VirtualLayout, VirtualSource
+from .low._complex import check_complex_dtype, complex_compat_dtype
+from .low.h5 import get_config
 
 if _TYPE_CHECKING:
     from . import dask as dask
+    from . import filters as filters
     from . import pandas as pandas
+    from .low import version as version
+    from .low._drivers import register_driver as register_driver
+    from .low._drivers import registered_drivers as registered_drivers
+    from .low._drivers import unregister_driver as unregister_driver
 
 _MutableMapping.register(Group)
 _MutableMapping.register(AttributeManager)
@@ -104,14 +112,97 @@ def is_hdf5(fname: "str | bytes | _os.PathLike[str] | _os.PathLike[bytes]") -> b
     return False
 
 
+def run_tests(args: str = "") -> int:
+    """Runs the tests of h5py, which its package has, with hyperslab in the place of h5py.
+
+    Args:
+        args: The arguments of pytest, separated by spaces.
+
+    Returns:
+        The exit status of pytest.
+
+    Example:
+        >>> hs.run_tests("-k test_is_hdf5 -q")  # doctest: +SKIP
+        0
+    """
+    import shlex
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "hyperslab.as_h5py", "-m", "pytest", "--pyargs", "h5py.tests"]
+    return subprocess.run([*command, *shlex.split(args)], check=False).returncode
+
+
+def enable_ipython_completer() -> None:
+    """Does nothing: objects complete their names in IPython by themselves.
+
+    Example:
+        >>> hs.enable_ipython_completer()
+    """
+
+
 # Modules that import other libraries, when they are first used.
-_ON_DEMAND = ("dask", "pandas")
+_ON_DEMAND = ("dask", "filters", "pandas")
+# Names that are defined in modules of the low-level API.
+_LOW = {
+    "register_driver": "_drivers",
+    "registered_drivers": "_drivers",
+    "unregister_driver": "_drivers",
+}
 
 
 def __getattr__(name: str) -> "_Any":
     if name in _ON_DEMAND:
         return _importlib.import_module(f".{name}", __name__)
+    if name in _LOW:
+        return getattr(_importlib.import_module(f".low.{_LOW[name]}", __name__), name)
+    if name in low.MODULES:
+        return _importlib.import_module(f".low.{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# The names of h5py that the package has.
+H5PY_NAMES = (
+    "AttributeManager",
+    "Dataset",
+    "Datatype",
+    "Empty",
+    "ExternalLink",
+    "File",
+    "Group",
+    "HLObject",
+    "HardLink",
+    "MultiBlockSlice",
+    "Reference",
+    "RegionReference",
+    "SoftLink",
+    "UNLIMITED",
+    "VirtualLayout",
+    "VirtualSource",
+    "check_complex_dtype",
+    "check_dtype",
+    "check_enum_dtype",
+    "check_opaque_dtype",
+    "check_ref_dtype",
+    "check_string_dtype",
+    "check_vlen_dtype",
+    "complex_compat_dtype",
+    "enable_ipython_completer",
+    "enum_dtype",
+    "filters",
+    "get_config",
+    "is_hdf5",
+    "opaque_dtype",
+    "ref_dtype",
+    "register_driver",
+    "registered_drivers",
+    "regionref_dtype",
+    "run_tests",
+    "special_dtype",
+    "string_dtype",
+    "unregister_driver",
+    "vlen_dtype",
+)
 
 
 __all__ = [
@@ -144,6 +235,9 @@ __all__ = [
     "RegionReference",
     "Row",
     "SoftLink",
+    "VirtualLayout",
+    "VirtualSource",
+    "VDSmap",
     "StoreInfo",
     "Table",
     "UnsupportedDtypeError",
@@ -151,18 +245,23 @@ __all__ = [
     "Zstd",
     "__version__",
     "check",
+    "check_complex_dtype",
     "check_dtype",
     "check_enum_dtype",
     "check_opaque_dtype",
     "check_ref_dtype",
     "check_string_dtype",
     "check_vlen_dtype",
+    "complex_compat_dtype",
+    "enable_ipython_completer",
     "enum_dtype",
+    "get_config",
     "get_threads",
     "is_hdf5",
     "opaque_dtype",
     "ref_dtype",
     "regionref_dtype",
+    "run_tests",
     "segy",
     "set_threads",
     "special_dtype",

@@ -1,10 +1,18 @@
 """Values as arrays that the engine accepts."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ._dtypes import check_ref_dtype, check_string_dtype, check_vlen_dtype, ref_dtype, regionref_dtype, string_dtype
+from ._dtypes import (
+    check_enum_dtype,
+    check_ref_dtype,
+    check_string_dtype,
+    check_vlen_dtype,
+    ref_dtype,
+    regionref_dtype,
+    string_dtype,
+)
 from ._native import Datatype, Reference, RegionReference
 
 
@@ -21,6 +29,11 @@ def item_type(value: Any) -> Any:
     return type(value)
 
 
+def item_types(array: "np.ndarray[Any, Any]") -> "set[type]":
+    """Returns the types of the items of an array of Python objects."""
+    return {type(item) for item in array.flat}
+
+
 def guess_dtype(value: Any) -> "np.dtype[Any] | None":
     """Returns the dtype of references and strings, and of lists and arrays of them; None for anything else.
 
@@ -31,11 +44,24 @@ def guess_dtype(value: Any) -> "np.dtype[Any] | None":
     return kinds.get(found) if isinstance(found, type) else None
 
 
+def is_datatype(given: Any) -> bool:
+    """Returns whether a value is a datatype of HDF5: a committed one, or a low-level identifier."""
+    return isinstance(given, Datatype) or (hasattr(given, "_description") and not isinstance(given, type))
+
+
+def numpy_dtype(given: Any) -> "np.dtype[Any]":
+    """Returns the dtype of elements: of a datatype of HDF5, or of what NumPy takes for a dtype."""
+    return cast("np.dtype[Any]", given.dtype if is_datatype(given) else np.dtype(given))
+
+
 def array_for_new_object(data: Any, dtype: Any) -> Any:
     """Returns the array of elements for a new dataset or attribute."""
     own = getattr(data, "dtype", None)
     if dtype is not None:
-        kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+        kind: Any = numpy_dtype(dtype)
+        if check_enum_dtype(kind) is not None and own is not None and own.kind in "iu":
+            # Numbers are the values of the enumeration.
+            own = kind
         if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
             kind = own if own.kind != "O" else kind
     elif own is not None and own.kind != "O":
@@ -96,6 +122,11 @@ def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
     A flat list becomes one object; nested lists become one object for each innermost list.
     """
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
+        if np.dtype(check_vlen_dtype(dtype)).kind == "O" and item_types(data) <= {str, bytes}:
+            # A sequence of strings is one object.
+            array = np.empty((), dtype=dtype)
+            array[()] = data
+            return array
         return data.astype(dtype) if data.dtype != dtype else data
     base = np.dtype(check_vlen_dtype(dtype))
     try:

@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, check_texts, vlen_array
+from ._arrays import array_for_new_object, check_texts, is_datatype, numpy_dtype, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._filters import Bitshuffle, Blosc, Blosc2
-from ._native import Dataset, Datatype, Empty, ExternalLink, Group, HLObject, SoftLink, _auto_chunks, _filter
+from ._native import (
+    Dataset,
+    Empty,
+    ExternalLink,
+    Group,
+    HLObject,
+    SoftLink,
+    _auto_chunks,
+    _filter,
+    _object_facts,
+)
 from ._native import Reference as Reference
 from ._shapes import lengths
 from ._warn import without_effect
@@ -45,12 +55,14 @@ def require_dataset(
     **kwds: Any,
 ) -> Any:
     """Returns the dataset of this name, and creates the dataset if the name does not exist."""
-    _check_keywords({key: value for key, value in kwds.items() if key not in _KEYWORDS})
+    cache = _check_keywords({key: value for key, value in kwds.items() if key not in _KEYWORDS})
     if name not in group:
         return group.create_dataset(name, shape=shape, dtype=dtype, **kwds)
     found = group[name]
     if not isinstance(found, Dataset):
         raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+    if kwds.get("virtual_prefix") is not None:
+        found._set_virtual_prefix(os.fsdecode(kwds["virtual_prefix"]))
     wanted = lengths("shape", shape)
     if wanted != found.shape:
         same_limits = "maxshape" in kwds and lengths("maxshape", kwds["maxshape"]) == found.maxshape
@@ -62,7 +74,11 @@ def require_dataset(
     elif not np.can_cast(np.dtype(dtype), found.dtype):
         raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
     prefix = kwds.get("efile_prefix")
-    return found if prefix is None else found._with_efile_prefix(os.fsdecode(prefix))
+    if prefix is not None:
+        found = found._with_efile_prefix(os.fsdecode(prefix))
+    if cache:
+        _keep_cache(found, cache)
+    return found
 
 
 def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwds: Any) -> Any:
@@ -73,6 +89,7 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
         kwds["compression"], kwds["compression_opts"] = _compression_of(other)
     kwds.setdefault("scaleoffset", other.scaleoffset)
     kwds.setdefault("track_order", other._track_order)
+    kwds.setdefault("track_times", _object_facts(other)[4] is not None)
     if other.maxshape != other.shape:
         kwds.setdefault("maxshape", other.maxshape)
     return group.create_dataset(name, **kwds)
@@ -103,9 +120,19 @@ def set_item(group: Group, name: "str | bytes", value: Any) -> None:
     if isinstance(value, HLObject | SoftLink | ExternalLink):
         group._link(name, value)
     elif isinstance(value, np.dtype):
-        group._commit(name, value)
+        commit(group, name, value)
     else:
         group.create_dataset(name, data=value)
+
+
+def commit(group: Group, name: "str | bytes", dtype: Any) -> None:
+    """Commits a datatype under a name."""
+    try:
+        group._commit(name, dtype)
+    except ValueError as error:
+        if "already exists" not in str(error):
+            raise
+        raise KeyError(f"Unable to commit datatype ({error})") from None
 
 
 def copy(
@@ -170,12 +197,12 @@ def create_dataset(
     **others: Any,
 ) -> Any:
     """Creates a dataset; see `Group.create_dataset`."""
-    _check_keywords(others)
+    cache = _check_keywords(others)
     parts = _external(external)
     if data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and dtype is not None:
-            check_texts(data, dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype))
-        data = array_for_new_object(data, dtype)
+            check_texts(data, numpy_dtype(dtype))
+        data = array_for_new_object(data, None if dtype is None else numpy_dtype(dtype))
     if shape is None:
         if data is None:
             if dtype is None:
@@ -189,12 +216,16 @@ def create_dataset(
     limits = lengths("maxshape", maxshape)
     if dtype is None:
         if data is None:
-            warnings.warn("a dataset without data or a dtype: 'f4' is taken", DeprecationWarning, stacklevel=2)
+            from .low.h5py_warnings import H5pyDeprecationWarning
+
+            warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
-    kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+    kind = numpy_dtype(dtype)
     if hasattr(compression, "filter_id"):
         compression_opts = compression.filter_options
         compression = compression.filter_id
+        if compression == _GZIP:
+            compression, compression_opts = "gzip", compression_opts[0]
     _check_scaleoffset(scaleoffset)
     _compression(compression, compression_opts)
     has_filters = any((compression is not None and compression is not False, shuffle, fletcher32))
@@ -206,6 +237,8 @@ def create_dataset(
         if chunk is not None
         else []
     )
+    if others.get("_pipeline"):
+        filters = _pipeline(kind, chunk, others["_pipeline"])
     if track_times not in (None, True, False):
         raise TypeError("track_times must be either True or False")
     if track_order not in (None, True, False):
@@ -218,22 +251,28 @@ def create_dataset(
         {
             "shape": None if isinstance(data, Empty) else extent,
             "maxshape": limits,
-            "dtype": dtype if isinstance(dtype, Datatype) else kind,
+            "dtype": dtype if is_datatype(dtype) else kind,
             "chunks": chunk,
             "compact": compact,
             "external": parts,
             "filters": filters,
             "fillvalue": fill,
             "fill_time": fill_time or "ifset",
+            "allocation": others.get("_allocation"),
             "track_order": bool(track_order),
             "modification": int(time.time()) if track_times else None,
             "skip_fill_chunks": skip_fill_chunks,
             "is_table": others.get("_is_table", False),
             "stored_as": others.get("_stored_as"),
+            "mappings": None,
         },
     )
     if efile_prefix is not None:
         made = made._with_efile_prefix(os.fsdecode(efile_prefix))
+    if cache:
+        _keep_cache(made, cache)
+    if others.get("virtual_prefix") is not None:
+        made._set_virtual_prefix(os.fsdecode(others["virtual_prefix"]))
     if data is not None and not isinstance(data, Empty):
         try:
             made[...] = data.reshape(extent) if kind.subdtype is None else data
@@ -245,23 +284,39 @@ def create_dataset(
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
-_NOT_SUPPORTED = {"dcpl", "dapl", "virtual_prefix"}
+_NOT_SUPPORTED = {"dcpl", "dapl"}
 # `create_table` gives it.
-_INTERNAL = {"_is_table", "_stored_as"}
+_INTERNAL = {"_allocation", "_is_table", "_pipeline", "_stored_as"}
+# The folder of the sources of a virtual dataset. It is not stored.
+_ACCESS = {"virtual_prefix"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
-def _check_keywords(given: "dict[str, Any]") -> None:
-    """Raises or warns for keywords that only h5py has."""
+def _check_keywords(given: "dict[str, Any]") -> "dict[str, Any]":
+    """Raises an exception for unknown keywords. Returns those that set the cache of chunks in h5py."""
+    cache = {}
     for key, value in given.items():
-        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL:
+        if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL | _ACCESS:
             raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
-        if key in _INTERNAL:
+        if key in _INTERNAL | _ACCESS or value is None:
             continue
-        if value is not None and key in _NOT_SUPPORTED:
+        if key in _NOT_SUPPORTED:
             raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
-        if value is not None:
-            without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
+        cache[key] = value
+        without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
+    return cache
+
+
+def _keep_cache(dataset: Dataset, cache: "dict[str, Any]") -> None:
+    """Keeps the settings of the cache of chunks, which the low-level API shows."""
+    from .low.h5d import keep_access
+    from .low.h5p import PropDAID
+
+    plist = PropDAID()
+    names = ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0")
+    defaults = plist.get_chunk_cache()
+    plist.set_chunk_cache(*(cache.get(name, default) for name, default in zip(names, defaults, strict=True)))
+    keep_access(dataset, plist)
 
 
 def _external(given: Any) -> "list[tuple[str, int, int]]":
@@ -337,6 +392,22 @@ def _filters(
             found.append((number, 1, None, values))
     if fletcher32:
         found.append(_filter(_FLETCHER32, [], size, item, chunk))
+    return found
+
+
+def _pipeline(dtype: "np.dtype[Any]", chunk: "list[int] | None", filters: "list[tuple[int, int, list[int]]]") -> Any:
+    """Returns filters that are given by numbers, flags and parameters. Unknown ones stay as they are."""
+    if chunk is None:
+        raise ValueError("Chunked format required for given storage options")
+    base = dtype.base if dtype.subdtype is not None else dtype
+    size, item = (16 if kind.hasobject else kind.itemsize for kind in (dtype, base))
+    found = []
+    for number, flags, values in filters:
+        try:
+            _, _, name, stored = _filter(number, values, size, item, chunk)
+        except KeyError:
+            name, stored = None, values
+        found.append((number, flags, name, stored))
     return found
 
 

@@ -120,7 +120,9 @@ regionref_dtype: _DType = np.dtype("O", metadata={"ref": RegionReference})
 
 
 def _marked(dtype: _DType, key: str) -> Any:
-    return None if dtype.metadata is None else dtype.metadata.get(key)
+    # Programs ask about other things, too, such as the class str.
+    metadata = getattr(dtype, "metadata", None)
+    return None if metadata is None else metadata.get(key)
 
 
 def check_vlen_dtype(dt: _DType) -> Any:

@@ -6,6 +6,7 @@ describes one extension module.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from types import EllipsisType, TracebackType
 from typing import (
     Any,
@@ -59,6 +60,7 @@ __all__ = [
     "_Calculation",
     "_NewRow",
     "_PlainRows",
+    "_PointList",
     "_Query",
     "_Scan",
     "_append_bytes",
@@ -101,6 +103,16 @@ __all__ = [
     "get_threads",
     "run_cli",
     "set_threads",
+    "_decode_datatype",
+    "_describe_dtype",
+    "_described_dtype",
+    "_described_size",
+    "_encode_datatype",
+    "_handle_counts",
+    "_link_facts",
+    "_object_facts",
+    "_order_facts",
+    "_stand_in",
 ]
 
 __version__: str
@@ -152,6 +164,18 @@ def get_threads() -> int:
         2
     """
 
+def _decode_datatype(bytes: bytes) -> tuple[Any, ...]: ...
+def _describe_dtype(dtype: DTypeLike) -> tuple[Any, ...]: ...
+def _described_dtype(description: tuple[Any, ...]) -> _DType: ...
+def _described_size(description: tuple[Any, ...]) -> int: ...
+def _encode_datatype(description: tuple[Any, ...]) -> bytes: ...
+def _handle_counts(object: HLObject | None = None) -> list[int]: ...
+def _link_facts(group: Group, name: str) -> tuple[int, int | None, bool, Any]: ...
+def _object_facts(
+    object: HLObject,
+) -> tuple[int, int, int, tuple[int, int, int], int | None, str | None, int]: ...
+def _order_facts(object: HLObject) -> tuple[bool, bool, tuple[int, int], bool]: ...
+def _stand_in() -> None: ...
 def _filter(
     id: int, options: list[int], element_size: int, item_size: int, chunk_shape: list[int]
 ) -> tuple[int, int, str | None, list[int]]: ...
@@ -225,6 +249,10 @@ class _Query:
     def count(self, start: int, stop: int) -> int: ...
     def explain(self, start: int, stop: int) -> str: ...
     def indexes(self, start: int, stop: int) -> list[str]: ...
+
+@final
+class _PointList:
+    def __new__(cls, coordinates: NDArray[np.uint64]) -> Self: ...
 
 @final
 class _PlainRows:
@@ -303,6 +331,8 @@ class HLObject:
     also a KeyError, so `get` and `pop` of a mapping return a default that is given. The use of an object that
     was deleted raises KeyError.
 
+    Programs may set attributes of their own on an object.
+
     A handle of a file that was opened for reading by path can be pickled: the process that unpickles the
     handle opens the file again. Any other handle raises TypeError.
 
@@ -377,7 +407,7 @@ class HLObject:
             '/surface/t2m'
         """
     @property
-    def id(self) -> ObjectID:
+    def id(self) -> Any:
         """The low-level identifier of the object, as h5py calls it.
 
         It can be obtained after the file is closed. It is a `FileID`, `GroupID`, `DatasetID` or `TypeID`.
@@ -388,8 +418,10 @@ class HLObject:
             >>> group.id.name
             b'/surface'
         """
+    @property
+    def _id(self) -> Any: ...
     def __bool__(self) -> bool:
-        """Returns True if the file is open."""
+        """Returns True if the object is open."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -1122,6 +1154,48 @@ class Group(HLObject):
             >>> list(group)
             ['levels', 't2m', 'version']
         """
+    def create_virtual_dataset(self, name: _Name, layout: Any, fillvalue: Any = None) -> Dataset:
+        """Creates a virtual dataset, whose elements are those of other datasets.
+
+        Args:
+            name: The path of the dataset.
+            layout: The `VirtualLayout`.
+            fillvalue: The value of elements without a source, or with a source that does not exist.
+
+        Returns:
+            The dataset.
+
+        Raises:
+            ValueError: The name exists, or the file is open for reading.
+
+        Example:
+            >>> layout = hs.VirtualLayout((2, 3), "f4", filename=file.filename)
+            >>> layout[1] = hs.VirtualSource(file["surface/t2m"])[0, 0]
+            >>> file.create_virtual_dataset("some", layout, fillvalue=-1)[:]
+            array([[-1., -1., -1.],
+                   [ 0.,  1.,  2.]], dtype=float32)
+        """
+    def build_virtual_dataset(
+        self, name: _Name, shape: Any, dtype: Any, maxshape: Any = None, fillvalue: Any = None
+    ) -> AbstractContextManager[Any]:
+        """Returns a context manager that yields a `VirtualLayout` and then creates the virtual dataset.
+
+        Args:
+            name: The path of the dataset.
+            shape: The shape.
+            dtype: The dtype.
+            maxshape: The largest shape, with None for no limit.
+            fillvalue: The value of elements without a source.
+
+        Returns:
+            The context manager.
+
+        Example:
+            >>> with file.build_virtual_dataset("rows", (2, 3), "f4") as layout:
+            ...     layout[0] = hs.VirtualSource(file["surface/t2m"])[0, 0]
+            >>> file["rows"].is_virtual
+            True
+        """
     def _create_dataset(self, name: str | bytes | None, request: Any) -> Dataset: ...
     def _link(self, name: str | bytes, object: Any) -> None: ...
     def _commit(self, name: str | bytes, dtype: Any) -> None: ...
@@ -1422,6 +1496,16 @@ class Datatype(HLObject):
         dtype('float64')
     """
 
+    @property
+    def id(self) -> Any:
+        """The low-level identifier of the datatype.
+
+        Example:
+            >>> file["count"] = np.dtype("i4")
+            >>> file["count"].id.get_size()
+            4
+        """
+
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
     def __init__(self, bind: TypeID) -> None: ...
     @property
@@ -1667,6 +1751,7 @@ class Dataset(HLObject):
 
         Raises:
             UnsupportedDtypeError: NumPy has no dtype for the datatype.
+            RuntimeError: The fill value is undefined.
 
         Example:
             >>> dataset.fillvalue
@@ -1678,12 +1763,32 @@ class Dataset(HLObject):
     def is_virtual(self) -> bool:
         """Whether the dataset is virtual: its elements are in other datasets.
 
-        Reading such a dataset is not supported yet.
-
         Example:
             >>> dataset.is_virtual
             False
         """
+    def virtual_sources(self, missing_only: bool = False) -> list[Any]:
+        """Lists the mappings of a virtual dataset.
+
+        Args:
+            missing_only: True lists only the mappings whose file or dataset does not exist. Their elements
+                read as the fill value.
+
+        Returns:
+            One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`,
+            "." for this file; `dset_name`; and `src_space`, the elements of the source.
+
+        Raises:
+            RuntimeError: The dataset is not virtual.
+
+        Example:
+            >>> with file.build_virtual_dataset("row", (3,), "f4") as layout:
+            ...     layout[:] = hs.VirtualSource("gone.h5", "t2m", (3,))
+            >>> [(one.file_name, one.dset_name) for one in file["row"].virtual_sources(missing_only=True)]
+            [('gone.h5', 't2m')]
+        """
+    def _set_virtual_prefix(self, prefix: str) -> None: ...
+    def _virtual_sources(self, find: bool) -> list[tuple[Any, str, str, Any, bool]]: ...
     @property
     def external(self) -> list[tuple[str, int, int]] | None:
         """The external files that hold the elements, or None if the elements are in this file.
@@ -2036,6 +2141,8 @@ class Dataset(HLObject):
     def _track_order(self) -> bool: ...
     def _write(self, sel: Any, array: _Array, shape: tuple[int, ...]) -> None: ...
     def _shape_of(self, sel: Any = None) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+    def _read_described(self, sel: Any, description: tuple[Any, ...]) -> bytes: ...
+    def _write_described(self, sel: Any, description: tuple[Any, ...], bytes: bytes) -> None: ...
 
 @type_check_only
 class _View:
@@ -2336,7 +2443,12 @@ class AttributeManager:
             >>> dataset.attrs.get("offset", 0)
             0
         """
-    def get_id(self, name: _Name) -> AttrID:
+    @property
+    def _id(self) -> Any: ...
+    def _set_described(
+        self, name: _Name, shape: list[int] | None, dtype: Any, elements: tuple[tuple[Any, ...], bytes]
+    ) -> None: ...
+    def get_id(self, name: _Name) -> Any:
         """Returns the low-level identifier of an attribute: shape and dtype without the value.
 
         Args:
@@ -2496,7 +2608,7 @@ class AttributeManager:
     def _set(self, name: str | bytes, shape: list[int] | None, dtype: Any, data: _Array | None) -> None: ...
     def _ipython_key_completions_(self) -> list[str]: ...
 
-@final
+@disjoint_base
 class AttrID:
     """The low-level identifier of an attribute, as h5py calls it: the result of `AttributeManager.get_id`.
 
@@ -2508,6 +2620,14 @@ class AttrID:
         (b'scale', (), dtype('float64'))
     """
 
+    def __new__(cls, manager: AttributeManager, name: _Name) -> Self: ...
+    @property
+    def _manager(self) -> AttributeManager: ...
+    @property
+    def _description(self) -> tuple[Any, ...]: ...
+    @property
+    def _named_type(self) -> Datatype | None: ...
+    def _elements(self) -> Any: ...
     @property
     def name(self) -> bytes:
         """The name of the attribute.
@@ -2561,9 +2681,9 @@ class AttrID:
 class ObjectID:
     """The low-level identifier of an object, as h5py calls it.
 
-    Identifiers are obtained from the property `id` of an object, not constructed. Two identifiers are equal
-    if they belong to the same object of the same file. The truth value is True while the file is open. The
-    properties `valid`, `id` and `name` can be used after the file is closed.
+    Identifiers are obtained from the property `id` of an object. Two identifiers are equal if they belong to
+    the same object of the same file. The truth value is True while the object is open. The properties
+    `valid`, `id` and `name` can be used after the file is closed.
 
     Example:
         >>> file["stations"].id == stations.id
@@ -2572,9 +2692,25 @@ class ObjectID:
         True
     """
 
+    def __new__(cls, object: HLObject) -> Self: ...
+    @property
+    def _object(self) -> Any: ...
+    def _close(self) -> None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def close(self) -> None:
+        """Closes the object of the identifier: the truth value of both is False from now on. Other handles of
+        the same object stay open.
+
+        Example:
+            >>> other = file["surface"]
+            >>> other.id.close()
+            >>> bool(other), bool(group)
+            (False, True)
+        """
+
     @property
     def valid(self) -> bool:
-        """True while the file is open.
+        """True while the object is open.
 
         Example:
             >>> dataset.id.valid
@@ -2603,17 +2739,16 @@ class ObjectID:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-@final
 class FileID(ObjectID):
     """The low-level identifier of a file.
 
     Example:
-        >>> file.id.name
-        b'/'
         >>> file.id.get_file_image()[1:4]
         b'HDF'
     """
 
+    def __new__(cls, object: File) -> Self: ...
+    def _keywords(self) -> dict[str, Any]: ...
     def get_filesize(self) -> int:
         """Returns the size of the file in bytes, without the user block.
 
@@ -2641,7 +2776,6 @@ class FileID(ObjectID):
             (2,)
         """
 
-@final
 class GroupID(ObjectID):
     """The low-level identifier of a group.
 
@@ -2652,7 +2786,9 @@ class GroupID(ObjectID):
         True
     """
 
-@final
+    def __new__(cls, object: Group) -> Self: ...
+
+@disjoint_base
 class TypeID(ObjectID):
     """The low-level identifier of a committed datatype.
 
@@ -2662,6 +2798,9 @@ class TypeID(ObjectID):
         b'/count'
     """
 
+    def __new__(cls, object: Datatype) -> Self: ...
+    @property
+    def _description(self) -> tuple[Any, ...]: ...
     @property
     def dtype(self) -> _DType:
         """The NumPy dtype of the datatype.
@@ -2675,7 +2814,7 @@ class TypeID(ObjectID):
             dtype('int32')
         """
 
-@final
+@disjoint_base
 class DatasetID(ObjectID):
     """The low-level identifier of a dataset: the chunks, as they are stored.
 
@@ -2692,6 +2831,15 @@ class DatasetID(ObjectID):
         True
     """
 
+    def __new__(cls, object: Dataset) -> Self: ...
+    @property
+    def _description(self) -> tuple[Any, ...]: ...
+    @property
+    def _named_type(self) -> Datatype | None: ...
+    @property
+    def _storage(self) -> tuple[int, int, int, Any]: ...
+    @property
+    def _pipeline(self) -> list[tuple[int, int, str | None, list[int]]]: ...
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of the dataset in elements, or None for an empty dataset.
@@ -2952,7 +3100,7 @@ class SoftLink:
     def __getnewargs__(self) -> tuple[str]: ...
     @property
     def path(self) -> str:
-        """The path that the link leads to. It may lead to nothing.
+        """The path that the link leads to. It may lead to nothing. It is `bytes` if it is not UTF-8.
 
         Example:
             >>> hs.SoftLink("/surface/t2m").path
@@ -2994,7 +3142,7 @@ class ExternalLink:
         """
     @property
     def path(self) -> str:
-        """The path of the object in the other file. It may lead to nothing.
+        """The path of the object in the other file. It may lead to nothing. It is `bytes` if it is not UTF-8.
 
         Example:
             >>> hs.ExternalLink("climate.h5", "/surface").path

@@ -44,3 +44,16 @@ def _open_object(cls: Any, path: str, keywords: dict[str, Any], name: str) -> An
     made = cls.__new__(cls)
     kind.__init__(made, found.id)
     return made
+
+
+def reduce_id(node: HLObject) -> tuple[Any, ...]:
+    """Returns what `ObjectID.__reduce__` returns: the identifier of the unpickled object.
+
+    Raises:
+        TypeError: The object cannot be pickled.
+    """
+    return _id_of, (node,)
+
+
+def _id_of(node: HLObject) -> Any:
+    return node.id

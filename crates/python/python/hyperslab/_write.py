@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, check_texts, item_type, vlen_array
+from ._arrays import array_for_new_object, check_texts, is_datatype, item_type, numpy_dtype, vlen_array
 from ._dtypes import check_string_dtype, check_vlen_dtype
-from ._native import Datatype, Empty, RegionReference
+from ._native import Empty, RegionReference
 from ._shapes import lengths
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def set_attribute(attrs: "AttributeManager", name: Any, data: Any, shape: Any = 
         return
     array = array_for_new_object(data, dtype)
     extent = array.shape if shape is None else lengths("shape", shape)
-    kind = array.dtype if dtype is None else dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+    kind = array.dtype if dtype is None else numpy_dtype(dtype)
     if kind.subdtype is not None:
         base, inner = kind.subdtype
         if extent[len(extent) - len(inner) :] != inner:
@@ -134,7 +134,7 @@ def set_attribute(attrs: "AttributeManager", name: Any, data: Any, shape: Any = 
         if math.prod(extent) != math.prod(array.shape):
             raise ValueError("Shape of new attribute conflicts with shape of data")
         array = np.asarray(array.reshape(extent), dtype=kind, order="C")
-    attrs._set(name, list(extent), dtype if isinstance(dtype, Datatype) else kind, array)
+    attrs._set(name, list(extent), dtype if is_datatype(dtype) else kind, array)
 
 
 def modify_attribute(attrs: "AttributeManager", name: Any, value: Any) -> None:

@@ -1,5 +1,6 @@
 //! Datasets: their properties as in h5py, and access to their elements.
 
+mod described;
 mod properties;
 mod read;
 mod write;
@@ -20,6 +21,7 @@ use crate::chunks::DatasetIterator;
 use crate::dtype::{Convention, Translation, descr_of};
 use crate::error::{OrRaise, in_one_shape};
 use crate::ids::ObjectID;
+use crate::name;
 use crate::object::{HLObject, base_name};
 use crate::opened::Opened;
 use crate::state::FileState;
@@ -105,6 +107,9 @@ impl Dataset {
     /// Returns the class that PyTables gives to the dataset.
     pub(crate) fn class(&self) -> Option<Class> {
         *self.class.get_or_init(|| {
+            if crate::stands_in() {
+                return None;
+            }
             // A damaged attribute is an error where it is read.
             let class = Class::of(&self.core).unwrap_or(None)?;
             let is_record = || Table::is_table(&self.core).unwrap_or(false);
@@ -153,8 +158,15 @@ impl Dataset {
 #[pymethods]
 impl Dataset {
     #[new]
-    #[pyo3(signature = (*_args, **_kwds), text_signature = "(bind)")]
-    fn make(_args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+    #[pyo3(signature = (*args, **_kwds), text_signature = "(bind)")]
+    fn make(args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        if let Ok(first) = args.get_borrowed_item(0)
+            && let Ok(wrapped) = first.cast::<Self>()
+        {
+            let (state, core) = (Arc::clone(&wrapped.get().state), wrapped.get().core.clone());
+            let own = Self::of(Opened::Lent(state, OnceLock::new()), Opened::Lent(core, OnceLock::new()));
+            return PyClassInitializer::from(HLObject::lent(wrapped.as_super().get())).add_subclass(own);
+        }
         let own = Self::of(Opened::not_yet(), Opened::not_yet());
         PyClassInitializer::from(HLObject::unopened()).add_subclass(own)
     }
@@ -166,7 +178,7 @@ impl Dataset {
         };
         slf.get().core.set(dataset.clone())?;
         slf.get().state.set(Arc::clone(&state))?;
-        slf.as_super().get().open(state, node)
+        slf.as_super().get().open(state, node, false)
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -239,11 +251,11 @@ impl Dataset {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let py = slf.py();
         let this = slf.get();
-        if !this.state.is_open() {
+        if !slf.as_super().get().is_open() {
             return Ok("<Closed HDF5 dataset>".to_owned());
         }
         let name = match slf.as_super().get().path(py)? {
-            Some(path) => format!("\"{}\"", base_name(path)),
+            Some(path) => format!("\"{}\"", name::shown(py, base_name(path))?),
             None => "(anonymous)".to_owned(),
         };
         let shape = this

@@ -3,9 +3,10 @@
 use hyperslab::{ExternalFile, Node};
 use hyperslab_filters::FilterId;
 use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::selection::StoredSelection;
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -242,6 +243,7 @@ impl Dataset {
     ///
     /// Raises:
     ///     UnsupportedDtypeError: NumPy has no dtype for the datatype.
+    ///     RuntimeError: The fill value is undefined.
     ///
     /// Example:
     ///     >>> dataset.fillvalue
@@ -251,6 +253,9 @@ impl Dataset {
     #[getter]
     fn fillvalue<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.check()?;
+        if self.core.fill_value().value == FillBytes::Undefined {
+            return Err(PyRuntimeError::new_err("Can't get fill value (fill value is undefined)"));
+        }
         let translation = self.translation(py)?;
         if translation.recipe.as_ref().is_some_and(|recipe| !recipe.is_text())
             && !matches!(self.core.fill_value().value, FillBytes::Defined(_))
@@ -276,14 +281,55 @@ impl Dataset {
 
     /// Whether the dataset is virtual: its elements are in other datasets.
     ///
-    /// Reading such a dataset is not supported yet.
-    ///
     /// Example:
     ///     >>> dataset.is_virtual
     ///     False
     #[getter]
     fn is_virtual(&self) -> bool {
         self.core.is_virtual()
+    }
+
+    /// Lists the mappings of a virtual dataset.
+    ///
+    /// Args:
+    ///     missing_only: True lists only the mappings whose file or dataset does not exist. Their elements
+    ///         read as the fill value.
+    ///
+    /// Returns:
+    ///     One named tuple for each mapping, in order: `vspace`, the elements of this dataset; `file_name`,
+    ///     "." for this file; `dset_name`; and `src_space`, the elements of the source.
+    ///
+    /// Raises:
+    ///     RuntimeError: The dataset is not virtual.
+    ///
+    /// Example:
+    ///     >>> with file.build_virtual_dataset("row", (3,), "f4") as layout:
+    ///     ...     layout[:] = hs.VirtualSource("gone.h5", "t2m", (3,))
+    ///     >>> [(one.file_name, one.dset_name) for one in file["row"].virtual_sources(missing_only=True)]
+    ///     [('gone.h5', 't2m')]
+    #[pyo3(signature = (missing_only=false))]
+    fn virtual_sources<'py>(slf: &Bound<'py, Self>, missing_only: bool) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().state.check()?;
+        let module = slf.py().import("hyperslab._virtual")?;
+        module.getattr("virtual_sources")?.call1((slf, missing_only))
+    }
+
+    /// Sets the folder in which a virtual dataset looks for source files with relative names.
+    fn _set_virtual_prefix(&self, prefix: &str) {
+        self.core.set_virtual_prefix(prefix);
+    }
+
+    /// Returns the mappings: for each the elements of this dataset, the file, the dataset, the elements of
+    /// the source, and whether the source is missing if `find` is true.
+    fn _virtual_sources<'py>(&self, py: Python<'py>, find: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let sources =
+            py.detach(|| if find { self.core.virtual_sources_found() } else { self.core.virtual_sources() });
+        let sources = sources.or_raise()?.into_iter().map(|source| {
+            let (target, elements) = (space(py, &source.target)?, space(py, &source.source)?);
+            let is_missing = source.is_missing.unwrap_or(false);
+            Ok((target, source.file, source.dataset, elements, is_missing).into_pyobject(py)?.into_any())
+        });
+        sources.collect()
     }
 
     /// The external files that hold the elements, or None if the elements are in this file.
@@ -350,4 +396,30 @@ impl Dataset {
     fn regionref<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))
     }
+}
+
+/// Returns a stored selection as the arguments of `hyperslab._virtual.Space`.
+fn space<'py>(py: Python<'py>, stored: &StoredSelection) -> PyResult<Bound<'py, PyAny>> {
+    let made = match stored {
+        StoredSelection::All => ("all",).into_pyobject(py)?.into_any(),
+        StoredSelection::None => ("none",).into_pyobject(py)?.into_any(),
+        StoredSelection::Regular(slab) => {
+            let axes = slab.axes.iter().map(|axis| (axis.start, axis.stride, axis.count, axis.block));
+            ("regular", axes.collect::<Vec<_>>()).into_pyobject(py)?.into_any()
+        }
+        StoredSelection::Blocks(blocks) if blocks.blocks().len() == 1 => {
+            let axes = blocks.blocks().flat_map(|(first, last)| first.iter().zip(last));
+            let axes = axes.map(|(first, last)| (*first, 1, 1, (last - first).saturating_add(1)));
+            ("regular", axes.collect::<Vec<_>>()).into_pyobject(py)?.into_any()
+        }
+        StoredSelection::Blocks(blocks) => {
+            let blocks = blocks.blocks().map(|(first, last)| (first.to_vec(), last.to_vec()));
+            ("blocks", blocks.collect::<Vec<_>>()).into_pyobject(py)?.into_any()
+        }
+        StoredSelection::Points(points) => {
+            let points = points.points().map(<[u64]>::to_vec);
+            ("points", points.collect::<Vec<_>>()).into_pyobject(py)?.into_any()
+        }
+    };
+    Ok(made)
 }

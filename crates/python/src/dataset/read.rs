@@ -331,6 +331,7 @@ impl Dataset {
         let mut reads: Vec<_> =
             requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
         py.detach(|| self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
+        read::warn_of_missing(py, self)?;
         drop(destinations);
         Ok(arrays)
     }

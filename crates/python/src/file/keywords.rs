@@ -59,7 +59,11 @@ impl Keywords {
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
         let mut options = CoreFile::options();
         let mut user_block = 0;
-        let mut libver = if mode == Mode::Read { bounds("earliest") } else { bounds("v110") };
+        let is_earliest = mode == Mode::Read || crate::stands_in();
+        let mut libver = bounds(if is_earliest { "earliest" } else { "v110" });
+        if crate::stands_in() {
+            options = options.version(version(&libver.0)?);
+        }
         let mut backing_store = true;
         let mut skip_fill_chunks = None;
         for (key, value) in given {

@@ -94,6 +94,16 @@ pub(crate) use self::open::path_of;
 #[derive(Debug)]
 pub(crate) struct File;
 
+/// Returns the driver that a program registered under this name, after the keywords of the program's driver
+/// were replaced by those of the driver that it is. `None` if no program did.
+fn registered_driver(name: &str, kwds: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
+    let Some(drivers) = kwds.py().import("sys")?.getattr("modules")?.get_item("hyperslab.low._drivers").ok()
+    else {
+        return Ok(None);
+    };
+    drivers.getattr("resolve")?.call1((name, kwds))?.extract()
+}
+
 fn state<'a>(slf: &'a Bound<'_, File>) -> &'a Arc<FileState> {
     &slf.as_super().as_super().get().state
 }
@@ -103,7 +113,7 @@ impl File {
     fn open(slf: &Bound<'_, Self>, state: Arc<FileState>) -> PyResult<()> {
         let root = state.core.root();
         slf.as_super().get().group.set(root.clone())?;
-        slf.as_super().as_super().get().open(state, Node::Group(root))
+        slf.as_super().as_super().get().open(state, Node::Group(root), true)
     }
 
     /// Returns an open file of the class `cls`. A subclass is called with the identifier of the file.
@@ -149,6 +159,8 @@ impl File {
         // Before a mode such as "w" changes another file.
         slf.as_super().get().group.check_not_set()?;
         let kwds = kwds.unwrap_or_else(|| PyDict::new(slf.py()));
+        let registered = driver.map(|name| registered_driver(name, &kwds)).transpose()?.flatten();
+        let driver = registered.as_deref().or(driver);
         if let Some(libver) = libver {
             kwds.set_item("libver", libver)?;
         }

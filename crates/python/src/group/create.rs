@@ -348,6 +348,68 @@ impl Group {
         Self::by_python(slf, "copy", args, kwds).map(drop)
     }
 
+    /// Creates a virtual dataset, whose elements are those of other datasets.
+    ///
+    /// Args:
+    ///     name: The path of the dataset.
+    ///     layout: The `VirtualLayout`.
+    ///     fillvalue: The value of elements without a source, or with a source that does not exist.
+    ///
+    /// Returns:
+    ///     The dataset.
+    ///
+    /// Raises:
+    ///     ValueError: The name exists, or the file is open for reading.
+    ///
+    /// Example:
+    ///     >>> layout = hs.VirtualLayout((2, 3), "f4", filename=file.filename)
+    ///     >>> layout[1] = hs.VirtualSource(file["surface/t2m"])[0, 0]
+    ///     >>> file.create_virtual_dataset("some", layout, fillvalue=-1)[:]
+    ///     array([[-1., -1., -1.],
+    ///            [ 0.,  1.,  2.]], dtype=float32)
+    #[pyo3(signature = (name, layout, fillvalue=None))]
+    fn create_virtual_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        layout: &Bound<'py, PyAny>,
+        fillvalue: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().state.check()?;
+        let args = (name, layout, fillvalue).into_pyobject(slf.py())?;
+        calls::method(slf.as_any(), "_virtual", "create_virtual_dataset", &args, None)
+    }
+
+    /// Returns a context manager that yields a `VirtualLayout` and then creates the virtual dataset.
+    ///
+    /// Args:
+    ///     name: The path of the dataset.
+    ///     shape: The shape.
+    ///     dtype: The dtype.
+    ///     maxshape: The largest shape, with None for no limit.
+    ///     fillvalue: The value of elements without a source.
+    ///
+    /// Returns:
+    ///     The context manager.
+    ///
+    /// Example:
+    ///     >>> with file.build_virtual_dataset("rows", (2, 3), "f4") as layout:
+    ///     ...     layout[0] = hs.VirtualSource(file["surface/t2m"])[0, 0]
+    ///     >>> file["rows"].is_virtual
+    ///     True
+    #[pyo3(signature = (name, shape, dtype, maxshape=None, fillvalue=None))]
+    fn build_virtual_dataset<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        shape: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+        maxshape: Option<&Bound<'py, PyAny>>,
+        fillvalue: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().state.check()?;
+        let args = (name, shape, dtype, maxshape, fillvalue).into_pyobject(slf.py())?;
+        calls::method(slf.as_any(), "_virtual", "build_virtual_dataset", &args, None)
+    }
+
     /// Creates a dataset from the arguments that `hyperslab._create` has parsed.
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,

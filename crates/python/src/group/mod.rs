@@ -20,6 +20,7 @@ use crate::error::{OrRaise, is_missing, missing_object};
 use crate::file::keywords::no_swmr;
 use crate::ids::ObjectID;
 use crate::links::link_object;
+use crate::name::{self, Name};
 use crate::object::{HLObject, name_of, name_required, wrap};
 use crate::opened::Opened;
 use crate::reference::Reference;
@@ -115,7 +116,7 @@ impl Group {
     }
 
     /// Returns the link at the end of `path`, or `None` if the link or a group before it does not exist.
-    fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
+    pub(crate) fn link(&self, py: Python<'_>, path: &str) -> PyResult<Option<Link>> {
         let path = path.trim_end_matches('/');
         let found = py.detach(|| match path.rsplit_once('/') {
             Some(("", name)) => self.group.group("/")?.link(name),
@@ -143,7 +144,7 @@ impl Group {
             return Err(PyValueError::new_err(format!("{bind} is not a GroupID")));
         };
         slf.get().group.set(group.clone())?;
-        slf.as_super().get().open(state, node)
+        slf.as_super().get().open(state, node, false)
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -187,10 +188,10 @@ impl Group {
     }
 
     #[pyo3(name = "_names")]
-    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<Name<String>>> {
         open_state(slf)?;
         let group = &slf.get().group;
-        slf.py().detach(|| group.names()).or_raise()
+        slf.py().detach(|| group.names()).or_raise().map(name::names)
     }
 
     /// Returns a view of the names of the members, like `dict.keys`.
@@ -417,20 +418,23 @@ impl Group {
         calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
-    fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+    fn _ipython_key_completions_(slf: &Bound<'_, Self>) -> PyResult<Vec<Name<String>>> {
         let mut names = Self::names(slf)?;
-        names.sort();
+        names.sort_by(|Name(a), Name(b)| a.cmp(b));
         Ok(names)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let object = slf.as_super().get();
-        if !object.state.is_open() {
+        if !object.is_open() {
             return Ok("<Closed HDF5 group>".to_owned());
         }
         let members = Self::__len__(slf)?;
         Ok(match object.path(slf.py())? {
-            Some(path) => format!("<HDF5 group \"{path}\" ({members} members)>"),
+            Some(path) => {
+                let path = name::shown(slf.py(), path)?;
+                format!("<HDF5 group \"{path}\" ({members} members)>")
+            }
             None => format!("<HDF5 group (anonymous) ({members} members)>"),
         })
     }

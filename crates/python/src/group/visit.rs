@@ -9,6 +9,7 @@ use pyo3::types::PyTuple;
 use super::{Group, open_state};
 use crate::error::{ClosedError, OrRaise, exception};
 use crate::links::link_object;
+use crate::name::Name;
 use crate::object::wrap;
 
 impl Group {
@@ -70,7 +71,7 @@ impl Group {
     ///     'surface/t2m'
     fn visit<'py>(slf: &Bound<'py, Self>, func: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Self::walk(slf, false, func, |step| (&*step.path,).into_pyobject(py))
+        Self::walk(slf, false, func, |step| (Name(&step.path),).into_pyobject(py))
     }
 
     /// Calls a function with the path and the object of every object below this group.
@@ -98,7 +99,7 @@ impl Group {
         let state = Arc::clone(open_state(slf)?);
         Self::walk(slf, false, func, |step| {
             let node = step.new_node().ok_or_else(|| ClosedError::new_err("no object behind a hard link"))?;
-            (&*step.path, wrap(py, &state, node.clone())?).into_pyobject(py)
+            (Name(&step.path), wrap(py, &state, node.clone())?).into_pyobject(py)
         })
     }
 
@@ -126,7 +127,7 @@ impl Group {
         func: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Self::walk(slf, true, func, |step| (&*step.path,).into_pyobject(py))
+        Self::walk(slf, true, func, |step| (Name(&step.path),).into_pyobject(py))
     }
 
     /// Calls a function with the path and the link of every link below this group.
@@ -157,7 +158,7 @@ impl Group {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         Self::walk(slf, true, func, |step| {
-            (&*step.path, link_object(py, &step.link.target)?).into_pyobject(py)
+            (Name(&step.path), link_object(py, &step.link.target)?).into_pyobject(py)
         })
     }
 }

@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 
 use hyperslab::storage::ChunkRecord;
 use hyperslab_format::layout::Layout;
+use hyperslab_format::message::fill::FillBytes;
+use hyperslab_format::message::filters::FilterSpec;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
@@ -15,8 +17,12 @@ use super::ObjectID;
 use crate::buffer;
 use crate::create::writable;
 use crate::dataset::Dataset;
+use crate::description::describe;
 use crate::error::{OrRaise, exception};
+use crate::filters;
+use crate::object::wrap;
 use crate::store_info::{self, StoreInfos};
+
 /// The low-level identifier of a dataset: the chunks, as they are stored.
 ///
 /// Methods for chunks raise RuntimeError if the dataset is not stored in chunks. Every method raises
@@ -30,7 +36,7 @@ use crate::store_info::{self, StoreInfos};
 ///     >>> dataset.id.write_direct_chunk((3, 0, 0), stored, mask)
 ///     >>> bool((dataset[3] == dataset[0]).all())
 ///     True
-#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[pyclass(frozen, subclass, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct DatasetID {
     pub(super) dataset: Py<Dataset>,
@@ -57,6 +63,11 @@ impl DatasetID {
 
 #[pymethods]
 impl DatasetID {
+    #[new]
+    fn new(object: &Bound<'_, Dataset>) -> PyClassInitializer<Self> {
+        ObjectID::base(object.as_super()).add_subclass(Self { dataset: object.clone().unbind() })
+    }
+
     /// The shape of the dataset in elements, or None for an empty dataset.
     ///
     /// Example:
@@ -329,6 +340,50 @@ impl DatasetID {
         let bytes = py.get_type::<PyBytes>().call1((data,))?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes();
         py.detach(|| dataset.core.write_stored_chunk(&first, filter_mask, bytes)).or_raise()
+    }
+
+    /// The datatype of the elements as `hyperslab.low.h5t` describes it.
+    #[getter]
+    fn _description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        describe(py, &self.dataset.get().core.datatype())
+    }
+
+    /// The committed datatype of the elements, or None.
+    #[getter]
+    fn _named_type<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let dataset = slf.get().open()?;
+        let Some(address) = dataset.core.committed_datatype() else { return Ok(None) };
+        let node = slf.py().detach(|| dataset.core.file().object_at(address)).or_raise()?;
+        wrap(slf.py(), &dataset.state, node).map(Some)
+    }
+
+    /// The layout, the times of allocation and of filling, and the fill value: None for the default, False
+    /// for none, or the bytes of an element.
+    #[getter]
+    fn _storage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let dataset = &self.dataset.get().core;
+        let layout = match dataset.layout() {
+            Layout::Compact { .. } => 0,
+            Layout::Contiguous(_) => 1,
+            Layout::Chunked(_) => 2,
+            Layout::Virtual { .. } => 3,
+        };
+        let fill = dataset.fill_value();
+        let value = match &fill.value {
+            FillBytes::Default => py.None(),
+            FillBytes::Undefined => false.into_pyobject(py)?.to_owned().into_any().unbind(),
+            FillBytes::Defined(bytes) => PyBytes::new(py, bytes).into_any().unbind(),
+        };
+        (layout, fill.allocation as u8, fill.write as u8, value).into_pyobject(py)
+    }
+
+    /// The filters: the number, the flags, the name and the client data of each.
+    #[getter]
+    fn _pipeline(&self) -> Vec<(u16, u16, Option<String>, Vec<u32>)> {
+        let described = |filter: &FilterSpec| {
+            (filter.id, filter.flags, filters::name(filter).into(), filter.client_data.clone())
+        };
+        self.dataset.get().core.filters().filters.iter().map(described).collect()
     }
 
     /// Returns the stored size of all elements.

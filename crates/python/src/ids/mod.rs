@@ -1,29 +1,35 @@
-//! The low-level identifiers of h5py. Here, they are views of an object, with the methods that programs use.
+//! The low-level identifiers of h5py: views of an object. `hyperslab.low` extends each class in Python.
 
+mod attribute;
 mod dataset;
+mod facts;
 
 use std::sync::Arc;
 
 use hyperslab::Node;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::dataset::Dataset;
 use crate::datatype::Datatype;
+use crate::description::describe;
 use crate::error::OrRaise;
 use crate::file::File;
 use crate::group::Group;
 use crate::object::{HLObject, hash_of};
 use crate::state::FileState;
 
+pub(crate) use self::attribute::AttrID;
 pub(crate) use self::dataset::DatasetID;
+pub(crate) use self::facts::{attribute_facts, link_facts, object_facts};
 
 /// The low-level identifier of an object, as h5py calls it.
 ///
-/// Identifiers are obtained from the property `id` of an object, not constructed. Two identifiers are equal
-/// if they belong to the same object of the same file. The truth value is True while the file is open. The
-/// properties `valid`, `id` and `name` can be used after the file is closed.
+/// Identifiers are obtained from the property `id` of an object. Two identifiers are equal if they belong to
+/// the same object of the same file. The truth value is True while the object is open. The properties
+/// `valid`, `id` and `name` can be used after the file is closed.
 ///
 /// Example:
 ///     >>> file["stations"].id == stations.id
@@ -33,6 +39,7 @@ pub(crate) use self::dataset::DatasetID;
 #[pyclass(frozen, subclass, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ObjectID {
+    object: Py<HLObject>,
     state: Arc<FileState>,
     identity: ((u64, u64), u64),
     node: Node,
@@ -41,11 +48,9 @@ pub(crate) struct ObjectID {
 /// The low-level identifier of a file.
 ///
 /// Example:
-///     >>> file.id.name
-///     b'/'
 ///     >>> file.id.get_file_image()[1:4]
 ///     b'HDF'
-#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[pyclass(frozen, subclass, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct FileID;
 
@@ -56,7 +61,7 @@ pub(crate) struct FileID;
 ///     b'/surface'
 ///     >>> group.id == file["surface"].id
 ///     True
-#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[pyclass(frozen, subclass, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct GroupID;
 
@@ -66,56 +71,85 @@ pub(crate) struct GroupID;
 ///     >>> file["count"] = np.dtype("i4")
 ///     >>> file["count"].id.name
 ///     b'/count'
-#[pyclass(frozen, extends = ObjectID, module = "hyperslab")]
+#[pyclass(frozen, subclass, extends = ObjectID, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct TypeID {
     datatype: Py<Datatype>,
 }
 
+/// The classes and functions of `hyperslab.low` that make identifiers.
+static DATASET_ID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static FILE_ID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static GROUP_ID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static TYPE_ID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
 impl ObjectID {
     /// Returns the identifier of an object.
     pub(crate) fn of<'py>(object: &Bound<'py, HLObject>) -> PyResult<Bound<'py, PyAny>> {
-        let py = object.py();
+        let (maker, module, name) = if object.cast::<Dataset>().is_ok() {
+            (&DATASET_ID, "h5d", "DatasetID")
+        } else if object.cast::<File>().is_ok() {
+            (&FILE_ID, "h5f", "FileID")
+        } else if object.cast::<Group>().is_ok() {
+            (&GROUP_ID, "h5g", "GroupID")
+        } else {
+            (&TYPE_ID, "h5t", "type_of")
+        };
+        let import =
+            || Ok::<_, PyErr>(object.py().import(format!("hyperslab.low.{module}"))?.getattr(name)?.unbind());
+        maker.get_or_try_init(object.py(), import)?.bind(object.py()).call1((object,))
+    }
+
+    fn base(object: &Bound<'_, HLObject>) -> PyClassInitializer<Self> {
         let this = object.get();
-        let base = PyClassInitializer::from(Self {
+        PyClassInitializer::from(Self {
+            object: object.clone().unbind(),
             state: Arc::clone(&this.state),
             identity: this.identity(),
             node: this.node.clone(),
-        });
-        Ok(if let Ok(dataset) = object.cast::<Dataset>() {
-            Bound::new(py, base.add_subclass(DatasetID { dataset: dataset.clone().unbind() }))?.into_any()
-        } else if object.cast::<File>().is_ok() {
-            Bound::new(py, base.add_subclass(FileID))?.into_any()
-        } else if object.cast::<Group>().is_ok() {
-            Bound::new(py, base.add_subclass(GroupID))?.into_any()
-        } else {
-            let datatype = object.cast::<Datatype>()?.clone().unbind();
-            Bound::new(py, base.add_subclass(TypeID { datatype }))?.into_any()
         })
     }
-}
 
-impl ObjectID {
+    /// Whether `bind` is the identifier of a datatype that is in no file.
+    pub(crate) fn is_transient_type(bind: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(bind.getattr_opt("_committed")?.is_some_and(|committed| committed.is_none()))
+    }
+
     /// Returns the object of an identifier, for a constructor. `ValueError`: `bind` is not an identifier.
     pub(crate) fn object(bind: &Bound<'_, PyAny>) -> PyResult<(Arc<FileState>, Node)> {
+        // The identifier of a committed datatype is part of an identifier of a datatype.
+        let inner = if bind.is_instance_of::<Self>() { bind.clone() } else { committed(bind)? };
         let not_id =
             |_| PyValueError::new_err(format!("{bind} is not an identifier: give the `id` of an object"));
-        let id = bind.cast::<Self>().map_err(not_id)?.get();
+        let id = inner.cast::<Self>().map_err(not_id)?.get();
         id.state.check()?;
         Ok((Arc::clone(&id.state), id.node.clone()))
     }
 }
 
+/// Returns the native identifier that an identifier of a committed datatype has, or `bind` itself.
+fn committed<'py>(bind: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match bind.getattr_opt("_committed")? {
+        Some(inner) if !inner.is_none() => inner,
+        _ => bind.clone(),
+    })
+}
+
 #[pymethods]
 impl ObjectID {
-    /// True while the file is open.
+    #[new]
+    fn new(object: &Bound<'_, HLObject>) -> PyClassInitializer<Self> {
+        Self::base(object)
+    }
+
+    /// True while the object is open.
     ///
     /// Example:
     ///     >>> dataset.id.valid
     ///     True
     #[getter]
     fn valid(&self) -> bool {
-        self.state.is_open()
+        self.object.get().is_open()
     }
 
     /// The address of the header of the object, in bytes from the end of the user block of the file.
@@ -141,8 +175,31 @@ impl ObjectID {
         (!path.is_empty()).then(|| PyBytes::new(py, path.as_bytes()))
     }
 
+    /// Closes the object of the identifier: the truth value of both is False from now on. Other handles of
+    /// the same object stay open.
+    ///
+    /// Example:
+    ///     >>> other = file["surface"]
+    ///     >>> other.id.close()
+    ///     >>> bool(other), bool(group)
+    ///     (False, True)
+    fn close(&self) {
+        self.object.get().close();
+    }
+
+    /// Closes the object of the identifier, as `close` does.
+    fn _close(&self) {
+        self.object.get().close();
+    }
+
+    /// The object.
+    #[getter]
+    fn _object<'py>(&self, py: Python<'py>) -> Bound<'py, HLObject> {
+        self.object.bind(py).clone()
+    }
+
     fn __bool__(&self) -> bool {
-        self.state.is_open()
+        self.object.get().is_open()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -152,10 +209,28 @@ impl ObjectID {
     fn __hash__(&self) -> u64 {
         hash_of(self.identity)
     }
+
+    /// Pickles the identifier of an object. Unpickling opens the file again.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._pickle")?.getattr("reduce_id")?.call1((&slf.get().object,))
+    }
+}
+
+#[pymethods]
+impl GroupID {
+    #[new]
+    fn new(object: &Bound<'_, Group>) -> PyClassInitializer<Self> {
+        ObjectID::base(object.as_super()).add_subclass(Self)
+    }
 }
 
 #[pymethods]
 impl FileID {
+    #[new]
+    fn new(object: &Bound<'_, File>) -> PyClassInitializer<Self> {
+        ObjectID::base(object.as_super().as_super()).add_subclass(Self)
+    }
+
     /// Returns the size of the file in bytes, without the user block.
     ///
     /// The size counts changes that are not in the file yet. It may change with the next `File.flush`.
@@ -198,10 +273,20 @@ impl FileID {
         let image: Vec<u8> = image.or_raise()?;
         Ok(PyBytes::new(py, &image))
     }
+
+    /// Returns the keywords with which the file was opened.
+    fn _keywords<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().state.given(slf.py())
+    }
 }
 
 #[pymethods]
 impl TypeID {
+    #[new]
+    fn new(object: &Bound<'_, Datatype>) -> PyClassInitializer<Self> {
+        ObjectID::base(object.as_super()).add_subclass(Self { datatype: object.clone().unbind() })
+    }
+
     /// The NumPy dtype of the datatype.
     ///
     /// Raises:
@@ -214,5 +299,11 @@ impl TypeID {
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.datatype.bind(py).getattr("dtype")
+    }
+
+    /// The datatype as `hyperslab.low.h5t` describes it.
+    #[getter]
+    fn _description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        describe(py, self.datatype.get().datatype.datatype())
     }
 }

@@ -1,6 +1,6 @@
 """A pytest plugin that writes the outcome of every test to the file given by H5PY_OWN_OUTCOMES.
 
-A test that leaves an unsound file fails.
+A test that leaves an unsound file fails, unless OUTCOMES_ONLY is set.
 """
 
 import json
@@ -21,6 +21,8 @@ _WORSE = {"passed": 0, "skipped": 1, "failed": 2}
 def pytest_runtest_call(item):
     """Checks the files that the test has left in the directory of its class, or in its own directory."""
     result = yield
+    if "OUTCOMES_ONLY" in os.environ:
+        return result
     directory = getattr(item.cls, "tempdir", None) or item.funcargs.get("tmp_path")
     if directory is not None:
         CHECKS.directory(directory, item.name in DAMAGES)

@@ -14,6 +14,7 @@ use hyperslab_format::array::{ElementFormat, Page};
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::BTree2Node;
+use hyperslab_format::cache_image::CacheImage;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::group::symbol::{SymbolTableContext, SymbolTableEntry, SymbolTableNode};
 use hyperslab_format::header::{Chunk, ChunkContext, Framing, ObjectHeader};
@@ -24,6 +25,7 @@ use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::HeapId;
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
@@ -36,10 +38,14 @@ use hyperslab_format::message::group_info::GroupInfo;
 use hyperslab_format::message::link::Link;
 use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::{
-    BTreeK, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount, SymbolTable,
+    BTreeK, CacheImageMessage, Comment, Continuation, ModificationTime, OldModificationTime, ReferenceCount,
+    SharedMessages, SymbolTable,
 };
+use hyperslab_format::selection::StoredSelection;
+use hyperslab_format::shared_messages::list::{SharedMessageList, SharedMessageListContext};
+use hyperslab_format::shared_messages::table::SharedMessageTable;
 use hyperslab_format::superblock::Superblock;
-use hyperslab_format::{Addr, Reader, Structure, Width, Widths, Writer};
+use hyperslab_format::{Addr, Extent, Reader, Structure, Width, Widths, Writer};
 
 use super::input::Input;
 
@@ -68,7 +74,7 @@ const WIDTHS: [Widths; 6] = [
 
 type Check = fn(&[u8], Widths);
 
-const STRUCTURES: [(&str, Check); 40] = [
+const STRUCTURES: [(&str, Check); 47] = [
     ("Superblock", alone::<Superblock>),
     ("ObjectHeader", alone::<ObjectHeader>),
     ("Chunk", chunk),
@@ -109,6 +115,13 @@ const STRUCTURES: [(&str, Check); 40] = [
     ("IndexBlock", index_block),
     ("SecondaryBlock", secondary_block),
     ("DataBlock", data_block),
+    ("SharedMessages", alone::<SharedMessages>),
+    ("CacheImageMessage", alone::<CacheImageMessage>),
+    ("SharedMessageTable", shared_table),
+    ("SharedMessageList", shared_list),
+    ("CacheImage", cache_image),
+    ("StoredSelection", alone::<StoredSelection>),
+    ("VirtualMappings", alone::<VirtualMappings>),
 ];
 
 /// The address of the structures.
@@ -157,6 +170,23 @@ fn chunk(bytes: &[u8], widths: Widths) {
     };
     let rest = input.rest();
     check::<Chunk>(rest, widths, &ChunkContext { framing, len: rest.len() as u64 });
+}
+
+fn shared_table(bytes: &[u8], widths: Widths) {
+    let mut input = Input(bytes);
+    let indexes = input.u8() % 9;
+    check::<SharedMessageTable>(input.rest(), widths, &indexes);
+}
+
+fn shared_list(bytes: &[u8], widths: Widths) {
+    let mut input = Input(bytes);
+    let (messages, spare) = (input.u16() % 100, input.u16() % 100);
+    let context = SharedMessageListContext { messages, list_max: messages + spare };
+    check::<SharedMessageList>(input.rest(), widths, &context);
+}
+
+fn cache_image(bytes: &[u8], widths: Widths) {
+    check::<CacheImage>(bytes, widths, &Extent::new(AT, bytes.len() as u64));
 }
 
 fn btree1(bytes: &[u8], widths: Widths) {

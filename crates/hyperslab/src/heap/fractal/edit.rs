@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hyperslab_format::heap::fractal::block::{DirectBlock, DirectBlockContext};
 use hyperslab_format::heap::fractal::geometry::HeapGeometry;
 use hyperslab_format::heap::fractal::header::{FractalHeapHeader, HeapStatistics};
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
@@ -110,15 +109,12 @@ pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
 /// A heap within a step that changes it. [`finish`](Self::finish) writes the header.
 pub(super) struct Edit<'t, 's> {
     txn: &'t mut Txn<'s>,
-    heap: FractalHeap<'s>,
+    pub(super) heap: FractalHeap<'s>,
 }
 
 impl<'t, 's> Edit<'t, 's> {
     fn open(txn: &'t mut Txn<'s>, at: Addr) -> Result<Self> {
         let heap = FractalHeap::open(txn.store(), at)?;
-        if heap.header.filtering.is_some() {
-            return Err(Error::unsupported("changing a fractal heap that has filters", "III.G"));
-        }
         Ok(Self { txn, heap })
     }
 
@@ -143,10 +139,9 @@ impl<'t, 's> Edit<'t, 's> {
             }
             block.offset
         };
-        let Place { at, size, within, .. } = self.heap.place(offset)?;
-        let context = DirectBlockContext { geometry: *self.geometry(), size };
-        let is_done = self.txn.edit::<DirectBlock, _>(at, &context, |block| {
-            block.object_mut(within, len).map(|place| place.copy_from_slice(object)).is_some()
+        let place = self.heap.place(offset)?;
+        let is_done = self.edit_block(&place, |block| {
+            block.object_mut(place.within, len).map(|place| place.copy_from_slice(object)).is_some()
         })?;
         if !is_done {
             return Err(self.misplaced(offset));

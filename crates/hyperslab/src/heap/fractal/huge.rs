@@ -18,15 +18,24 @@ impl Edit<'_, '_> {
     /// Stores an object in an extent of its own. Its bytes are written at once, because nothing refers to
     /// them yet.
     pub(super) fn insert_huge(&mut self, object: &[u8]) -> Result<HeapId> {
+        let size = object.len() as u64;
+        let encoded = self.encoded(object)?;
+        let (object, filtered) = match &encoded {
+            Some((stored, mask)) => (&stored[..], Some((*mask, size))),
+            None => (object, None),
+        };
         let length = object.len() as u64;
         let addr = self.txn().allocate(SpaceKind::Raw, length)?.addr;
         self.txn().store().write_data(addr, object)?;
         let (is_direct, id) = if self.is_direct() { (true, None) } else { (false, Some(self.next_id()?)) };
-        let record = Record::Huge { addr, length, filtered: None, id };
+        let record = Record::Huge { addr, length, filtered, id };
         if self.header().huge_btree.is_undefined() {
             let widths = self.widths();
-            let (kind, lengths) = if is_direct { (DIRECT, 1) } else { (INDIRECT, 2) };
-            let size = u16::try_from(widths.offset.bytes() + lengths * widths.length.bytes()).unwrap_or(0);
+            let mut size = widths.offset.bytes() + (1 + usize::from(!is_direct)) * widths.length.bytes();
+            if filtered.is_some() {
+                size += 4 + widths.length.bytes(); // the mask, and the size before filtering
+            }
+            let (kind, size) = (self.huge_kind(), u16::try_from(size).unwrap_or(0));
             let Some(form) = RecordForm::new(kind, size, widths) else {
                 return Err(self.broken(ErrorKind::Missing { what: "a record type for huge objects" }));
             };
@@ -37,9 +46,9 @@ impl Edit<'_, '_> {
         let key = key(&record);
         btree2::insert(self.txn(), tree, &record, &move |other: &Record| Ok(self::key(other).cmp(&key)))?;
         let statistics = &mut self.header_mut().statistics;
-        statistics.huge_size = statistics.huge_size.saturating_add(length);
+        statistics.huge_size = statistics.huge_size.saturating_add(size);
         statistics.huge_objects = statistics.huge_objects.saturating_add(1);
-        Ok(id.map_or(HeapId::HugeDirect { addr, length, filtered: None }, |id| HeapId::HugeIndirect { id }))
+        Ok(id.map_or(HeapId::HugeDirect { addr, length, filtered }, |id| HeapId::HugeIndirect { id }))
     }
 
     /// Removes the object that `id` names, and frees its extent.
@@ -56,12 +65,13 @@ impl Edit<'_, '_> {
             }
             None => None,
         };
-        let Some(Record::Huge { addr, length, .. }) = found else {
+        let Some(Record::Huge { addr, length, filtered, .. }) = found else {
             return Err(self.broken(ErrorKind::Missing { what: "a huge object" }));
         };
         free_blocks::<FractalHeapHeader>(self.txn(), addr, vec![Extent::new(addr, length)])?;
         let header = self.header_mut();
-        header.statistics.huge_size = header.statistics.huge_size.saturating_sub(length);
+        let size = filtered.map_or(length, |(_, size)| size);
+        header.statistics.huge_size = header.statistics.huge_size.saturating_sub(size);
         header.statistics.huge_objects = header.statistics.huge_objects.saturating_sub(1);
         if header.statistics.huge_objects == 0 { self.clear_huge() } else { Ok(()) }
     }
@@ -70,7 +80,7 @@ impl Edit<'_, '_> {
     pub(super) fn clear_huge(&mut self) -> Result<()> {
         let Some(tree) = self.header().huge_btree.defined() else { return Ok(()) };
         let mut objects = Vec::new();
-        let kind = if self.is_direct() { DIRECT } else { INDIRECT };
+        let kind = self.huge_kind();
         BTree2::open(self.txn().store(), tree, kind)?.visit(&mut |record| {
             if let Record::Huge { addr, length, .. } = record {
                 objects.push(Extent::new(*addr, *length));
@@ -100,6 +110,12 @@ impl Edit<'_, '_> {
     fn is_direct(&self) -> bool {
         self.id_form().huge_is_direct(self.widths())
     }
+
+    /// Returns the type of the B-tree of huge objects.
+    fn huge_kind(&self) -> u8 {
+        let kind = if self.is_direct() { DIRECT } else { INDIRECT };
+        if self.header().filtering.is_some() { kind + 1 } else { kind }
+    }
 }
 
 /// Returns the sort key of a record of a huge object: its number, or its address and length.
@@ -112,6 +128,6 @@ fn key(record: &Record) -> (u64, u64) {
 }
 
 /// The types of the B-trees of huge objects without filters. Ids hold the objects' numbers, or their
-/// addresses.
+/// addresses. With filters, the type is greater by one.
 const INDIRECT: u8 = 1;
 const DIRECT: u8 = 3;

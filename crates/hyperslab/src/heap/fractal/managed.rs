@@ -26,9 +26,9 @@ impl Edit<'_, '_> {
         let starting = self.header().starting_size;
         let wanted = len.saturating_add(overhead).next_power_of_two().max(starting);
         if self.header().root.is_undefined() && wanted == starting {
-            let at = self.put_direct(0, starting)?;
+            let root = self.put_direct(0, starting)?;
+            self.set_root_block(root);
             let header = self.header_mut();
-            header.root = at;
             header.statistics.managed_space = starting;
             header.free_space = starting.saturating_sub(overhead);
             return Ok(NewBlock { offset: overhead, len: starting.saturating_sub(overhead) });
@@ -42,8 +42,8 @@ impl Edit<'_, '_> {
 
     /// Makes the root an indirect block. A root direct block becomes its first entry.
     fn put_first_root(&mut self) -> Result<()> {
-        let first = self.header().root;
-        let used = if first.is_defined() { self.header().starting_size } else { 0 };
+        let first = self.root_block();
+        let used = if first.addr.is_defined() { self.header().starting_size } else { 0 };
         // 0 rows means as many as fit (spec); heaps that libhdf5 makes never have that.
         let rows = match self.header().starting_rows {
             0 => self.geometry().max_root_rows(),
@@ -60,7 +60,9 @@ impl Edit<'_, '_> {
             let header = self.header_mut();
             header.free_space = header.free_space.saturating_add(grown);
         }
-        self.header_mut().statistics.iterator_offset = used;
+        let header = self.header_mut();
+        header.statistics.iterator_offset = used;
+        header.filtering.iter_mut().for_each(|filtering| (filtering.root_size, filtering.root_mask) = (0, 0));
         Ok(())
     }
 
@@ -134,7 +136,7 @@ impl Edit<'_, '_> {
                             child
                         } else {
                             let made = self.put_indirect(start, Vec::new(), below)?;
-                            self.set_entry(at, rows, step.entry, made)?;
+                            self.set_entry(at, rows, step.entry, BlockEntry { addr: made, ..NO_BLOCK })?;
                             made
                         };
                         (at, rows) = (child, below);
@@ -151,14 +153,19 @@ impl Edit<'_, '_> {
     }
 
     /// Puts an empty direct block.
-    fn put_direct(&mut self, offset: u64, size: u64) -> Result<Addr> {
+    fn put_direct(&mut self, offset: u64, size: u64) -> Result<BlockEntry> {
         let context = DirectBlockContext { geometry: *self.geometry(), size };
-        let at = self.txn().allocate_metadata(size)?;
         let block = DirectBlock::new(offset, Vec::new(), &context, self.widths());
-        self.txn().put(at, block, context);
+        let made = if self.header().filtering.is_some() {
+            self.put_filtered(block, &context)?
+        } else {
+            let addr = self.txn().allocate_metadata(size)?;
+            self.txn().put(addr, block, context);
+            BlockEntry { addr, filtered: None }
+        };
         let statistics = &mut self.header_mut().statistics;
         statistics.allocated_space = statistics.allocated_space.saturating_add(size);
-        Ok(at)
+        Ok(made)
     }
 
     /// Puts an indirect block of `rows` rows that begins with `entries`, for the heap from `offset` on.
@@ -171,11 +178,11 @@ impl Edit<'_, '_> {
         Ok(at)
     }
 
-    fn set_entry(&mut self, at: Addr, rows: u16, entry: usize, child: Addr) -> Result<()> {
+    pub(super) fn set_entry(&mut self, at: Addr, rows: u16, entry: usize, child: BlockEntry) -> Result<()> {
         let context = IndirectBlockContext { geometry: *self.geometry(), rows };
         self.txn().edit::<IndirectBlock, _>(at, &context, |block| {
             if let Some(entry) = block.entries.get_mut(entry) {
-                entry.addr = child;
+                *entry = child;
             }
         })
     }
@@ -188,26 +195,35 @@ impl Edit<'_, '_> {
                 0 => HeapChild::Direct { size: self.header().starting_size },
                 rows => HeapChild::Indirect { rows },
             };
+            let root = BlockEntry { addr: root, filtered: self.root_block().filtered };
             self.collect(root, child, 0, &mut blocks)?;
         }
         let at = self.header().root;
         free_blocks::<IndirectBlock>(self.txn(), at, blocks)?;
         let header = self.header_mut();
         (header.root, header.root_rows, header.free_space) = (Addr::UNDEFINED, 0, 0);
+        header.filtering.iter_mut().for_each(|filtering| (filtering.root_size, filtering.root_mask) = (0, 0));
         let statistics = &mut header.statistics;
         (statistics.managed_space, statistics.allocated_space, statistics.iterator_offset) = (0, 0, 0);
         self.delete_free_space()
     }
 
-    /// Collects the extents of the block at `at` and of all blocks below it. Recursion ends, because rows
-    /// fall on the way down.
-    fn collect(&mut self, at: Addr, child: HeapChild, offset: u64, blocks: &mut Vec<Extent>) -> Result<()> {
+    /// Collects the extents of the block that an entry leads to and of all blocks below it. Recursion ends,
+    /// because rows fall on the way down.
+    fn collect(
+        &mut self,
+        BlockEntry { addr: at, filtered }: BlockEntry,
+        child: HeapChild,
+        offset: u64,
+        blocks: &mut Vec<Extent>,
+    ) -> Result<()> {
         let geometry = *self.geometry();
         let store = self.txn().store();
         let rows = match child {
             HeapChild::Indirect { rows } => rows,
             HeapChild::Direct { size } => {
-                blocks.push(Extent::new(at, size));
+                let stored = filtered.map_or(size, |(stored, _)| stored);
+                blocks.push(Extent::new(at, stored));
                 return Ok(());
             }
         };
@@ -220,7 +236,7 @@ impl Edit<'_, '_> {
             if let HeapChild::Indirect { rows: below } = child {
                 self.check_rows(below, rows)?;
             }
-            self.collect(entry.addr, child, offset.saturating_add(within), blocks)?;
+            self.collect(*entry, child, offset.saturating_add(within), blocks)?;
         }
         Ok(())
     }

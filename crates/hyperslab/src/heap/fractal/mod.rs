@@ -2,6 +2,7 @@
 //! many.
 
 mod edit;
+mod filtered_block;
 mod free;
 mod huge;
 mod managed;
@@ -54,6 +55,19 @@ struct Place {
     filtered: Option<(u64, u32)>,
     /// The offset within the block.
     within: u64,
+    /// The entry that leads to the block, or `None` if the block is the root.
+    parent: Option<Parent>,
+}
+
+/// An entry of an indirect block.
+#[derive(Debug, Clone, Copy)]
+struct Parent {
+    /// The address of the indirect block.
+    at: Addr,
+    /// The number of rows of the indirect block.
+    rows: u16,
+    /// The number of the entry.
+    entry: usize,
 }
 
 impl<'s> FractalHeap<'s> {
@@ -107,7 +121,13 @@ impl<'s> FractalHeap<'s> {
         if header.root_rows == 0 {
             let filtered =
                 header.filtering.as_ref().map(|filtering| (filtering.root_size, filtering.root_mask));
-            return Ok(Place { at: header.root, size: header.starting_size, filtered, within: offset });
+            return Ok(Place {
+                at: header.root,
+                size: header.starting_size,
+                filtered,
+                within: offset,
+                parent: None,
+            });
         }
         let (mut at, mut rows, mut offset) = (header.root, header.root_rows, offset);
         loop {
@@ -119,8 +139,9 @@ impl<'s> FractalHeap<'s> {
             };
             match step.child {
                 HeapChild::Direct { size } => {
+                    let parent = Some(Parent { at, rows, entry: step.entry });
                     let (at, filtered) = (entry.addr, entry.filtered);
-                    return Ok(Place { at, size, filtered, within: step.within });
+                    return Ok(Place { at, size, filtered, within: step.within, parent });
                 }
                 HeapChild::Indirect { rows: below } => {
                     self.check_rows(below, rows)?;

@@ -5,6 +5,7 @@ mod edit;
 use std::sync::Arc;
 
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_format::name;
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths, Writer};
 
 use crate::error::{Error, Result};
@@ -76,10 +77,9 @@ impl<'s> LocalHeap<'s> {
         ))
     }
 
-    /// Returns the zero-terminated text at `offset`.
+    /// Returns the zero-terminated name at `offset`.
     pub fn text_at(&self, offset: u64) -> Result<String> {
-        let invalid = |_| self.error(offset, ErrorKind::Text { field: "name" });
-        String::from_utf8(self.bytes_at(offset)?).map_err(invalid)
+        self.bytes_at(offset).map(|bytes| name::from_bytes(&bytes))
     }
 
     /// Returns page `number` of the data, which must exist.

@@ -11,8 +11,8 @@ use super::Attribute;
 use crate::error::{RequestError, Result};
 use crate::object::dense::{LONGEST_MESSAGE, Storage};
 use crate::object::header::edit::{HeaderChange, add_reference};
-use crate::object::header::read::{Header, shared_in};
-use crate::object::{NamedDatatype, Object, delete, dense, limits};
+use crate::object::header::read::Header;
+use crate::object::{NamedDatatype, Object, delete, dense, limits, shared};
 use crate::store::Txn;
 
 impl Object {
@@ -34,7 +34,7 @@ impl Object {
             }
             let old = take(txn, self.address(), &attribute.name)?;
             if let Some((_, old)) = &old {
-                forget_type(txn, old)?;
+                forget_parts(txn, old)?;
             }
             insert(txn, self.address(), message, old.and_then(|(order, _)| order))
         })
@@ -53,7 +53,7 @@ impl Object {
         self.change_attributes(|txn| {
             let old = take(txn, self.address(), name)?;
             let (_, old) = old.ok_or_else(|| RequestError::NoSuchAttribute { name: name.to_owned() })?;
-            forget_type(txn, &old)
+            forget_parts(txn, &old)
         })
     }
 
@@ -67,7 +67,7 @@ impl Object {
             let (order, mut message) =
                 old.ok_or_else(|| RequestError::NoSuchAttribute { name: from.to_owned() })?;
             to.clone_into(&mut message.name);
-            message.charset = charset(to);
+            message.charset = Charset::of_name(to);
             insert(txn, self.address(), message, order)
         })
     }
@@ -98,16 +98,12 @@ fn message(attribute: &Attribute, committed: Option<Addr>) -> AttributeMessage {
     AttributeMessage {
         version: 3,
         name: attribute.name.clone(),
-        charset: charset(&attribute.name),
+        charset: Charset::of_name(&attribute.name),
         datatype,
         dataspace: MaybeShared::Here(attribute.dataspace.clone()),
         dataspace_version: 2,
         data: attribute.data.clone(),
     }
-}
-
-fn charset(name: &str) -> Charset {
-    if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 }
 }
 
 /// Removes the attribute `name` and returns it with its creation order, if there is one.
@@ -151,13 +147,21 @@ fn new_info(header: &Header) -> AttributeInfo {
     dense::none_yet(tracks.then_some(0), header.indexes_attribute_order())
 }
 
-fn forget_type(txn: &mut Txn<'_>, message: &AttributeMessage) -> Result<()> {
-    shared_in(&message.datatype).map_or(Ok(()), |datatype| delete::unlink(txn, datatype).map(drop))
+/// Gives up what a removed attribute shared: its committed datatype, and messages in the file's heap.
+fn forget_parts(txn: &mut Txn<'_>, message: &AttributeMessage) -> Result<()> {
+    let mut targets = Vec::new();
+    shared::release_parts(txn, message, &mut targets)?;
+    targets.into_iter().try_for_each(|datatype| delete::unlink(txn, datatype).map(drop))
 }
 
 /// Frees the attributes of a deleted object. Adds the committed datatypes that they use to `targets`.
 pub(in crate::object) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     let storage = Storage::<AttributeMessage>::of(header, txn.store())?;
-    storage.visit(header, txn.store(), &mut |_, message| targets.extend(shared_in(&message.datatype)))?;
+    for found in storage.all(header, txn.store())? {
+        match found.shared {
+            Some(id) => shared::release_attribute(txn, id, targets)?,
+            None => shared::release_parts(txn, &found.value, targets)?,
+        }
+    }
     storage.delete(txn)
 }

@@ -3,9 +3,11 @@
 pub(in crate::object) mod edit;
 pub(in crate::object) mod value;
 
+use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::name;
 
 use super::dense::Storage;
 use super::header;
@@ -100,6 +102,15 @@ impl Object {
         self.with_attributes(|storage, header| Ok(storage.find(header, self.store(), name)?.is_some()))
     }
 
+    /// Returns the address of the committed datatype of the attribute `name`, if it uses one.
+    #[doc(hidden)]
+    pub fn committed_datatype_of_attribute(&self, name: &str) -> Result<Option<Addr>> {
+        self.with_attributes(|storage, header| {
+            let found = storage.find(header, self.store(), name)?;
+            Ok(found.and_then(|message| header::read::shared_in(&message.datatype)))
+        })
+    }
+
     /// Returns the number of attributes.
     pub fn attribute_count(&self) -> Result<u64> {
         self.with_attributes(|storage, header| storage.len(header, self.store()))
@@ -139,7 +150,7 @@ impl Object {
         if self.tracks_attribute_order() {
             found.sort_by_key(|(order, _)| *order);
         } else {
-            found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+            found.sort_by(|(_, a), (_, b)| name::order(&a.name, &b.name));
         }
         Ok(found.into_iter().map(|(_, message)| message).collect())
     }

@@ -20,7 +20,7 @@ use crate::object::dataset::create::committed_message;
 use crate::object::file::create::{message, new_group};
 use crate::object::header;
 use crate::object::header::read::{Header, shared_in};
-use crate::object::{ExternalFile, Node, Object, dataset, dense};
+use crate::object::{ExternalFile, Node, Object, dataset, dense, shared};
 
 impl Copy<'_> {
     /// Writes the header of a copy, without attributes, links and data.
@@ -89,6 +89,7 @@ impl Copy<'_> {
         committed: Option<Addr>,
     ) -> Result<Option<RawMessage>> {
         let widths = header.widths();
+        let raw = &shared::unshared(source.file().store(), raw)?;
         let anew = match (raw.kind, committed) {
             (
                 kind::NIL
@@ -102,7 +103,6 @@ impl Copy<'_> {
                 _,
             ) => return Ok(None),
             (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
-            _ if raw.is_shared() => return Err(header::read::shared_in_heap("message")),
             (kind::LINK_INFO, _) => {
                 let info: LinkInfo = raw.decode_here(widths)?;
                 let is_indexed = info.creation_order_index.is_some();

@@ -126,5 +126,5 @@ impl Copy<'_> {
 /// Returns the flags of the source's message of type `T` that hold for the copy too.
 fn flags<T: MessageBody>(header: &Header) -> u8 {
     let found = header.object_header().messages().find(|message| message.kind == T::KIND);
-    found.map_or(0, |message| message.flags & !RawMessage::SHARED)
+    found.map_or(0, |message| message.flags & !(RawMessage::SHARED | RawMessage::SHAREABLE))
 }

@@ -3,6 +3,7 @@
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::Datatype;
+use hyperslab_format::layout::mappings::VirtualMapping;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 
@@ -53,6 +54,7 @@ pub struct DatasetBuilder {
     fill: Option<(Datatype, Vec<u8>)>,
     track_order: bool,
     skip_fill_chunks: Option<bool>,
+    mappings: Vec<(Selection, String, String, Selection)>,
 }
 
 impl Group {
@@ -106,6 +108,7 @@ impl Group {
             fill: None,
             track_order: false,
             skip_fill_chunks: None,
+            mappings: Vec::new(),
         }
     }
 }
@@ -176,6 +179,35 @@ impl DatasetBuilder {
         self
     }
 
+    /// Makes the dataset virtual: the elements of `what` are those of `source` in the dataset at `dataset` of
+    /// the file named `file`, in order. A relative name is sought beside this file; "." is this file.
+    ///
+    /// ```
+    /// use hyperslab::File;
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// for name in ["a.h5", "b.h5"] {
+    ///     let file = File::create(directory.path().join(name))?;
+    ///     file.root().new_dataset::<i32>("d").shape([2]).create_with(&[1, 2])?;
+    ///     file.close()?;
+    /// }
+    /// let file = File::create(directory.path().join("all.h5"))?;
+    /// let all = file.root().new_dataset::<i32>("d").shape([2, 2]);
+    /// let all = all.map([0..1, 0..2], "a.h5", "d", ..).map([1..2, 0..2], "b.h5", "d", ..).create()?;
+    /// assert_eq!(all.read::<i32>(..)?, [1, 2, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn map(
+        mut self,
+        what: impl Into<Selection>,
+        file: impl Into<String>,
+        dataset: impl Into<String>,
+        source: impl Into<Selection>,
+    ) -> Self {
+        self.mappings.push((what.into(), file.into(), dataset.into(), source.into()));
+        self
+    }
+
     /// Creates the dataset.
     ///
     /// Errors: `Request` if the settings do not fit together, or if an object is at the path already.
@@ -212,10 +244,10 @@ impl DatasetBuilder {
             (_, None) => Dataspace::Scalar,
             (_, Some(_)) => return Err(argument("maximum shape", "give the shape, too")),
         };
-        let is_external = !self.external.is_empty();
+        let (is_external, is_virtual) = (!self.external.is_empty(), !self.mappings.is_empty());
         let is_chunked = self.chunks.is_some()
             || !self.filters.is_empty()
-            || (grows(&dataspace) && !is_external);
+            || (grows(&dataspace) && !is_external && !is_virtual);
         let mut options = DatasetOptions::new(dataspace, self.datatype);
         options.committed = self.committed;
         options.external = self.external;
@@ -227,6 +259,19 @@ impl DatasetBuilder {
             conversion.apply(&value, &mut stored, 1)?;
             check_fill((&options.datatype, &stored), (&datatype, &value), widths)?;
             options.fill = FillBytes::Defined(stored);
+        }
+        if is_virtual {
+            if is_chunked || self.is_compact {
+                return Err(argument("virtual dataset", "it has no chunks, filters or compact data"));
+            }
+            let listed = self.group.file().version().listed_blocks();
+            let mapping = |(what, file, dataset, source): (Selection, String, String, Selection)| {
+                let (target, source) = (what.to_stored(listed)?, source.to_stored(listed)?);
+                Ok::<_, Error>(VirtualMapping { file: file.into(), dataset: dataset.into(), source, target })
+            };
+            options.storage =
+                NewStorage::Virtual(self.mappings.into_iter().map(mapping).collect::<Result<_>>()?);
+            return Ok(options);
         }
         if self.is_compact {
             if is_chunked {

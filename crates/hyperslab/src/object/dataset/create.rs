@@ -4,6 +4,8 @@ use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::{Prefix, RawMessage};
+use hyperslab_format::heap::global::GlobalHeapId;
+use hyperslab_format::layout::mappings::{VirtualMapping, VirtualMappings};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
@@ -17,6 +19,7 @@ use super::external::{self, ExternalFile};
 use super::filter_spec::filter_spec;
 use super::max_shape;
 use crate::error::{RequestError, Result};
+use crate::heap::{GlobalHeapEdit, HeapRoom};
 use crate::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
 use crate::object::file::create::{message, prefix};
 use crate::object::header;
@@ -65,6 +68,8 @@ pub enum NewStorage {
     Compact,
     /// In chunks of this shape.
     Chunked(Vec<u64>),
+    /// In other datasets.
+    Virtual(Vec<VirtualMapping>),
 }
 
 impl DatasetOptions {
@@ -131,7 +136,8 @@ impl DatasetOptions {
                 return Err(argument("maxshape", "it is smaller than the shape, or has another rank").into());
             }
             let grows = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| max > *size);
-            if !is_chunked && !is_external && shape.iter().zip(max_shape).any(grows) {
+            let is_virtual = matches!(self.storage, NewStorage::Virtual(_));
+            if !is_chunked && !is_external && !is_virtual && shape.iter().zip(max_shape).any(grows) {
                 return Err(argument("maxshape", "only chunked data can grow").into());
             }
         }
@@ -234,7 +240,7 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
         allocation: options.allocation.unwrap_or(match options.storage {
             NewStorage::Contiguous => AllocationTime::Late,
             NewStorage::Compact => AllocationTime::Early,
-            NewStorage::Chunked(_) => AllocationTime::Incremental,
+            NewStorage::Chunked(_) | NewStorage::Virtual(_) => AllocationTime::Incremental,
         }),
         write: match options.fill_time {
             // As in libhdf5, elements that were never written hold no id of the heap.
@@ -309,8 +315,23 @@ fn layout(
             }
             Layout::Chunked(chunked)
         }
+        NewStorage::Virtual(mappings) => virtual_layout(txn, version, mappings)?,
     };
     Ok(LayoutMessage::from(layout))
+}
+
+/// Stores the mappings of a virtual dataset in a collection of the global heap of their own.
+fn virtual_layout(txn: &mut Txn<'_>, version: LibVersion, mappings: &[VirtualMapping]) -> Result<Layout> {
+    if mappings.is_empty() {
+        return Ok(Layout::Virtual { heap: Addr::UNDEFINED, index: 0 });
+    }
+    let widths = txn.store().widths();
+    let block = VirtualMappings::new(mappings.to_vec(), version >= LibVersion::V200, widths);
+    let mut bytes = Vec::new();
+    Writer::new(&mut bytes, widths).structure(&block, &());
+    let ids = GlobalHeapEdit::new(txn, &mut HeapRoom::default()).put(&[bytes])?;
+    let id = ids.first().copied().unwrap_or(GlobalHeapId::NULL);
+    Ok(Layout::Virtual { heap: id.collection, index: id.index })
 }
 
 /// Creates the chunks of an implicit index, filled with the fill value.

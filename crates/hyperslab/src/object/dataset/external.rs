@@ -128,7 +128,12 @@ fn expanded(prefix: &str, from: Option<&Path>) -> String {
 
 /// Checks the external files of a new dataset, as libhdf5 does: all elements that the dataset can ever have fit,
 /// and only the first dimension can grow.
-pub(super) fn check(files: &[ExternalFile], dataspace: &Dataspace, datatype: &Datatype, store: &Store) -> Result<()> {
+pub(super) fn check(
+    files: &[ExternalFile],
+    dataspace: &Dataspace,
+    datatype: &Datatype,
+    store: &Store,
+) -> Result<()> {
     let argument = |why| Err(RequestError::Argument { what: "external files".to_owned(), why }.into());
     if files.iter().any(|file| file.name.is_empty() || file.name.contains('\0')) {
         return argument("a name is not empty, and has no zero byte");
@@ -143,7 +148,8 @@ pub(super) fn check(files: &[ExternalFile], dataspace: &Dataspace, datatype: &Da
     });
     let Some(room) = room else { return argument("the sum of their sizes exceeds 2^64 bytes") };
     let shape = dataspace.shape();
-    let most: Vec<Option<u64>> = max_shape(dataspace).map_or_else(|| shape.iter().copied().map(Some).collect(), <[_]>::to_vec);
+    let most: Vec<Option<u64>> =
+        max_shape(dataspace).map_or_else(|| shape.iter().copied().map(Some).collect(), <[_]>::to_vec);
     let grows = |(len, most): (&u64, &Option<u64>)| most.is_none_or(|most| most > *len);
     if shape.iter().zip(&most).skip(1).any(grows) {
         return argument("only the first dimension can grow");

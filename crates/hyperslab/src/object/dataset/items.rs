@@ -175,7 +175,8 @@ mod tests {
         let collections: Vec<Vec<u64>> = parts
             .iter()
             .map(|part| {
-                let mut found: Vec<u64> = part.clone().map(|at| ids[order.at(at)].id.collection.get()).collect();
+                let mut found: Vec<u64> =
+                    part.clone().map(|at| ids[order.at(at)].id.collection.get()).collect();
                 found.dedup();
                 found
             })

@@ -14,12 +14,14 @@ pub(in crate::object) mod resize;
 pub(in crate::object) mod rows;
 pub(in crate::object) mod scales;
 pub(in crate::object) mod sparse;
+pub(in crate::object) mod vds;
 pub(in crate::object) mod vlen;
 pub(in crate::object) mod write;
 
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::datatype::Datatype;
+use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{ChunkedLayout, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::ExternalFiles;
@@ -29,6 +31,7 @@ use hyperslab_format::{Addr, ErrorKind};
 use parking_lot::RwLock;
 
 use self::rows::RowsLock;
+use self::vds::sources::Sources;
 use super::header;
 use super::header::read::{Header, shared_in};
 use super::{Known, Object};
@@ -59,6 +62,8 @@ pub struct Dataset {
     rows_lock: Found<RowsLock>,
     /// Where this handle looks for external files.
     external_prefix: Option<Arc<str>>,
+    /// The sources of a virtual dataset that this handle and its clones have opened.
+    sources: Arc<Sources>,
 }
 
 /// The properties in the header of a dataset. They are decoded once, shared by all handles, and decoded again
@@ -76,6 +81,8 @@ pub(super) struct State {
     pub(super) filters: Arc<FilterPipeline>,
     pub(super) fill: FillValue,
     pub(super) external: Option<ExternalFiles>,
+    /// The mappings of a virtual dataset, decoded when they are first needed.
+    mappings: OnceLock<Arc<VirtualMappings>>,
     /// The data that the engine needs, created at the first read.
     pub(super) array: OnceLock<Arc<StoredArray>>,
 }
@@ -92,7 +99,7 @@ impl Dataset {
         let value = State::of(header, object.store())?;
         let state = Arc::new(RwLock::new(Known { generation: object.found, value }));
         let (shape_lock, rows_lock) = (not_found(), not_found());
-        Ok(Self { object, state, shape_lock, rows_lock, external_prefix: None })
+        Ok(Self { object, state, shape_lock, rows_lock, external_prefix: None, sources: Arc::default() })
     }
 
     /// Returns the lock of the shape, which all handles share.
@@ -165,12 +172,21 @@ impl Dataset {
     /// Calls `f` with the [shape](Self::shape), without a copy.
     #[doc(hidden)]
     pub fn with_shape<T>(&self, f: impl FnOnce(&[u64]) -> T) -> T {
-        f(self.latest().dataspace.shape())
+        let state = self.latest();
+        match self.shape_of_sources(&state) {
+            Ok(Some(shape)) => f(&shape),
+            // If the sources cannot tell, this is the shape when the dataset was made or last changed.
+            _ => f(state.dataspace.shape()),
+        }
     }
 
     /// Returns the dataspace.
     pub fn dataspace(&self) -> Dataspace {
-        self.latest().dataspace.clone()
+        let state = self.latest();
+        match (state.dataspace.clone(), self.shape_of_sources(&state)) {
+            (Dataspace::Simple { max_shape, .. }, Ok(Some(shape))) => Dataspace::Simple { shape, max_shape },
+            (dataspace, _) => dataspace,
+        }
     }
 
     /// Returns the maximum length of each dimension, with `None` for a dimension without limit. Returns
@@ -197,12 +213,12 @@ impl Dataset {
 
     /// Returns the number of elements.
     pub fn size(&self) -> u64 {
-        self.latest().elements
+        self.dataspace().elements().unwrap_or(0)
     }
 
     /// Returns the size of all elements in the file without filters, in bytes.
     pub fn len_bytes(&self) -> u64 {
-        self.latest().len_bytes()
+        self.size().saturating_mul(self.element_size() as u64)
     }
 
     /// Returns the layout of the elements in the file.
@@ -267,6 +283,7 @@ impl State {
             filters: Arc::clone(&self.filters),
             fill: self.fill.clone(),
             external: self.external.clone(),
+            mappings: self.mappings.clone(),
             array: OnceLock::from(array),
         }
     }
@@ -306,6 +323,7 @@ impl State {
             filters: Arc::new(header.find(store)?.unwrap_or_default()),
             fill: fill_value(header, store)?,
             external: header.find(store)?,
+            mappings: OnceLock::new(),
             array: OnceLock::new(),
         })
     }
@@ -320,7 +338,8 @@ impl State {
     }
 }
 
-/// Returns the fill value: from the fill value message, from the old message, or zeros.
+/// Returns the fill value: from the fill value message or from the old message. Without either it is
+/// undefined.
 fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
     if let Some(fill) = header.find::<FillValue>(store)? {
         return Ok(fill);
@@ -330,7 +349,7 @@ fn fill_value(header: &Header, store: &Store) -> Result<FillValue> {
         version: 3,
         allocation: AllocationTime::Late,
         write: FillTime::IfSet,
-        value: FillBytes::Default,
+        value: FillBytes::Undefined,
     }))
 }
 

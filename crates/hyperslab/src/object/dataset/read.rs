@@ -71,8 +71,7 @@ impl Dataset {
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        let what = what.into();
-        self.with_reading(None, |reading| reading.read(&what, dst, options))
+        self.read_as(None, &what.into(), dst, options)
     }
 
     /// Does the same as [`read_with`](Self::read_with) for a `dst` that was made for a dataset of this shape.
@@ -85,7 +84,21 @@ impl Dataset {
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        self.with_reading(Some(shape), |reading| reading.read(what, dst, options))
+        self.read_as(Some(shape), what, dst, options)
+    }
+
+    fn read_as(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        if self.has_sources()? {
+            let read = self.read_sources(shape, &mut [(what, dst)], options, None);
+            return read.map_err(|error| error.at(self.path()));
+        }
+        self.with_reading(shape, |reading| reading.read(what, dst, options))
     }
 
     /// Reads several selections at once, each into its own destination. A chunk that several selections touch
@@ -108,7 +121,7 @@ impl Dataset {
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
-        self.with_reading(None, |reading| reading.read_many(reads, options))
+        self.read_many_as(None, reads, options)
     }
 
     /// Does the same as [`read_many`](Self::read_many) for destinations that were made for a dataset of this
@@ -120,7 +133,20 @@ impl Dataset {
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
-        self.with_reading(Some(shape), |reading| reading.read_many(reads, options))
+        self.read_many_as(Some(shape), reads, options)
+    }
+
+    fn read_many_as(
+        &self,
+        shape: Option<&[u64]>,
+        reads: &mut [(&Selection, &mut Destination<'_>)],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        if self.has_sources()? {
+            let read = self.read_sources(shape, reads, options, None);
+            return read.map_err(|error| error.at(self.path()));
+        }
+        self.with_reading(shape, |reading| reading.read_many(reads, options))
     }
 
     /// Calls `sink` with the elements of `what`, block by block, on the threads that decode them, while the
@@ -153,6 +179,7 @@ impl Dataset {
         sink: &Sink<'_>,
     ) -> Result<()> {
         let what = what.into();
+        self.check_stored()?;
         self.with_reading(None, |reading| reading.blocks(&what, columns, None, threads, sink))
     }
 
@@ -189,6 +216,7 @@ impl Dataset {
         sink: &Sink<'_>,
     ) -> Result<()> {
         let what = what.into();
+        self.check_stored()?;
         self.with_reading(None, |reading| reading.blocks(&what, columns, Some(keep), threads, sink))
     }
 
@@ -204,7 +232,17 @@ impl Dataset {
     /// ```
     pub fn plan(&self, what: impl Into<Selection>) -> Result<ReadPlan> {
         let what = what.into();
+        self.check_stored()?;
         self.with_reading(None, |reading| reading.plan(&what))
+    }
+
+    /// Refuses what only stored elements have: blocks as they were decoded, and a plan.
+    fn check_stored(&self) -> Result<()> {
+        if self.has_sources()? {
+            let feature = "blocks and plans of a virtual dataset: use those of its sources";
+            return Err(Error::unsupported(feature, "III.F").at(self.path()));
+        }
+        Ok(())
     }
 
     /// Calls `f` with the coordinate (counted in chunks) and the record of every stored chunk, in the order
@@ -326,6 +364,8 @@ impl State {
     /// `external_prefix` is the folder of external files.
     fn make_array(&self, file: &File, external_prefix: Option<&str>) -> Result<StoredArray> {
         let fill = match &self.fill.value {
+            // As libhdf5 does not write it, elements that were never written do not have it.
+            _ if self.fill.write == FillTime::Never => Fill::Zeros,
             FillBytes::Default | FillBytes::Undefined => Fill::Zeros,
             FillBytes::Defined(value) if value.len() == self.element_size => Fill::Value(value.clone()),
             FillBytes::Defined(value) => {
@@ -357,7 +397,8 @@ impl State {
                 Storage::Contiguous(Some(extent))
             }
             Layout::Chunked(layout) => Storage::Chunked(Box::new(self.make_chunked(layout, file)?)),
-            Layout::Virtual { .. } => return Err(Error::unsupported("a virtual dataset", "IV.A.2.i")),
+            // Elements without a source hold the fill value.
+            Layout::Virtual { .. } => Storage::Contiguous(None),
         };
         Ok(StoredArray {
             header: self.header().address(),

@@ -64,6 +64,9 @@ impl Dataset {
     ) -> Result<()> {
         self.check_writable()?;
         let _changing = self.changing();
+        if self.has_sources()? {
+            return self.write_sources(shape, what, bytes, options);
+        }
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         // Data that are changed in place, or read to be changed, count as read: if another thread deletes the

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
 use hyperslab_format::header::{Prefix, RawMessage, v2};
-use hyperslab_format::message::MessageBody;
 use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::small::SymbolTable;
+use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
@@ -24,6 +24,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
 use crate::object::dataset::rows::RowsLock;
 use crate::object::header;
+use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
 use crate::object::{File, Node, dense};
@@ -60,11 +61,24 @@ impl Shared {
         if let Some(extension) = store.superblock().extension() {
             let extension = Header::read(&store, extension)?;
             extension.find::<FileSpaceInfo>(&store)?.map_or(Ok(()), |space| check_strategy(&space))?;
+            settle_image(&store, extension.address())?;
         }
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path, options, version)
     }
+}
+
+/// Puts the blocks of a cache image in their places and removes the image, which `extension` names.
+fn settle_image(store: &Store, extension: Addr) -> Result<()> {
+    let Some(image) = store.settle_image()? else { return Ok(()) };
+    store.step(|txn| {
+        let mut change = HeaderChange::new(txn, extension)?;
+        change.take(kind::METADATA_CACHE_IMAGE)?;
+        change.finish()?;
+        txn.free(image.extent);
+        Ok(())
+    })
 }
 
 impl File {

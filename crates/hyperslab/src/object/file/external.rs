@@ -1,12 +1,17 @@
 //! Finding and opening the file of an external link (spec IV.A.2.g; the search order is libhdf5's).
 
 use std::env;
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
+use hyperslab_format::name;
+
 use crate::driver::Locking;
 use crate::error::{Error, RequestError, Result};
-use crate::object::File;
+use crate::object::{File, OpenOptions};
 
 /// How the files behind external links are opened. By default, they are opened like the file that has the link;
 /// and if such a file cannot be opened for writing, for reading.
@@ -56,10 +61,39 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
     if let Some(locking) = access.locking {
         options = options.locking(locking);
     }
-    for candidate in candidates(name, from.path(), &prefixes) {
-        match options.open(&candidate) {
-            Err(Error::Io { op: "open", cause, .. }) if is_absence(&cause) => {}
-            Err(_) if write && access.write.is_none() => return options.for_existing(false).open(candidate),
+    let open = |path: &Path| match options.open(path) {
+        Err(error) if write && access.write.is_none() && !is_absent(&error) => {
+            options.for_existing(false).open(path)
+        }
+        opened => opened,
+    };
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), open)
+}
+
+/// Opens the file `name` that a virtual dataset in `from` names (spec III.F). `prefix` is a folder to search,
+/// in which `${ORIGIN}` stands for the folder of `from`. As in libhdf5, the environment counts more.
+pub(in crate::object) fn open_source(
+    from: &File,
+    name: &str,
+    prefix: &str,
+    options: &OpenOptions,
+) -> Result<File> {
+    let mut prefixes = env::var("HDF5_VDS_PREFIX").unwrap_or_default();
+    if prefixes.is_empty() {
+        prefix.clone_into(&mut prefixes);
+    }
+    if let Some(rest) = prefixes.strip_prefix("${ORIGIN}") {
+        let origin = from.path().and_then(Path::parent).unwrap_or(Path::new("."));
+        prefixes = format!("{}{rest}", origin.display());
+    }
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), |path| options.open(path))
+}
+
+/// Opens the first of the files that exists.
+fn first(name: &str, candidates: Vec<PathBuf>, open: impl Fn(&Path) -> Result<File>) -> Result<File> {
+    for candidate in candidates {
+        match open(&candidate) {
+            Err(error) if is_absent(&error) => {}
             opened => return opened,
         }
     }
@@ -69,8 +103,7 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
 /// Returns the paths to try, in order: the absolute name; then the name (for an absolute name, only its last
 /// component) under each prefix, beside the linking file, in the current directory, and beside the target of
 /// the linking file if that file was opened through a symbolic link.
-fn candidates(name: &str, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
-    let name = Path::new(name);
+fn candidates(name: &Path, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut relative = name;
     if name.is_absolute() {
@@ -86,8 +119,21 @@ fn candidates(name: &str, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
     found
 }
 
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+/// Returns the name of a file that a link stores, as the system knows it: any bytes on Unix.
+fn on_disk(name: &str) -> PathBuf {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        OsStr::from_bytes(&name::to_bytes(name)).into()
+    }
+    #[cfg(not(unix))]
+    name.into()
+}
+
+/// Whether a file does not exist.
+fn is_absent(error: &Error) -> bool {
+    matches!(error, Error::Io { op: "open", cause, .. }
+        if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory))
 }
 
 #[cfg(test)]
@@ -95,7 +141,7 @@ mod tests {
     use super::*;
 
     fn paths(name: &str, from: Option<&str>, prefixes: &str) -> Vec<String> {
-        let found = candidates(name, from.map(Path::new), prefixes);
+        let found = candidates(Path::new(name), from.map(Path::new), prefixes);
         found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 

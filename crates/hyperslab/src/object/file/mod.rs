@@ -8,16 +8,17 @@ pub(in crate::object) mod unlinked;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
-use hyperslab_format::message::small::BTreeK;
+use hyperslab_format::message::small::{BTreeK, SharedMessages};
 use parking_lot::{Mutex, RwLock};
 
 use super::dataset::changes::Changes;
 use super::dataset::rows::RowsLock;
 use super::dataset::sparse::Sparse;
+use super::dataset::vds::sources::Sources;
 use super::group::links::LinkStorage;
 use super::header::read::Header;
 use super::header::versions::LibVersion;
@@ -83,6 +84,8 @@ pub(super) struct Shared {
     pub(super) sparse: Sparse,
     /// The changes of the elements of datasets.
     pub(super) changes: Changes,
+    /// The sources that virtual datasets of the file hold open.
+    sources: Mutex<Vec<Weak<Sources>>>,
 }
 
 impl Shared {
@@ -117,6 +120,9 @@ impl Shared {
         if let Some(extension) = store.superblock().extension() {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));
+            if let Some(stated) = header.find::<SharedMessages>(&store)? {
+                store.set_shared_messages(stated);
+            }
         }
         let root = Header::read(&store, store.superblock().root()).map_err(|error| error.at("/"))?;
         if LinkStorage::of(&root, &store).map_err(|error| error.at("/"))?.is_none() {
@@ -151,6 +157,7 @@ impl Shared {
             unlinked: Mutex::default(),
             sparse: Sparse::default(),
             changes: Changes::default(),
+            sources: Mutex::default(),
         }
     }
 
@@ -194,6 +201,15 @@ impl File {
     /// Returns the options with which the file was opened.
     pub(in crate::object) fn opened_with(&self) -> &OpenOptions {
         &self.shared().options
+    }
+
+    /// Notes that a virtual dataset of this file has opened sources, which are closed with the file.
+    pub(in crate::object) fn holds(&self, sources: &Arc<Sources>) {
+        let mut held = self.shared().sources.lock();
+        held.retain(|held| held.strong_count() > 0);
+        if !held.iter().any(|held| held.as_ptr() == Arc::as_ptr(sources)) {
+            held.push(Arc::downgrade(sources));
+        }
     }
 
     /// Returns the root group.

@@ -233,6 +233,9 @@ impl Opening {
         let Some(shared) = self.shared.own().filter(|_| !self.is_closed.swap(true, Ordering::AcqRel)) else {
             return Ok(());
         };
+        // Sources of virtual datasets may hold further openings of this file.
+        let held = std::mem::take(&mut *shared.sources.lock());
+        held.iter().filter_map(Weak::upgrade).for_each(|sources| sources.clear());
         // This handle has no opening of its own.
         let handle =
             File(Arc::new(Self { shared: Arc::clone(&self.shared), is_closed: AtomicBool::new(true) }));

@@ -111,6 +111,5 @@ pub(in crate::object) fn hard(name: &str, target: Addr) -> Link {
 
 /// Makes a link of any kind.
 pub(in crate::object) fn new(name: &str, target: LinkTarget) -> Link {
-    let charset = if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
-    Link { creation_order: None, charset, name: name.to_owned(), target }
+    Link { creation_order: None, charset: Charset::of_name(name), name: name.to_owned(), target }
 }

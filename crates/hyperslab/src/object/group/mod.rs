@@ -6,6 +6,7 @@ pub(in crate::object) mod links;
 pub(in crate::object) mod symbol_table;
 
 use hyperslab_format::message::link::Link;
+use hyperslab_format::name;
 
 use super::header::read::Header;
 use super::path::{self, Budget};
@@ -67,7 +68,7 @@ impl Group {
         if is_tracked {
             links.sort_by_key(|link| link.creation_order);
         } else {
-            links.sort_by(|a, b| a.name.cmp(&b.name));
+            links.sort_by(|a, b| name::order(&a.name, &b.name));
         }
         Ok(links)
     }

@@ -5,6 +5,7 @@ use hyperslab_format::datatype::Charset;
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry, SymbolTableNode};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::message::small::SymbolTable;
+use hyperslab_format::name;
 use hyperslab_format::{Addr, ErrorKind};
 
 use crate::error::{Result, broken};
@@ -43,7 +44,8 @@ impl<'s> SymbolLinks<'s> {
 
     /// Returns the link `name`: descends the tree, then bisects one node.
     pub(in crate::object) fn find(&self, name: &str) -> Result<Option<Link>> {
-        let found = self.tree.find(&|offset| Ok(name.as_bytes().cmp(&*self.names.bytes_at(offset)?)))?;
+        let wanted = name::to_bytes(name);
+        let found = self.tree.find(&|offset| Ok((*wanted).cmp(&*self.names.bytes_at(offset)?)))?;
         let found = found.and_then(|found| Some((found.at, found.node.entries[found.entry.ok()?])));
         found.map(|(at, entry)| self.link(at, &entry)).transpose()
     }
@@ -59,7 +61,7 @@ impl<'s> SymbolLinks<'s> {
         };
         let name = self.names.text_at(entry.name_offset)?;
         // The entry does not store the character set. UTF-8 includes ASCII.
-        let charset = if name.is_ascii() { Charset::Ascii } else { Charset::Utf8 };
+        let charset = Charset::of_name(&name);
         Ok(Link { creation_order: None, charset, name, target })
     }
 }

@@ -8,8 +8,9 @@ use hyperslab_format::header::{ChunkContext, ObjectHeader, Prefix, RawMessage};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Structure, Widths, Writer};
 
-use super::read::Header;
+use super::read::{Header, resolve};
 use crate::error::{Error, RequestError, Result};
+use crate::object::shared::{self, Use};
 use crate::store::{Block, BlockCache, SpaceKind, Txn};
 
 /// A header being changed in a step. [`finish`](Self::finish) adds the change to the step.
@@ -33,9 +34,10 @@ impl<'t, 's> HeaderChange<'t, 's> {
         self.txn
     }
 
-    /// Returns the first message with body `T` that is stored in this header and not shared.
+    /// Returns the first message with body `T`.
     pub(in crate::object) fn find<T: MessageBody>(&self) -> Result<Option<T>> {
-        self.edit.header().own_message::<T>(self.txn.store().widths()).map_err(Error::from)
+        let store = self.txn.store();
+        self.edit.header().message::<T>(store.widths())?.map(|found| resolve(found, store)).transpose()
     }
 
     /// Returns the messages of a type and their places.
@@ -65,16 +67,16 @@ impl<'t, 's> HeaderChange<'t, 's> {
         self.settle(fit, message)
     }
 
-    /// Replaces the first message of the type of `body`, keeping its flags, or adds one if there is none.
+    /// Replaces the first message of the type of `body`, keeping its flags, or adds one if there is none. The
+    /// object gives up its use of a shared message.
     pub(in crate::object) fn set<T: MessageBody>(&mut self, body: &T) -> Result<()> {
-        let place = self.edit.places(T::KIND).next().map(|(place, old)| (place, old.flags));
-        match place {
-            Some((place, flags)) => {
-                let message = self.edit.message(body, flags);
-                self.replace(place, message)
-            }
-            None => self.put(body, 0),
+        let place = self.edit.places(T::KIND).next().map(|(place, old)| (place, old.clone()));
+        let Some((place, old)) = place else { return self.put(body, 0) };
+        if let Some(used) = Use::of(self.txn.store(), &old, self.address)? {
+            shared::release(self.txn, T::KIND, used)?;
         }
+        let message = self.edit.message(body, old.flags & !(RawMessage::SHARED | RawMessage::SHAREABLE));
+        self.replace(place, message)
     }
 
     /// Replaces the message at `place`.

@@ -9,6 +9,7 @@ use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, ErrorKind, Reader, Structure, Widths};
 
 use crate::error::{Error, Result, broken};
+use crate::object::shared;
 use crate::store::Store;
 
 /// An object header with all its chunks, and its address.
@@ -107,7 +108,7 @@ impl Header {
         self.inner.find(kind).is_some()
     }
 
-    /// Returns the first message with body `T`. A shared one is read from its object.
+    /// Returns the first message with body `T`. A shared one is read from the place where it is stored.
     pub(in crate::object) fn find<T: MessageBody>(&self, store: &Store) -> Result<Option<T>> {
         self.find_here_or_shared::<T>()?.map(|found| resolve(found, store)).transpose()
     }
@@ -128,11 +129,20 @@ impl Header {
         &self,
         store: &Store,
     ) -> impl Iterator<Item = Result<(u32, T)>> {
+        self.all_here_or_shared::<T>().map(|found| {
+            let (order, body) = found?;
+            Ok((order, resolve(body, store)?))
+        })
+    }
+
+    /// Returns all messages with body `T` like [`all`](Self::all), or the locations of shared ones.
+    pub(in crate::object) fn all_here_or_shared<T: MessageBody>(
+        &self,
+    ) -> impl Iterator<Item = Result<(u32, MaybeShared<T>)>> {
         self.raw::<T>().zip(0..).map(|(message, position)| {
-            let body = message.decode::<T>(self.widths)?;
             let order =
                 if self.tracks_attribute_order() { message.creation_order.map(u32::from) } else { None };
-            Ok((order.unwrap_or(position), resolve(body, store)?))
+            Ok((order.unwrap_or(position), message.decode::<T>(self.widths)?))
         })
     }
 
@@ -164,15 +174,17 @@ impl Header {
     }
 }
 
-/// Returns the value of a message. A shared value is read from the header of the committed datatype.
+/// Returns the value of a message. A shared value is read from the heap of shared messages, or from the
+/// header of the committed datatype.
 pub(in crate::object) fn resolve<T: MessageBody>(found: MaybeShared<T>, store: &Store) -> Result<T> {
     match found {
         MaybeShared::Here(value) => Ok(value),
-        MaybeShared::Shared(SharedLocation::Heap(_)) => Err(shared_in_heap(T::NAME)),
+        MaybeShared::Shared(SharedLocation::Heap(id)) => shared::read(store, id),
         MaybeShared::Shared(SharedLocation::Header(address)) => {
             let header = Header::read(store, address)?;
             match header.find_here_or_shared::<T>()? {
                 Some(MaybeShared::Here(value)) => Ok(value),
+                Some(MaybeShared::Shared(SharedLocation::Heap(id))) => shared::read(store, id),
                 // A committed datatype holds its value. If it points elsewhere, the chain might have no end.
                 Some(MaybeShared::Shared(_)) => Err(header.error(ErrorKind::Depth { limit: 1 })),
                 None => Err(header.lacks(T::NAME)),
@@ -188,11 +200,6 @@ pub(in crate::object) fn shared_in<T>(found: &MaybeShared<T>) -> Option<Addr> {
         MaybeShared::Shared(SharedLocation::Header(address)) => Some(*address),
         _ => None,
     }
-}
-
-/// Returns the error for a message in the file's heap of shared messages.
-pub(in crate::object) fn shared_in_heap(what: &str) -> Error {
-    Error::unsupported(format!("a {what} in the shared message heap"), "III.I")
 }
 
 /// The approximate overhead per message in bytes, for the allocator and the reference count.

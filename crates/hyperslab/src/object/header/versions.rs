@@ -78,6 +78,17 @@ impl LibVersion {
         if self < Self::V110 { 3 } else { 4 }
     }
 
+    /// Returns how many regular blocks of a stored selection are listed: libhdf5 1.10 describes four and more
+    /// by start, stride, count and block. `None` from HDF5 1.12 on, which has a shorter form for all.
+    #[doc(hidden)]
+    pub fn listed_blocks(self) -> Option<u64> {
+        match self {
+            Self::Earliest | Self::V18 => Some(u64::MAX),
+            Self::V110 => Some(3),
+            _ => None,
+        }
+    }
+
     /// Returns the lowest version of datatype messages. Some datatype classes need a higher one.
     pub(in crate::object) fn datatype(self) -> u8 {
         if self.is_old() { 1 } else { 3 }

@@ -1,0 +1,96 @@
+//! Writing through a virtual dataset into its sources, as libhdf5 does.
+
+use super::read::selection;
+use super::sources::named;
+use crate::engine::WriteOptions;
+use crate::error::{Error, RequestError, Result};
+use crate::object::Dataset;
+use crate::select::{Mapping, Piece, Place, Selection};
+use crate::types::Conversion;
+
+impl Dataset {
+    /// Writes elements of `what` into the sources. Every element must have a source.
+    pub(in crate::object) fn write_sources(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let view = self.view()?;
+        if shape.is_some_and(|shape| *shape != view.shape) {
+            return Err(RequestError::Reshaped.into());
+        }
+        what.check(&view.shape)?;
+        let state = self.state()?;
+        let given = options.datatype.as_ref().unwrap_or(&state.datatype);
+        if given.has_variable_parts() {
+            return Err(Error::unsupported("writing data of variable length to a virtual dataset", "III.F"));
+        }
+        let conversion = Conversion::needed(&state.datatype, given, self.store().widths())?;
+        let size = conversion.as_ref().map_or(state.element_size, |conversion| conversion.dst_size());
+        let Some(axes) = what.axes(&view.shape) else {
+            return Err(Error::unsupported("writing single elements of a virtual dataset", "III.F"));
+        };
+        let result = what.shape(&view.shape);
+        let total = what.count(&view.shape)?;
+        if total.checked_mul(size as u64) != Some(bytes.len() as u64) {
+            let expected = total.saturating_mul(size as u64);
+            return Err(RequestError::SourceSize { expected, found: bytes.len() as u64 }.into());
+        }
+        // Sources that are open for reading are opened anew.
+        self.sources.clear();
+        let mut writes: Vec<(Self, Vec<Piece>)> = Vec::new();
+        let mut mapped = 0_u64;
+        for part in view.touched(&axes) {
+            let Some(source) = self.source_to_change(&part.file, &part.dataset)? else { continue };
+            let mapping = Mapping::new(&part.target, &part.source, &source.shape(), part.slices);
+            let mapping = mapping.map_err(|error| named(error.into(), &part.file, &part.dataset))?;
+            let mut pieces = Vec::new();
+            mapping.pieces(&axes, &mut |piece| {
+                mapped = mapped.saturating_add(piece.place.result.iter().map(|dim| dim.count).product());
+                pieces.push(piece);
+                Ok::<(), Error>(())
+            })?;
+            writes.push((source, pieces));
+        }
+        if mapped < total {
+            let why = "write requested to unmapped portion of virtual dataset";
+            return Err(RequestError::Argument { what: "selection".to_owned(), why }.into());
+        }
+        let options = WriteOptions::default().threads(options.threads).datatype(given.clone());
+        for (source, pieces) in writes {
+            for piece in pieces {
+                let elements = gather(bytes, &result, size, &piece.place);
+                source.write_with(selection(&piece), &elements, &options)?;
+            }
+            if !source.file().is_same(self.file()) {
+                source.file().flush()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the elements of a box of row-major `bytes`.
+fn gather(bytes: &[u8], shape: &[u64], size: usize, place: &Place) -> Vec<u8> {
+    // The axes of the box in its own order; others have one index.
+    let order: Vec<usize> = place.axes.iter().flatten().map(|&axis| usize::from(axis)).collect();
+    let mut strides = vec![size as u64; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    let first: u64 = place.result.iter().zip(&strides).map(|(dim, stride)| dim.start * stride).sum();
+    let mut elements = Vec::new();
+    let mut at = vec![0; order.len()];
+    loop {
+        let offset =
+            order.iter().zip(&at).map(|(&axis, &number)| place.result[axis].step * number * strides[axis]);
+        let offset = usize::try_from(first + offset.sum::<u64>()).unwrap_or(usize::MAX);
+        elements.extend_from_slice(bytes.get(offset..offset.saturating_add(size)).unwrap_or_default());
+        let next = (0..order.len()).rev().find(|&axis| at[axis] + 1 < place.result[order[axis]].count);
+        let Some(next) = next else { return elements };
+        at[next] += 1;
+        at[next + 1..].fill(0);
+    }
+}

@@ -1,0 +1,298 @@
+"""netCDF-4 in HDF5 files: dimensions, variables and attributes of a group.
+
+A dimension is a dimension scale. A variable whose name is that of a dimension is the scale itself; a
+dimension without a variable is a scale with an agreed text in its attribute NAME. The conventions are those
+of the netCDF library ("NetCDF-4 Format", appendix C of the netCDF User's Guide).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._dtypes import check_enum_dtype, check_string_dtype, check_vlen_dtype
+from ._native import Dataset, Datatype, Empty, File, Group, Reference, __version__
+
+NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable."
+_DIMENSION_ID, _COORDINATES = "_Netcdf4Dimid", "_Netcdf4Coordinates"
+#: Attributes that say how the file is made, which programs do not see.
+HIDDEN = frozenset(
+    {
+        "CLASS",
+        "DIMENSION_LIST",
+        "NAME",
+        "REFERENCE_LIST",
+        "_NCProperties",
+        "_nc3_strict",
+        _COORDINATES,
+        _DIMENSION_ID,
+    }
+)
+
+
+class Dimension(NamedTuple):
+    """A dimension: its length, whether it can grow, and its number in the file, if it has one."""
+
+    size: int
+    is_unlimited: bool
+    number: int | None = None
+
+
+class Variable(NamedTuple):
+    """A variable: its dataset, and the names of its dimensions."""
+
+    dataset: Dataset
+    dimensions: tuple[str, ...]
+
+
+class NetCDFGroup:
+    """The dimensions and variables of a group, as they are when the object is made.
+
+    Args:
+        group: The group.
+        parent: The group above, whose dimensions the group may use.
+    """
+
+    def __init__(self, group: Group, parent: "NetCDFGroup | None" = None) -> None:
+        self.group = group
+        self.parent = parent
+        self.dimensions: dict[str, Dimension] = {}
+        self.variables: dict[str, Variable] = {}
+        self.groups: list[str] = []
+        #: The names of the scales, by the references to them.
+        self._scales: dict[Any, str] = {} if parent is None else parent._scales
+        self._read()
+
+    def _read(self) -> None:
+        datasets: dict[str, Dataset] = {}
+        for name, member in self.group.items():
+            if isinstance(member, Group):
+                self.groups.append(name)
+            elif isinstance(member, Dataset):
+                datasets[name] = member
+        attributes = {name: _own_attributes(dataset) for name, dataset in datasets.items()}
+        for name, dataset in datasets.items():
+            own = attributes[name]
+            if _text(own.get("CLASS")) == b"DIMENSION_SCALE" and dataset.shape:
+                self._scales[dataset.ref] = name
+                number = own.get(_DIMENSION_ID)
+                unlimited = dataset.maxshape is not None and dataset.maxshape[0] is None
+                axis = 0
+                if own.get(_COORDINATES) is not None and number is not None:
+                    axis = int(np.flatnonzero(np.atleast_1d(own[_COORDINATES]) == number)[0])
+                    unlimited = dataset.maxshape is not None and dataset.maxshape[axis] is None
+                self.dimensions[name] = Dimension(
+                    dataset.shape[axis], unlimited, None if number is None else int(np.ravel(number)[0])
+                )
+        for name, dataset in datasets.items():
+            own = attributes[name]
+            if name in self.dimensions and _text(own.get("NAME")).startswith(NOT_A_VARIABLE):
+                continue
+            self.variables[name] = Variable(dataset, self._dimensions_of(name, dataset, own))
+        self._extend()
+
+    def _dimensions_of(self, name: str, dataset: Dataset, own: "dict[str, Any]") -> "tuple[str, ...]":
+        shape = dataset.shape or ()
+        if name in self.dimensions:
+            if len(shape) == 1:
+                return (name,)
+            numbers = {dim.number: other for other, dim in self.all_dimensions().items() if dim.number is not None}
+            if own.get(_COORDINATES) is not None:
+                return tuple(numbers[int(number)] for number in np.atleast_1d(own[_COORDINATES]))
+        listed = own.get("DIMENSION_LIST")
+        found: list[str] = []
+        for axis, length in enumerate(shape):
+            references = [] if listed is None or axis >= len(listed) else list(listed[axis])
+            found.append(self._scale_name(references[0]) if references else self._phony(length, found))
+        return tuple(found)
+
+    def _scale_name(self, reference: Reference) -> str:
+        if reference not in self._scales:
+            self._scales[reference] = self.group[reference].name.rsplit("/", 1)[-1]
+        return self._scales[reference]
+
+    def _phony(self, length: int, used: "list[str]") -> str:
+        """Returns a dimension for an axis without a scale: one of the same length, or a new one."""
+        for name, dimension in self.dimensions.items():
+            if name.startswith("phony_dim_") and dimension.size == length and name not in used:
+                return name
+        count = sum(name.startswith("phony_dim_") for name in self.all_dimensions())
+        name = f"phony_dim_{count}"
+        self.dimensions[name] = Dimension(length, False)
+        return name
+
+    def _extend(self) -> None:
+        """Gives unlimited dimensions the length of their longest variable, as the netCDF library does."""
+        for dataset, names in self.variables.values():
+            for name, length in zip(names, dataset.shape or (), strict=True):
+                known = self.dimensions.get(name)
+                if known is not None and known.is_unlimited and known.size < length:
+                    self.dimensions[name] = known._replace(size=length)
+
+    def all_dimensions(self) -> "dict[str, Dimension]":
+        """Returns the dimensions that variables of the group may use: also those of the groups above."""
+        above = {} if self.parent is None else self.parent.all_dimensions()
+        return above | self.dimensions
+
+    def shape_of(self, variable: Variable) -> "tuple[int, ...]":
+        """Returns the shape of a variable by its dimensions. It may be larger than the dataset."""
+        known = self.all_dimensions()
+        return tuple(
+            known[name].size if name in known and known[name].is_unlimited else length
+            for name, length in zip(variable.dimensions, variable.dataset.shape or (), strict=True)
+        )
+
+
+def open_group(file: File, path: "str | None") -> NetCDFGroup:
+    """Returns the group at a path, with the groups above it."""
+    found = NetCDFGroup(file)
+    for name in (path or "").strip("/").split("/"):
+        if name:
+            if name not in found.group or not isinstance(found.group[name], Group):
+                raise OSError(f"group not found: {name}")
+            found = NetCDFGroup(found.group[name], found)
+    return found
+
+
+def walk(file: File, path: "str | None" = None) -> "Iterator[tuple[str, NetCDFGroup]]":
+    """Yields the path and the group of each group at or below a path."""
+    start = "/" + (path or "").strip("/")
+    waiting = [(start, open_group(file, path))]
+    while waiting:
+        at, group = waiting.pop(0)
+        yield at, group
+        waiting += [(f"{at.rstrip('/')}/{name}", NetCDFGroup(group.group[name], group)) for name in group.groups]
+
+
+def _own_attributes(dataset: Dataset) -> "dict[str, Any]":
+    """Returns the attributes of a dataset that say how the file is made."""
+    attributes = dataset.attrs
+    return {name: attributes[name] for name in attributes if name in HIDDEN and name != "REFERENCE_LIST"}
+
+
+def _text(value: Any) -> bytes:
+    return value.encode() if isinstance(value, str) else bytes(value) if isinstance(value, bytes) else b""
+
+
+def read_attributes(owner: "Dataset | Group") -> "dict[str, Any]":
+    """Returns the attributes of an object as netCDF's libraries for Python show them."""
+    return {name: _shown(owner.attrs, name) for name in owner.attrs if name not in HIDDEN}
+
+
+def _shown(attributes: Any, name: str) -> Any:
+    value = attributes[name]
+    if isinstance(value, Empty):
+        info = check_string_dtype(value.dtype)
+        return "" if info is not None else np.array([], dtype=value.dtype)
+    if isinstance(value, bytes):
+        return _decoded(value, name)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "SO" and check_string_dtype(value.dtype) is not None:
+            texts = [_decoded(item, name) if isinstance(item, bytes) else item for item in value.ravel().tolist()]
+            return texts[0] if len(texts) == 1 else texts
+        if value.size == 1 and value.ndim:
+            return value.ravel()[0]
+    return value
+
+
+def _decoded(value: bytes, name: str) -> "str | bytes":
+    """Returns bytes as text, but for those of `_FillValue` and `missing_value`, which are elements."""
+    if name in ("_FillValue", "missing_value") and len(value) == 1:
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value
+
+
+# Writing
+
+
+def mark_file(file: File) -> None:
+    """Notes in a new file what wrote it."""
+    if "_NCProperties" not in file.attrs:
+        file.attrs["_NCProperties"] = np.bytes_(f"version=2,hyperslab={__version__}")
+
+
+def write_attribute(owner: "Dataset | Group", name: str, value: Any) -> None:
+    """Writes an attribute: a text as a string of variable length, numbers as one axis."""
+    if name in HIDDEN:
+        raise AttributeError(f"the attribute name {name!r} is reserved")
+    array = np.asarray(value)
+    if array.dtype.kind == "b":
+        raise TypeError(f"the attribute {name!r} is a boolean, which netCDF-4 does not have: take an integer")
+    if array.dtype.kind in "US" or isinstance(value, str):
+        owner.attrs[name] = value if array.ndim == 0 else [str(item) for item in array.ravel().tolist()]
+    else:
+        owner.attrs[name] = np.atleast_1d(array)
+
+
+def next_number(file: File) -> int:
+    """Returns the number of the next dimension of a file."""
+    numbers = [dim.number for _, group in walk(file) for dim in group.dimensions.values() if dim.number is not None]
+    return max(numbers, default=-1) + 1
+
+
+def make_scale(dataset: Dataset, number: int, name: "str | None" = None) -> None:
+    """Makes a dataset the scale of a dimension: of the variable `name`, or of no variable."""
+    dataset.attrs[_DIMENSION_ID] = np.int32(number)
+    size = (dataset.shape or (0,))[0]
+    dataset.make_scale(name if name is not None else NOT_A_VARIABLE + b"%10d" % size)
+
+
+def create_dimension(group: Group, name: str, dimension: Dimension, number: int) -> Dataset:
+    """Creates the scale of a dimension without a variable."""
+    limits: dict[str, Any] = {}
+    if dimension.is_unlimited:
+        limits = {"maxshape": (None,), "chunks": (max(1, min(dimension.size or 1024, 1024)),)}
+    made: Dataset = group.create_dataset(name, (dimension.size,), ">f4", track_order=True, **limits)
+    make_scale(made, number)
+    return made
+
+
+def attach(variable: Variable, scales: "dict[str, Dataset]") -> None:
+    """Attaches the scales of its dimensions to a variable."""
+    for axis, name in enumerate(variable.dimensions):
+        variable.dataset.dims[axis].attach_scale(scales[name])
+
+
+def enum_type(group: Group, name: str, dtype: "np.dtype[Any]") -> Datatype:
+    """Returns the committed enumeration of a group, which is created if it does not exist.
+
+    Raises:
+        ValueError: The group has an enumeration of this name with other members.
+    """
+    members = check_enum_dtype(dtype)
+    if name in group:
+        found = group[name]
+        if isinstance(found, Datatype) and check_enum_dtype(found.dtype) == members:
+            return found
+        raise ValueError(f"the enum {name!r} exists with other members: give one of the two another name")
+    group[name] = dtype
+    made: Datatype = group[name]
+    return made
+
+
+def enum_name(dataset: Dataset) -> "str | None":
+    """Returns the name of the committed enumeration of a dataset, or None."""
+    named = dataset.id._named_type
+    return None if named is None or named.name is None else str(named.name.rsplit("/", 1)[-1])
+
+
+def default_chunks(shape: "tuple[int, ...]", unlimited: "tuple[bool, ...]", itemsize: int) -> "tuple[int, ...]":
+    """Returns chunks of about 1 MiB, whole along the last axes."""
+    sides = [1 if grows else length for length, grows in zip(shape, unlimited, strict=True)]
+    if all(unlimited):
+        sides[-1] = 1024
+    axis = 0
+    while axis < len(sides) and math.prod(sides) * itemsize > 1 << 20:
+        inner = math.prod(sides[axis + 1 :]) * itemsize
+        sides[axis] = max(1, min(sides[axis], (1 << 20) // max(1, inner)))
+        axis += 1
+    return tuple(max(1, side) for side in sides)
+
+
+def is_text(dtype: "np.dtype[Any]") -> bool:
+    """Returns whether elements are strings of variable length."""
+    return check_vlen_dtype(dtype) in (str, bytes)

@@ -1,0 +1,134 @@
+"""Stands in for h5py: `import hyperslab.as_h5py` before anything imports h5py.
+
+Afterwards `import h5py` gives the names of this package, with all submodules, in this process and in the
+processes that it starts. A program runs unchanged by the command
+
+    python -m hyperslab.as_h5py script.py ARGS...
+    python -m hyperslab.as_h5py -m MODULE ARGS...
+
+`importlib.metadata` still finds the installed h5py, if there is one.
+"""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import runpy
+import sys
+import types
+from functools import partial
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import hyperslab
+from hyperslab import _warn, low
+from hyperslab._native import _stand_in as _set_conventions
+from hyperslab.low import _private, hl
+
+#: A folder with a package `h5py` that imports this module: for processes that this process starts.
+STAND_IN = Path(__file__).parent / "low" / "stand_in"
+
+
+def _check_absence() -> None:
+    """Raises an exception if the h5py that is not this package was imported."""
+    found = sys.modules.get("h5py")
+    origin = getattr(getattr(found, "__spec__", None), "origin", None)
+    if found is not None and (origin is None or Path(origin).parent != STAND_IN / "h5py"):
+        raise ImportError(
+            "h5py is already imported, and modules may hold its classes: import hyperslab.as_h5py first, "
+            "or run the program by python -m hyperslab.as_h5py"
+        )
+
+
+def _module() -> types.ModuleType:
+    """Returns the module `h5py`, and puts it and its submodules in `sys.modules`."""
+    h5py = types.ModuleType("h5py", hyperslab.__doc__)
+    h5py.__path__ = []
+    h5py.__file__ = __file__
+    h5py.__package__ = "h5py"
+    h5py.__getattr__ = hyperslab.__getattr__  # type: ignore[method-assign]
+    sys.modules["h5py"] = h5py
+    for name in filter(partial(hasattr, hyperslab), hyperslab.H5PY_NAMES):
+        setattr(h5py, name, getattr(hyperslab, name))
+    for name in low.MODULES:
+        sys.modules[f"h5py.{name}"] = module = importlib.import_module(f"hyperslab.low.{name}")
+        setattr(h5py, name, module)
+    h5py._hl = sys.modules["h5py._hl"] = hl  # type: ignore[attr-defined]
+    for name in hl.MODULES:
+        sys.modules[f"h5py._hl.{name}"] = module = importlib.import_module(f"hyperslab.low.hl.{name}")
+        setattr(hl, name, module)
+    h5py.__version__ = low.version.version  # type: ignore[attr-defined]
+    return h5py
+
+
+#: Where h5py defines its classes. Packages look at the module of a class to tell h5py from other libraries.
+_HOMES = {
+    "AttributeManager": "h5py._hl.attrs",
+    "Dataset": "h5py._hl.dataset",
+    "Datatype": "h5py._hl.datatype",
+    "ExternalLink": "h5py._hl.group",
+    "File": "h5py._hl.files",
+    "Group": "h5py._hl.group",
+    "HLObject": "h5py._hl.base",
+    "HardLink": "h5py._hl.group",
+    "SoftLink": "h5py._hl.group",
+}
+
+
+class _OwnTests:
+    """Finds the tests of h5py in the installed h5py: `pytest --pyargs h5py.tests` runs them."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        if name != "h5py.tests":
+            return None
+        try:
+            folder = Path(str(importlib.metadata.distribution("h5py").locate_file("h5py/tests")))
+        except importlib.metadata.PackageNotFoundError:
+            return None
+        return importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+
+
+def _stand_in() -> types.ModuleType:
+    loaded = sys.modules.get("h5py")
+    if loaded is not None and getattr(loaded, "__file__", None) == __file__:
+        return loaded
+    _check_absence()
+    _set_conventions()
+    _private.install()
+    _warn.silence()
+    h5py = _module()
+    for name, home in _HOMES.items():
+        getattr(hyperslab, name).__module__ = home
+    sys.meta_path.append(_OwnTests())  # type: ignore[arg-type]
+    # After the folder of the program, which has its own modules.
+    sys.path.insert(1, str(STAND_IN))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if str(STAND_IN) not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(STAND_IN), *filter(None, paths)])
+    return h5py
+
+
+def main(arguments: "list[str]") -> None:
+    """Runs a script or a module with its arguments.
+
+    Args:
+        arguments: The path of a script, or `-m` and the name of a module; then the arguments of it.
+    """
+    if arguments[:1] == ["-m"] and len(arguments) > 1:
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    elif arguments and not arguments[0].startswith("-"):
+        sys.argv = arguments
+        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+        runpy.run_path(arguments[0], run_name="__main__")
+    else:
+        sys.exit("usage: python -m hyperslab.as_h5py (SCRIPT | -m MODULE) [ARGUMENTS]")
+
+
+if __name__ == "__main__":
+    # The module has two names here; the one that is imported by its own name stands in.
+    importlib.import_module("hyperslab.as_h5py").main(sys.argv[1:])
+else:
+    _stand_in()

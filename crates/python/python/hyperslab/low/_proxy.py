@@ -1,0 +1,1 @@
+"""h5py's buffers between Python objects and libhdf5. hyperslab has none."""

@@ -1,0 +1,50 @@
+"""The places where libhdf5 looks for plugins. hyperslab keeps the list, and loads no plugins."""
+
+import os
+
+_paths = [part.encode() for part in os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep) if part]
+
+
+def append(search_path: bytes) -> None:
+    """Adds a path at the end."""
+    _paths.append(search_path)
+
+
+def prepend(search_path: bytes) -> None:
+    """Adds a path at the front."""
+    _paths.insert(0, search_path)
+
+
+def _check(index: int) -> None:
+    if not 0 <= index < len(_paths):
+        raise IndexError(f"index path out of bounds for table - can't be more than {len(_paths) - 1}")
+
+
+def insert(search_path: bytes, index: int) -> None:
+    """Adds a path before another one."""
+    if not 0 <= index <= len(_paths):
+        _check(index)
+    _paths.insert(index, search_path)
+
+
+def replace(search_path: bytes, index: int) -> None:
+    """Replaces a path."""
+    _check(index)
+    _paths[index] = search_path
+
+
+def remove(index: int) -> None:
+    """Removes a path."""
+    _check(index)
+    del _paths[index]
+
+
+def get(index: int) -> bytes:
+    """Returns a path."""
+    _check(index)
+    return _paths[index]
+
+
+def size() -> int:
+    """Returns the number of paths."""
+    return len(_paths)

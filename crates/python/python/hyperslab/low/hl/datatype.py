@@ -1,0 +1,3 @@
+"""`h5py._hl.datatype`."""
+
+from ..._native import Datatype as Datatype

@@ -1,0 +1,282 @@
+//! Datatypes as tuples of Python: what `hyperslab.low.h5t` builds its identifiers on.
+//!
+//! A description is a tuple. Its first item names the class; the others are the properties of the class in
+//! the order of the structures of `hyperslab_format::datatype`. Base types and members are descriptions.
+
+use hyperslab_format::datatype::{
+    Array, BitRange, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer,
+    Member, Normalization, Opaque, Padding, Reference, ReferenceKind, Text, Time, VariableText,
+};
+use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
+use numpy::PyArrayDescr;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::dtype::{Translation, descr_of};
+use crate::error::OrRaise;
+use crate::stored::stored_datatype;
+
+/// The deepest nesting of a description, which is more than any file may have.
+const DEEPEST: usize = 64;
+
+/// Returns the number that libhdf5 has for a byte order.
+fn order_number(order: ByteOrder) -> u8 {
+    match order {
+        ByteOrder::Little => 0,
+        ByteOrder::Big => 1,
+        ByteOrder::Vax => 2,
+    }
+}
+
+fn order(number: u8) -> PyResult<ByteOrder> {
+    match number {
+        0 => Ok(ByteOrder::Little),
+        1 => Ok(ByteOrder::Big),
+        2 => Ok(ByteOrder::Vax),
+        _ => Err(PyValueError::new_err(format!("byte order {number}: only 0, 1 and 2 are stored"))),
+    }
+}
+
+fn padding_number(padding: Padding) -> u8 {
+    match padding {
+        Padding::NullTerminated => 0,
+        Padding::NullPadded => 1,
+        Padding::SpacePadded => 2,
+    }
+}
+
+fn padding(number: u8) -> PyResult<Padding> {
+    match number {
+        0 => Ok(Padding::NullTerminated),
+        1 => Ok(Padding::NullPadded),
+        2 => Ok(Padding::SpacePadded),
+        _ => Err(PyValueError::new_err(format!("padding {number} of strings: only 0, 1 and 2 exist"))),
+    }
+}
+
+fn charset(number: u8) -> PyResult<Charset> {
+    match number {
+        0 => Ok(Charset::Ascii),
+        1 => Ok(Charset::Utf8),
+        _ => Err(PyValueError::new_err(format!("character set {number}: only 0 and 1 exist"))),
+    }
+}
+
+fn normalization_number(normalization: Normalization) -> u8 {
+    match normalization {
+        Normalization::Implied => 0,
+        Normalization::MsbSet => 1,
+        Normalization::None => 2,
+    }
+}
+
+fn normalization(number: u8) -> PyResult<Normalization> {
+    match number {
+        0 => Ok(Normalization::Implied),
+        1 => Ok(Normalization::MsbSet),
+        2 => Ok(Normalization::None),
+        _ => Err(PyValueError::new_err(format!("normalization {number}: only 0, 1 and 2 exist"))),
+    }
+}
+
+fn reference_number(kind: ReferenceKind) -> u8 {
+    match kind {
+        ReferenceKind::Object1 => 0,
+        ReferenceKind::Region1 => 1,
+        ReferenceKind::Object2 => 2,
+        ReferenceKind::Region2 => 3,
+        ReferenceKind::Attribute => 4,
+    }
+}
+
+fn reference_kind(number: u8) -> PyResult<ReferenceKind> {
+    match number {
+        0 => Ok(ReferenceKind::Object1),
+        1 => Ok(ReferenceKind::Region1),
+        2 => Ok(ReferenceKind::Object2),
+        3 => Ok(ReferenceKind::Region2),
+        4 => Ok(ReferenceKind::Attribute),
+        _ => Err(PyValueError::new_err(format!("kind {number} of references: only 0 to 4 exist"))),
+    }
+}
+
+/// Returns the description of a datatype.
+pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, PyTuple>> {
+    match datatype {
+        Datatype::Integer(t) => {
+            let bits = (t.bits.offset, t.bits.precision);
+            ("integer", t.size, order_number(t.order), t.signed, t.low_pad, t.high_pad, bits)
+                .into_pyobject(py)
+        }
+        Datatype::Float(t) => {
+            let fields =
+                (t.sign_location, t.exponent_location, t.exponent_size, t.mantissa_location, t.mantissa_size);
+            let pads = (t.low_pad, t.high_pad, t.internal_pad);
+            let bits = (t.bits.offset, t.bits.precision);
+            let norm = normalization_number(t.normalization);
+            ("float", t.size, order_number(t.order), pads, norm, bits, fields, t.exponent_bias)
+                .into_pyobject(py)
+        }
+        Datatype::Time(t) => ("time", t.size, order_number(t.order), t.precision).into_pyobject(py),
+        Datatype::Text(t) => {
+            ("string", t.size, padding_number(t.padding), t.charset == Charset::Utf8).into_pyobject(py)
+        }
+        Datatype::VariableText(t) => {
+            ("vlen string", padding_number(t.padding), t.charset == Charset::Utf8).into_pyobject(py)
+        }
+        Datatype::Bits(t) => {
+            let bits = (t.bits.offset, t.bits.precision);
+            ("bitfield", t.size, order_number(t.order), t.low_pad, t.high_pad, bits).into_pyobject(py)
+        }
+        Datatype::Opaque(t) => ("opaque", t.size, &*t.tag).into_pyobject(py),
+        Datatype::Compound(t) => {
+            let member = |member: &Member| {
+                (&*member.name, member.offset, describe(py, &member.datatype)?).into_pyobject(py)
+            };
+            let members = t.members.iter().map(member).collect::<PyResult<Vec<_>>>()?;
+            ("compound", t.size, PyTuple::new(py, members)?).into_pyobject(py)
+        }
+        Datatype::Reference(t) => ("reference", t.size, reference_number(t.kind)).into_pyobject(py),
+        Datatype::Enumeration(t) => {
+            let member =
+                |(name, value): &(String, Vec<u8>)| (&**name, PyBytes::new(py, value)).into_pyobject(py);
+            let members = t.members.iter().map(member).collect::<PyResult<Vec<_>>>()?;
+            ("enum", describe(py, &t.base)?, PyTuple::new(py, members)?).into_pyobject(py)
+        }
+        Datatype::Sequence(base) => ("vlen", describe(py, base)?).into_pyobject(py),
+        Datatype::Array(t) => {
+            ("array", describe(py, &t.base)?, PyTuple::new(py, &t.shape)?).into_pyobject(py)
+        }
+        Datatype::Complex(t) => ("complex", describe(py, &t.base)?).into_pyobject(py),
+    }
+}
+
+/// Returns the datatype of a description.
+pub(crate) fn described(description: &Bound<'_, PyAny>) -> PyResult<Datatype> {
+    nested(description, 0)
+}
+
+fn nested(description: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datatype> {
+    if depth > DEEPEST {
+        return Err(PyValueError::new_err(format!("datatype nested more than {DEEPEST} levels deep")));
+    }
+    let tuple = description.cast::<PyTuple>()?;
+    let class: String = tuple.get_item(0)?.extract()?;
+    let base = |index| Ok::<_, PyErr>(Box::new(nested(&tuple.get_item(index)?, depth + 1)?));
+    let byte = |index| tuple.get_item(index)?.extract::<u8>();
+    let size = || tuple.get_item(1)?.extract::<u32>();
+    let flag = |index| tuple.get_item(index)?.is_truthy();
+    let bits = |index| {
+        let (offset, precision) = tuple.get_item(index)?.extract()?;
+        Ok::<_, PyErr>(BitRange { offset, precision })
+    };
+    Ok(match &*class {
+        "integer" => Datatype::Integer(Integer {
+            size: size()?,
+            order: order(byte(2)?)?,
+            signed: flag(3)?,
+            low_pad: flag(4)?,
+            high_pad: flag(5)?,
+            bits: bits(6)?,
+        }),
+        "float" => {
+            let (low_pad, high_pad, internal_pad) = tuple.get_item(3)?.extract()?;
+            let (sign_location, exponent_location, exponent_size, mantissa_location, mantissa_size) =
+                tuple.get_item(6)?.extract()?;
+            Datatype::Float(Float {
+                size: size()?,
+                order: order(byte(2)?)?,
+                low_pad,
+                high_pad,
+                internal_pad,
+                normalization: normalization(byte(4)?)?,
+                bits: bits(5)?,
+                sign_location,
+                exponent_location,
+                exponent_size,
+                mantissa_location,
+                mantissa_size,
+                exponent_bias: tuple.get_item(7)?.extract()?,
+            })
+        }
+        "time" => Datatype::Time(Time {
+            size: size()?,
+            order: order(byte(2)?)?,
+            precision: tuple.get_item(3)?.extract()?,
+        }),
+        "string" => Datatype::Text(Text {
+            size: size()?,
+            padding: padding(byte(2)?)?,
+            charset: charset(u8::from(flag(3)?))?,
+        }),
+        "vlen string" => Datatype::VariableText(VariableText {
+            padding: padding(byte(1)?)?,
+            charset: charset(u8::from(flag(2)?))?,
+        }),
+        "bitfield" => Datatype::Bits(Bits {
+            size: size()?,
+            order: order(byte(2)?)?,
+            low_pad: flag(3)?,
+            high_pad: flag(4)?,
+            bits: bits(5)?,
+        }),
+        "opaque" => Datatype::Opaque(Opaque { size: size()?, tag: tuple.get_item(2)?.extract()? }),
+        "compound" => {
+            let mut members = Vec::new();
+            for member in tuple.get_item(2)?.try_iter()? {
+                let (name, offset, datatype): (String, u32, Bound<'_, PyAny>) = member?.extract()?;
+                members.push(Member { name, offset, datatype: nested(&datatype, depth + 1)? });
+            }
+            Datatype::Compound(Compound { size: size()?, members })
+        }
+        "reference" => Datatype::Reference(Reference { size: size()?, kind: reference_kind(byte(2)?)? }),
+        "enum" => {
+            let members: Vec<(String, Vec<u8>)> = tuple.get_item(2)?.extract()?;
+            Datatype::Enumeration(Enumeration { base: base(1)?, members })
+        }
+        "vlen" => Datatype::Sequence(base(1)?),
+        "array" => Datatype::Array(Array { base: base(1)?, shape: tuple.get_item(2)?.extract()? }),
+        "complex" => Datatype::Complex(Complex { base: base(1)? }),
+        _ => return Err(PyTypeError::new_err(format!("unknown class of datatypes: {class:?}"))),
+    })
+}
+
+/// Returns the description of the datatype that a new dataset of this dtype gets.
+#[pyfunction]
+#[pyo3(name = "_describe_dtype")]
+pub(crate) fn describe_dtype<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    describe(dtype.py(), &stored_datatype(&descr_of(dtype)?, Widths::EIGHT.offset.bytes())?)
+}
+
+/// Returns the dtype of elements with this datatype, as a dataset has it.
+#[pyfunction]
+#[pyo3(name = "_described_dtype")]
+pub(crate) fn described_dtype(description: &Bound<'_, PyAny>) -> PyResult<Py<PyArrayDescr>> {
+    Ok(Translation::new(description.py(), &described(description)?, Widths::EIGHT)?.descr)
+}
+
+/// Returns the size of an element of this datatype in a file with 8-byte addresses.
+#[pyfunction]
+#[pyo3(name = "_described_size")]
+pub(crate) fn described_size(description: &Bound<'_, PyAny>) -> PyResult<u64> {
+    Ok(described(description)?.size(Widths::EIGHT))
+}
+
+/// Returns the bytes of the datatype message (spec IV.A.2.d).
+#[pyfunction]
+#[pyo3(name = "_encode_datatype")]
+pub(crate) fn encode_datatype<'py>(description: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let mut bytes = Vec::new();
+    described(description)?.encode(&mut Writer::new(&mut bytes, Widths::EIGHT), &());
+    Ok(PyBytes::new(description.py(), &bytes))
+}
+
+/// Returns the description of the datatype in the bytes of a message.
+#[pyfunction]
+#[pyo3(name = "_decode_datatype")]
+pub(crate) fn decode_datatype<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyTuple>> {
+    let mut reader = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
+    let datatype = reader.structure::<Datatype>(&()).map_err(hyperslab::Error::from).or_raise()?;
+    describe(py, &datatype)
+}
