@@ -1,5 +1,5 @@
-//! Access to NumPy's memory and C API. This file, `string_dtype.rs` and `arrow/capsule.rs` have the unsafe code
-//! of the package.
+//! Access to NumPy's memory and C API. This file, `string_dtype.rs` and `arrow/capsule.rs` have the unsafe
+//! code of the package.
 
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;

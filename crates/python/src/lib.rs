@@ -94,6 +94,7 @@ mod _native {
         plan::ReadPlan,
         query::PyQuery,
         reference::{Reference, RegionReference},
+        region::RegionProxy,
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,

@@ -64,8 +64,8 @@ pub(crate) fn item<'py>(
             return translation.read(py, dataset, &index);
         }
         let request = elements(py, dataset, &index)?;
-        // `[...]` of a scalar dataset returns an array, and so does a region. An element selected by integers is a
-        // NumPy scalar.
+        // `[...]` of a scalar dataset returns an array, and so does a region. An element selected by integers
+        // is a NumPy scalar.
         let array_wanted = request.extent.is_empty() && (index.is_ellipsis() || index.region().is_some());
         wanted_item(py, dataset, &request, wanted, array_wanted)
     })
@@ -480,7 +480,8 @@ pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> P
     elements(sel.py(), dataset, &index)
 }
 
-/// Returns the request for the elements that an index expression selects, or `None` for no element of a scalar.
+/// Returns the request for the elements that an index expression selects, or `None` for no element of a
+/// scalar.
 fn request_in(py: Python<'_>, dataset: &Dataset, index: &Index<'_>) -> PyResult<Option<Request>> {
     match index.region() {
         Some(reference) => region::request(py, dataset, reference),

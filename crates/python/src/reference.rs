@@ -32,9 +32,9 @@ pub(crate) struct Reference(Value);
 
 /// A reference to a part of a dataset.
 ///
-/// `dataset.regionref[...]` makes a reference, and `dataset[reference]` reads the part. Datasets and attributes of
-/// dtype `regionref_dtype` hold references. `file[reference]` gives the dataset. `RegionReference()` is a null
-/// reference.
+/// `dataset.regionref[...]` makes a reference, and `dataset[reference]` reads the part. Datasets and
+/// attributes of dtype `regionref_dtype` hold references. `file[reference]` gives the dataset.
+/// `RegionReference()` is a null reference.
 ///
 /// Example:
 ///     >>> part = dataset.regionref[1:3, :, 0]

@@ -36,14 +36,10 @@ pub(crate) struct RegionProxy {
 
 impl RegionProxy {
     /// Returns the dataset of a reference, and the part. Raises `ValueError` for a null reference.
-    fn region(
-        &self,
-        py: Python<'_>,
-        reference: &Bound<'_, RegionReference>,
-    ) -> PyResult<(hyperslab::Dataset, Region)> {
+    fn region(&self, py: Python<'_>, reference: &Reference) -> PyResult<(hyperslab::Dataset, Region)> {
         let state = &self.object.get().state;
         state.check()?;
-        referenced(py, state, reference.as_super().get())
+        referenced(py, state, reference)
     }
 }
 
@@ -77,12 +73,8 @@ impl RegionProxy {
     ///     >>> file.regionref.shape(dataset.regionref[0])
     ///     (4, 2, 3)
     #[pyo3(signature = (r#ref))]
-    fn shape<'py>(
-        &self,
-        py: Python<'py>,
-        r#ref: &Bound<'py, RegionReference>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let (dataset, _) = self.region(py, r#ref)?;
+    fn shape<'py>(&self, py: Python<'py>, r#ref: &Bound<'py, Reference>) -> PyResult<Bound<'py, PyTuple>> {
+        let (dataset, _) = self.region(py, r#ref.get())?;
         PyTuple::new(py, dataset.shape())
     }
 
@@ -92,8 +84,8 @@ impl RegionProxy {
     ///     ref: The reference.
     ///
     /// Returns:
-    ///     The shape, with axes of length 1 for indices that are integers. Parts that are no product of indices
-    ///     along the axes are lists. None for no element of a scalar dataset.
+    ///     The shape, with axes of length 1 for indices that are integers. Parts that are no product of
+    ///     indices along the axes are lists. None for no element of a scalar dataset.
     ///
     /// Raises:
     ///     ValueError: The reference is null.
@@ -107,12 +99,12 @@ impl RegionProxy {
         py: Python<'py>,
         r#ref: &Bound<'py, RegionReference>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let (_, region) = self.region(py, r#ref)?;
+        let (_, region) = self.region(py, r#ref.as_super().get())?;
         region.shape.map(|shape| PyTuple::new(py, shape)).transpose()
     }
 
-    /// Returns the kind of the selection of a reference, and a row of numbers for each point, for each corner of
-    /// the blocks, or for start, stride, count and block.
+    /// Returns the kind of the selection of a reference, and a row of numbers for each point, for each corner
+    /// of the blocks, or for start, stride, count and block.
     #[pyo3(signature = (r#ref))]
     fn _stored(
         &self,
@@ -156,8 +148,8 @@ fn referenced(
     found.or_raise()?.ok_or_else(|| PyValueError::new_err("Invalid HDF5 region reference"))
 }
 
-/// Returns the request for the part of `dataset` that a reference selects, or `None` for no element of a scalar.
-/// Raises `ValueError` if the reference is to another dataset.
+/// Returns the request for the part of `dataset` that a reference selects, or `None` for no element of a
+/// scalar. Raises `ValueError` if the reference is to another dataset.
 pub(crate) fn request(
     py: Python<'_>,
     dataset: &Dataset,

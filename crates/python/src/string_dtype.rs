@@ -43,8 +43,8 @@ impl Api {
             let module = py.import("numpy._core._multiarray_umath")?;
             let capsule = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
             let table: NonNull<*const c_void> = capsule.pointer_checked(None)?.cast();
-            // SAFETY: the dtype exists, so this is NumPy 2, whose table has these functions at these places. The
-            // table is part of a module that stays loaded.
+            // SAFETY: the dtype exists, so this is NumPy 2, whose table has these functions at these places.
+            // The table is part of a module that stays loaded.
             unsafe {
                 let function = |place: usize| table.as_ptr().add(place).read();
                 Ok(Self {
@@ -76,7 +76,8 @@ impl<'a, 'py> Strings<'a, 'py> {
         }
         let places = buffer::Elements::new(array)?;
         let api = Api::get(array.py())?;
-        // SAFETY: the dtype is a `StringDType` (just checked). The call locks its allocator, which `drop` unlocks.
+        // SAFETY: the dtype is a `StringDType` (just checked). The call locks its allocator, which `drop`
+        // unlocks.
         let allocator = unsafe { (api.acquire)(descr.as_dtype_ptr().cast()) };
         Ok(Self { api, allocator, _descr: descr, places })
     }
@@ -96,8 +97,8 @@ pub(crate) fn fill<'t>(
 ) -> PyResult<()> {
     let strings = Strings::of(array)?;
     for (index, text) in texts.enumerate() {
-        // SAFETY: the place is an element of the array, whose allocator this thread has locked. The call copies
-        // the text.
+        // SAFETY: the place is an element of the array, whose allocator this thread has locked. The call
+        // copies the text.
         let done = unsafe {
             (strings.api.pack)(strings.allocator, strings.places.at(index), text.as_ptr().cast(), text.len())
         };
@@ -108,8 +109,8 @@ pub(crate) fn fill<'t>(
     Ok(())
 }
 
-/// Returns the texts of a C-contiguous array of `StringDType` one after another, and the end of each. `None` if
-/// an element is missing (`StringDType(na_object=...)`).
+/// Returns the texts of a C-contiguous array of `StringDType` one after another, and the end of each. `None`
+/// if an element is missing (`StringDType(na_object=...)`).
 pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<(Vec<u8>, Vec<usize>)>> {
     let strings = Strings::of(array)?;
     let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(array.len()));

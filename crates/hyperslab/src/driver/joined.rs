@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use super::{Create, Driver, Hints, Posix};
 
-/// The joined parts. A file is opened when it is first used, and a write creates it if it does not exist. Bytes
-/// beyond its end read as zeros, as in libhdf5.
+/// The joined parts. A file is opened when it is first used, and a write creates it if it does not exist.
+/// Bytes beyond its end read as zeros, as in libhdf5.
 #[derive(Debug)]
 pub struct Joined {
     parts: Vec<Opened>,

@@ -64,9 +64,9 @@ impl File {
         }
     }
 
-    /// Returns the stored form of a reference to `target`, an element of datatype `reference`. The parts that do
-    /// not fit in the element are written to the global heap. If the caller then fails to store the element,
-    /// they stay in the file without an owner.
+    /// Returns the stored form of a reference to `target`, an element of datatype `reference`. The parts that
+    /// do not fit in the element are written to the global heap. If the caller then fails to store the
+    /// element, they stay in the file without an owner.
     pub fn stored_reference(&self, reference: &Reference, target: &ReferenceTarget) -> Result<Vec<u8>> {
         let widths = self.store().widths();
         let len = usize::try_from(reference.size).unwrap_or(usize::MAX).min(u16::MAX.into());
@@ -161,8 +161,8 @@ impl File {
         Ok(stored)
     }
 
-    /// Returns the object that a reference leads to, which may be in another file. For elements or an attribute,
-    /// this is the object that has them.
+    /// Returns the object that a reference leads to, which may be in another file. For elements or an
+    /// attribute, this is the object that has them.
     pub fn referenced(&self, target: &ReferenceTarget) -> Result<Node> {
         match &target.file {
             Some(name) => external::open(self, name, LinkAccess::default())?.object_at(target.object),

@@ -40,8 +40,8 @@ impl Dataset {
     /// Returns the elements of this dataset that the selection of a reference names. A reference without a
     /// selection names all elements.
     ///
-    /// Errors: `Request` if the selection has another rank than the dataset, or leaves the dataset, which may have
-    /// shrunk.
+    /// Errors: `Request` if the selection has another rank than the dataset, or leaves the dataset, which may
+    /// have shrunk.
     pub fn region(&self, target: &ReferenceTarget) -> Result<Region> {
         let selection = target.selection.as_ref().unwrap_or(&StoredSelection::All);
         region(selection, &self.dataspace()).map_err(|error| error.at(self.path()))
@@ -68,8 +68,8 @@ fn region(stored: &StoredSelection, dataspace: &Dataspace) -> Result<Region> {
     Ok(Region { selection, shape })
 }
 
-/// Returns the form in which a selection of a dataspace of this shape is stored. As in h5py, a region does not
-/// grow with its dataset: all elements are those of now.
+/// Returns the form in which a selection of a dataspace of this shape is stored. As in h5py, a region does
+/// not grow with its dataset: all elements are those of now.
 fn stored(
     selection: &Selection,
     extent: &[u64],

@@ -17,8 +17,8 @@ pub struct Union {
     spans: Vec<Span>,
 }
 
-/// Indices along one axis, and what is selected along the next axes at each of them. The spans of a list ascend
-/// and do not overlap.
+/// Indices along one axis, and what is selected along the next axes at each of them. The spans of a list
+/// ascend and do not overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Span {
     indices: Range<u64>,
@@ -26,8 +26,8 @@ struct Span {
 }
 
 impl Union {
-    /// Returns the union of boxes of `rank` axes. Fails if there are so many overlapping boxes that the union would
-    /// take very long.
+    /// Returns the union of boxes of `rank` axes. Fails if the boxes overlap so often that the union
+    /// takes more than `MAX_STEPS` steps.
     pub fn new(rank: usize, blocks: &[Block]) -> Result<Self, RequestError> {
         let blocks: Vec<&[Range<u64>]> = blocks
             .iter()
@@ -39,8 +39,8 @@ impl Union {
         Ok(Self { rank, spans })
     }
 
-    /// Returns the union of stored blocks of an array of the shape `extent`. Fails if a block leaves the array: a
-    /// damaged file may name very many elements.
+    /// Returns the union of stored blocks of an array of the shape `extent`. Fails if a block leaves the
+    /// array: a damaged file may name very many elements.
     pub fn of(stored: &BlockList, extent: &[u64]) -> Result<Self, RequestError> {
         if stored.rank != extent.len() {
             return Err(RequestError::Rank { given: stored.rank, rank: extent.len() });
@@ -62,9 +62,9 @@ impl Union {
         count(&self.spans)
     }
 
-    /// Returns the shape that h5py gives to the elements. It is the shape of the boxes if they make up a product of
-    /// indices along each axis; else the elements are a list. As in h5py, an axis has as many indices as the
-    /// number of elements says, if its first index is typical of all.
+    /// Returns the shape that h5py gives to the elements. It is the shape of the boxes if they make up a
+    /// product of indices along each axis; else the elements are a list. As in h5py, an axis has as many
+    /// indices as the number of elements says, if its first index is typical of all.
     pub fn shape(&self) -> Shape {
         let count = self.count();
         if count == 0 {

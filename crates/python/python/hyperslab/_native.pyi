@@ -26,7 +26,7 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import disjoint_base
 
 from ._chunks import StoreInfo
-from ._dims import DimensionManager, RegionProxy
+from ._dims import DimensionManager
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
 from ._pytables import EArray, VLArray
 from ._transaction import Transaction
@@ -62,6 +62,7 @@ __all__ = [
     "_PlainRows",
     "_PointList",
     "_Query",
+    "_RegionProxy",
     "_Scan",
     "_append_bytes",
     "_append_rows",
@@ -251,6 +252,13 @@ class _Query:
     def indexes(self, start: int, stop: int) -> list[str]: ...
 
 @final
+class _RegionProxy:
+    def __getitem__(self, args: Any) -> RegionReference: ...
+    def shape(self, ref: Reference) -> tuple[int, ...]: ...
+    def selection(self, ref: RegionReference) -> tuple[int, ...] | None: ...
+    def _stored(self, ref: RegionReference) -> tuple[str, list[list[int]]]: ...
+
+@final
 class _PointList:
     def __new__(cls, coordinates: NDArray[np.uint64]) -> Self: ...
 
@@ -406,6 +414,8 @@ class HLObject:
             >>> file[reference].name
             '/surface/t2m'
         """
+    @property
+    def regionref(self) -> _RegionProxy: ...
     @property
     def id(self) -> Any:
         """The low-level identifier of the object, as h5py calls it.
@@ -1821,17 +1831,6 @@ class Dataset(HLObject):
             ['time', '', '']
         """
     @property
-    def regionref(self) -> RegionProxy:
-        """A proxy for region references.
-
-        `regionref.shape(ref)` is the shape of the dataset that a reference names. Region references cannot be
-        made yet.
-
-        Example:
-            >>> dataset.regionref.shape(dataset.ref)
-            (4, 2, 3)
-        """
-    @property
     def id(self) -> DatasetID:
         """The low-level identifier of the object, as h5py calls it.
 
@@ -3039,6 +3038,8 @@ class Reference:
             >>> dataset.ref.typecode
             0
         """
+    @property
+    def attribute(self) -> str | None: ...
     def __bool__(self) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...

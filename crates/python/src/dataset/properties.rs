@@ -383,19 +383,6 @@ impl Dataset {
     fn dims<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("hyperslab._dims")?.getattr("DimensionManager")?.call1((slf,))
     }
-
-    /// A proxy for region references.
-    ///
-    /// `regionref.shape(ref)` is the shape of the dataset that a reference names. Region references cannot be
-    /// made yet.
-    ///
-    /// Example:
-    ///     >>> dataset.regionref.shape(dataset.ref)
-    ///     (4, 2, 3)
-    #[getter]
-    fn regionref<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))
-    }
 }
 
 /// Returns a stored selection as the arguments of `hyperslab._virtual.Space`.

@@ -237,10 +237,10 @@ impl Group {
     ///     default: The result if there is no such member.
     ///     getclass: True returns the class of the member. With `getlink`, the class of the link.
     ///     getlink: True returns the link at the path: a HardLink, SoftLink or ExternalLink.
-    ///     elink_mode: The mode in which files behind external links are opened: "r", "r+", or None for the mode
-    ///         of this file. With None, a file that cannot be opened for writing is opened for reading.
-    ///     elink_locking: The locking of these files: True, False, "best-effort", or None for that of this file.
-    ///     elink_swmr: None or False.
+    ///     elink_mode: The mode in which files behind external links are opened: "r", "r+", or None for the
+    ///         mode of this file. With None, a file that cannot be opened for writing is opened for reading.
+    ///         elink_locking: The locking of these files: True, False, "best-effort", or None for that of
+    ///         this file. elink_swmr: None or False.
     ///
     /// Returns:
     ///     The member, its class, the link, or `default`.

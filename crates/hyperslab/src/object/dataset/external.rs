@@ -1,5 +1,5 @@
-//! Datasets with elements in external files without any structure (spec IV.A.2.h): the description of the files,
-//! and the medium that they make together.
+//! Datasets with elements in external files without any structure (spec IV.A.2.h): the description of the
+//! files, and the medium that they make together.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -126,8 +126,8 @@ fn expanded(prefix: &str, from: Option<&Path>) -> String {
     prefix.replacen("${ORIGIN}", &folder, 1)
 }
 
-/// Checks the external files of a new dataset, as libhdf5 does: all elements that the dataset can ever have fit,
-/// and only the first dimension can grow.
+/// Checks the external files of a new dataset, as libhdf5 does: all elements that the dataset can ever have
+/// fit, and only the first dimension can grow.
 pub(super) fn check(
     files: &[ExternalFile],
     dataspace: &Dataspace,

@@ -1,5 +1,5 @@
-//! Reads the data of many elements of variable length: every collection of the global heap is decoded once, and
-//! several collections are decoded at a time (spec III.E).
+//! Reads the data of many elements of variable length: every collection of the global heap is decoded once,
+//! and several collections are decoded at a time (spec III.E).
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -13,8 +13,8 @@ use crate::driver::Locking;
 use crate::error::{Error, RequestError, Result};
 use crate::object::{File, OpenOptions};
 
-/// How the files behind external links are opened. By default, they are opened like the file that has the link;
-/// and if such a file cannot be opened for writing, for reading.
+/// How the files behind external links are opened. By default, they are opened like the file that has the
+/// link; and if such a file cannot be opened for writing, for reading.
 ///
 /// ```
 /// use hyperslab::{File, LinkAccess};
