@@ -115,8 +115,8 @@ def test_values_are_written_to_external_files(split):
 def test_external_data_are_made_by_one_library_and_read_by_the_other(tmp_path, writer, reader):
     parts = [(str(tmp_path / "one.raw"), 3, 8 * 7), (str(tmp_path / "two.raw"), 0, h5py.h5f.UNLIMITED)]
     with writer.File(tmp_path / "x.h5", "w") as f:
-        made = f.create_dataset("d", data=np.arange(20), external=parts, maxshape=(None,))
-        made.resize((30,))
+        made = f.create_dataset("d", (30,), "i8", external=parts, maxshape=(None,))
+        made[:20] = np.arange(20)
         made[25:] = 7
     with reader.File(tmp_path / "x.h5") as f:
         assert f["d"][:].tolist() == [*range(20), *[0] * 5, *[7] * 5]

@@ -230,7 +230,7 @@ impl Group {
 
     /// Returns the member at a path, its class or its link, or a default.
     ///
-    /// Files behind external links are opened for reading.
+    /// Files behind external links are opened like this file.
     ///
     /// Args:
     ///     name: A path, or a reference if both `getclass` and `getlink` are False.
@@ -239,8 +239,9 @@ impl Group {
     ///     getlink: True returns the link at the path: a HardLink, SoftLink or ExternalLink.
     ///     elink_mode: The mode in which files behind external links are opened: "r", "r+", or None for the
     ///         mode of this file. With None, a file that cannot be opened for writing is opened for reading.
-    ///         elink_locking: The locking of these files: True, False, "best-effort", or None for that of
-    ///         this file. elink_swmr: None or False.
+    ///     elink_locking: The locking of these files: True, False, "best-effort", or None for that of this
+    ///         file.
+    ///     elink_swmr: None or False.
     ///
     /// Returns:
     ///     The member, its class, the link, or `default`.
