@@ -358,7 +358,6 @@ impl<'py> Translator<'py> {
 
     fn reference(&self, reference: Reference) -> PyResult<Level<'py>> {
         let (kind, size) = match reference.kind {
-            ReferenceKind::Object1 => (self.py.get_type::<reference::Reference>(), 8),
             ReferenceKind::Region1 => (self.py.get_type::<reference::RegionReference>(), 12),
             // h5py has no dtype for references of HDF5 1.12. The elements of one dataset may refer to
             // objects, to regions and to attributes.

@@ -37,6 +37,7 @@ const RELEASE: usize = 318;
 
 impl Api {
     /// Returns the functions of the NumPy that is running.
+    #[expect(clippy::missing_transmute_annotations, reason = "the fields have the types of the functions")]
     fn get(py: Python<'_>) -> PyResult<Self> {
         static API: PyOnceLock<Api> = PyOnceLock::new();
         API.get_or_try_init(py, || {

@@ -288,6 +288,7 @@ def create_virtual_dataset(
             "chunks": None,
             "compact": False,
             "external": [],
+            "allocation": None,
             "filters": [],
             "fillvalue": None if fillvalue is None else _fill(fillvalue, kind),
             "fill_time": "ifset",

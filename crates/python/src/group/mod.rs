@@ -262,7 +262,6 @@ impl Group {
     #[pyo3(signature = (
         name, default=None, getclass=false, getlink=false, elink_mode=None, elink_locking=None, elink_swmr=None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "those of h5py")]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         name: &Bound<'py, PyAny>,
