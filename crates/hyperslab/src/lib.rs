@@ -61,8 +61,8 @@ pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FileSpace,
-    FixedSize, Group, LibVersion, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget, RepackChunks,
-    RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
+    FixedSize, Group, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget,
+    Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;
@@ -91,8 +91,8 @@ pub mod internals {
     pub use hyperslab_format as format;
 
     pub use crate::object::{
-        DatasetOptions, HeaderFacts, NewStorage, auto_chunks, compound, decode, filter_spec, packed,
-        refitted_filter, scalar_attribute,
+        DatasetOptions, HeaderFacts, NewStorage, VlenItems, auto_chunks, compound, decode, filter_spec,
+        packed, refitted_filter, scalar_attribute,
     };
     pub use crate::store::CommitOptions;
     pub use hyperslab_format::heap::global::VariableElement as VlenId;

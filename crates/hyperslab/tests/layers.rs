@@ -75,6 +75,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/hyperslab/src/engine/dst.rs",
     "crates/hyperslab/src/process.rs",
     "crates/python/src/arrow/capsule.rs",
+    "crates/python/src/string_dtype.rs",
     "crates/python/src/buffer.rs",
     "crates/testkit/src/allocator.rs",
 ];

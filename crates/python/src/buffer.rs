@@ -1,4 +1,5 @@
-//! Access to NumPy's memory and C API. This file and `arrow/capsule.rs` have the unsafe code of the package.
+//! Access to NumPy's memory and C API. This file, `string_dtype.rs` and `arrow/capsule.rs` have the unsafe
+//! code of the package.
 
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
@@ -187,6 +188,29 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
     }
     Ok(())
+}
+
+/// The addresses of the elements of a C-contiguous array.
+pub(crate) struct Elements<'a, 'py> {
+    array: &'a Bound<'py, PyUntypedArray>,
+    itemsize: usize,
+}
+
+impl<'a, 'py> Elements<'a, 'py> {
+    /// Returns the elements of an array.
+    pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        if !array.is_c_contiguous() {
+            return Err(PyTypeError::new_err("Array must be C-contiguous"));
+        }
+        Ok(Self { array, itemsize: array.dtype().itemsize() })
+    }
+
+    /// Returns the address of element `index`, which is valid while the array is alive.
+    pub(crate) fn at(&self, index: usize) -> *mut c_void {
+        assert!(index < self.array.len());
+        // SAFETY: the element is inside the array (just asserted).
+        unsafe { (*fields(self.array)).data.add(index * self.itemsize).cast() }
+    }
 }
 
 /// The elements of a C-contiguous array, which may contain references to Python objects.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyperslab::ExternalFile;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dim, Selection};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
@@ -40,6 +41,8 @@ pub(crate) struct Request<'py> {
     dtype: Bound<'py, PyAny>,
     chunks: Option<Vec<u64>>,
     compact: bool,
+    /// The name, the offset and the size of each part of external files.
+    external: Vec<(String, u64, u64)>,
     filters: Vec<Filter>,
     fillvalue: Option<Bound<'py, PyUntypedArray>>,
     fill_time: String,
@@ -88,6 +91,10 @@ impl Request<'_> {
             None if self.compact => NewStorage::Compact,
             None => NewStorage::Contiguous,
         };
+        let part = |(name, offset, size): (String, u64, u64)| {
+            ExternalFile::new(name, offset, (size != UNLIMITED).then_some(size))
+        };
+        options.external = self.external.into_iter().map(part).collect();
         let filter = |(id, flags, name, client_data)| FilterSpec { id, name, flags, client_data };
         options.filters = self.filters.into_iter().map(filter).collect();
         options.fill = fill.unwrap_or(FillBytes::Default);
@@ -115,6 +122,9 @@ impl Request<'_> {
         Ok(options)
     }
 }
+
+/// h5py's number for a size without limit.
+pub(crate) const UNLIMITED: u64 = u64::MAX;
 
 fn virtual_mappings(mappings: Vec<Mapping>, state: &FileState) -> PyResult<Vec<VirtualMapping>> {
     let listed = state.core.version().listed_blocks();

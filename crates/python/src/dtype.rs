@@ -358,9 +358,10 @@ impl<'py> Translator<'py> {
 
     fn reference(&self, reference: Reference) -> PyResult<Level<'py>> {
         let (kind, size) = match reference.kind {
-            ReferenceKind::Object1 => (self.py.get_type::<reference::Reference>(), 8),
             ReferenceKind::Region1 => (self.py.get_type::<reference::RegionReference>(), 12),
-            _ => return Err(UnsupportedDtypeError::new_err("Unknown reference type")),
+            // h5py has no dtype for references of HDF5 1.12. The elements of one dataset may refer to
+            // objects, to regions and to attributes.
+            _ => (self.py.get_type::<reference::Reference>(), 8),
         };
         let recipe = Recipe::Reference(reference);
         self.object(&Datatype::Reference(reference), "ref", &kind.into_any(), recipe, size)

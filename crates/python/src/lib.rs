@@ -42,12 +42,14 @@ mod plan;
 mod query;
 mod read;
 mod reference;
+mod region;
 mod scales;
 mod segy;
 mod selection;
 mod state;
 mod store_info;
 mod stored;
+mod string_dtype;
 mod table;
 mod table_index;
 mod views;
@@ -92,6 +94,7 @@ mod _native {
         plan::ReadPlan,
         query::PyQuery,
         reference::{Reference, RegionReference},
+        region::RegionProxy,
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,

@@ -45,8 +45,8 @@ pub(crate) struct SoftLink {
 /// A link to a path of another file.
 ///
 /// `group[name] = ExternalLink(filename, path)` makes the link. When the link is followed, the other file is
-/// opened for reading. If the other file is open for writing in this process, its objects can be changed.
-/// Following a link that leads to nothing is a KeyError.
+/// opened like the file that holds the link; if it cannot be opened for writing, for reading. Following a
+/// link that leads to nothing is a KeyError.
 ///
 /// Args:
 ///     filename: The path of the other file, relative to the directory of the file that holds the link.
@@ -60,7 +60,7 @@ pub(crate) struct SoftLink {
 ///     >>> file["far/t2m"].shape
 ///     (4, 2, 3)
 ///     >>> file["far"].file.mode
-///     'r'
+///     'r+'
 #[pyclass(frozen, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct ExternalLink {

@@ -24,6 +24,7 @@ use crate::ids::ObjectID;
 use crate::name::Name;
 use crate::opened::Opened;
 use crate::reference::Reference;
+use crate::region::RegionProxy;
 use crate::state::FileState;
 
 /// An object of a file: a group, a dataset, a committed datatype or the file itself.
@@ -288,7 +289,21 @@ impl HLObject {
     #[getter(r#ref)]
     fn reference(&self) -> PyResult<Reference> {
         self.state.check()?;
-        Ok(Reference::to(self.node.address(), self.node.file().store().widths().offset))
+        Ok(Reference::to(self.node.address()))
+    }
+
+    /// References to parts of datasets: `dataset.regionref[selection]` makes one.
+    ///
+    /// The methods `regionref.shape(ref)` and `regionref.selection(ref)` return the shape of the dataset of a
+    /// reference, and the shape of the part.
+    ///
+    /// Example:
+    ///     >>> part = dataset.regionref[0]
+    ///     >>> dataset[part].shape, dataset.regionref.selection(part)
+    ///     ((1, 2, 3), (1, 2, 3))
+    #[getter]
+    fn regionref(slf: &Bound<'_, Self>) -> RegionProxy {
+        RegionProxy { object: slf.clone().unbind() }
     }
 
     /// The low-level identifier of the object, as h5py calls it.

@@ -5,10 +5,13 @@
 //! reads all heap objects together, with the GIL released. [`array_of`] then creates the Python objects in
 //! element order.
 
+use std::borrow::Cow;
+
 use hyperslab::File;
+use hyperslab::internals::VlenItems;
 use hyperslab::internals::types::Conversion;
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference, ReferenceKind};
+use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::prelude::*;
@@ -17,7 +20,7 @@ use pyo3::types::PyBytes;
 use crate::buffer::{self, Places};
 use crate::dtype::Translation;
 use crate::error::OrRaise;
-use crate::reference::{Reference, RegionReference};
+use crate::reference;
 
 /// How to convert one stored element to a part of a NumPy element.
 #[derive(Debug)]
@@ -104,6 +107,26 @@ impl Recipe {
     }
 }
 
+/// The heap objects of elements.
+#[derive(Debug, Default)]
+pub(crate) struct Fetched {
+    /// The objects of all elements, for each id in an element.
+    columns: Vec<VlenItems>,
+}
+
+impl Fetched {
+    /// Returns the strings of elements that are strings.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.columns.iter().take(1).flat_map(VlenItems::iter).map(until_zero)
+    }
+}
+
+/// Returns the bytes of a string. libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
+fn until_zero(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    &text[..end]
+}
+
 /// Returns an array of the shape `shape` from the elements that the engine has read into `raw`.
 pub(crate) fn array<'py>(
     py: Python<'py>,
@@ -112,17 +135,17 @@ pub(crate) fn array<'py>(
     raw: &[u8],
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let objects = py.detach(|| fetch(file, translation, raw)).or_raise()?;
-    array_of(py, file, translation, raw, objects, shape)
+    let fetched = py.detach(|| fetch(file, translation, raw)).or_raise()?;
+    array_of(py, file, translation, raw, &fetched, shape)
 }
 
-/// Returns the same array as [`array()`], from `objects` that [`fetch`] has read already.
+/// Returns the same array as [`array()`], from objects that [`fetch`] has read already.
 pub(crate) fn array_of<'py>(
     py: Python<'py>,
     file: &File,
     translation: &Translation,
     raw: &[u8],
-    objects: Vec<Vec<u8>>,
+    fetched: &Fetched,
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = buffer::empty(py, shape, translation.descr.bind(py))?;
@@ -132,43 +155,51 @@ pub(crate) fn array_of<'py>(
         return Ok(array);
     };
     let itemsize = translation.descr.bind(py).itemsize();
-    let mut maker = Maker { py, file, slots, fetched: objects.into_iter() };
+    let mut maker = Maker { py, file, slots, fetched, element: 0, column: 0 };
     for (index, element) in raw.chunks_exact(translation.memory_size.max(1)).enumerate() {
+        (maker.element, maker.column) = (index, 0);
         maker.make(recipe, element, index * itemsize)?;
     }
     Ok(array)
 }
 
 /// Reads the heap objects of all elements, in the order in which [`array_of`] uses them.
-pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Vec<Vec<u8>>> {
-    let Some(recipe) = &translation.recipe else { return Ok(Vec::new()) };
-    let size = translation.memory_size;
+pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Fetched> {
+    let Some(recipe) = &translation.recipe else { return Ok(Fetched::default()) };
+    let size = translation.memory_size.max(1);
     // Fetches the objects at one offset of the element together, because most elements have one id.
     let mut places = Vec::new();
     recipe.ids(0, &mut |at, unit| places.push((at, unit)));
     let id_size = 8 + file.store().widths().offset.bytes();
-    let mut fetched: Vec<Vec<Vec<u8>>> = Vec::with_capacity(places.len());
+    let mut columns = Vec::with_capacity(places.len());
     for &(at, unit) in &places {
-        let column: Vec<u8> =
-            raw.chunks_exact(size.max(1)).flat_map(|element| &element[at..at + id_size]).copied().collect();
-        fetched.push(file.vlen_many(&file.vlen_ids(&column)?, unit)?);
+        let column: Cow<'_, [u8]> = if size == id_size {
+            raw.into()
+        } else {
+            raw.chunks_exact(size).flat_map(|element| &element[at..at + id_size]).copied().collect()
+        };
+        columns.push(file.vlen_items(&file.vlen_ids(&column)?, unit)?);
     }
-    if fetched.len() == 1 {
-        return Ok(fetched.pop().unwrap_or_default());
-    }
-    let mut columns: Vec<_> = fetched.into_iter().map(Vec::into_iter).collect();
-    let mut objects = Vec::new();
-    for _ in 0..raw.len() / size.max(1) {
-        objects.extend(columns.iter_mut().filter_map(Iterator::next));
-    }
-    Ok(objects)
+    Ok(Fetched { columns })
 }
 
 struct Maker<'a, 'py> {
     py: Python<'py>,
     file: &'a File,
     slots: Places<'a, 'py>,
-    fetched: std::vec::IntoIter<Vec<u8>>,
+    fetched: &'a Fetched,
+    /// The number of the element, and of its next heap object.
+    element: usize,
+    column: usize,
+}
+
+impl<'a> Maker<'a, '_> {
+    /// Returns the next heap object of the element.
+    fn next(&mut self) -> &'a [u8] {
+        let column = self.fetched.columns.get(self.column);
+        self.column += 1;
+        column.map_or(&[], |column| column.get(self.element))
+    }
 }
 
 impl Maker<'_, '_> {
@@ -177,25 +208,18 @@ impl Maker<'_, '_> {
         match recipe {
             Recipe::Plain(len) => self.slots.fill(to, &element[..*len]),
             Recipe::Text(_) => {
-                let text = self.fetched.next().unwrap_or_default();
-                // libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
-                let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-                self.slots.put(to, PyBytes::new(py, &text[..end]).into_any());
+                let text = until_zero(self.next());
+                self.slots.put(to, PyBytes::new(py, text).into_any());
             }
             Recipe::Sequence { element: part, stored, stored_size } => {
-                let bytes = self.fetched.next().unwrap_or_default();
+                let bytes = self.next();
                 let count = bytes.len() / (*stored_size).max(1);
                 let bytes = convert(stored, &part.memory, self.file.store().widths(), bytes)?;
                 self.slots.put(to, array(py, self.file, part, &bytes, &[count])?.into_any());
             }
             Recipe::Reference(kind) => {
                 let stored = &element[..kind.size as usize];
-                let object = if kind.kind == ReferenceKind::Object1 {
-                    Bound::new(py, Reference::stored(*kind, stored))?.into_any()
-                } else {
-                    Bound::new(py, RegionReference::stored(*kind, stored))?.into_any()
-                };
-                self.slots.put(to, object);
+                self.slots.put(to, reference::stored(py, self.file, *kind, stored)?);
             }
             Recipe::Repeat { count, from, to: pitch, element: recipe } => {
                 for index in 0..*count {

@@ -5,7 +5,7 @@
 //! contain the ids of the heap objects.
 
 use hyperslab::File;
-use hyperslab_format::datatype::{Charset, Reference as StoredReference};
+use hyperslab_format::datatype::Charset;
 use hyperslab_format::heap::global::VariableElement;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -18,7 +18,8 @@ use crate::dtype::{Translation, holds};
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
-use crate::reference::Reference;
+use crate::reference;
+use crate::string_dtype;
 
 /// Returns the elements of `array` in the form that the engine writes. Raises `TypeError` if the array cannot
 /// be converted to the dtype of `translation`.
@@ -30,6 +31,14 @@ pub(crate) fn elements(
     let py = array.py();
     let Some(recipe) = &translation.recipe else { return Ok(buffer::bytes(array)?.to_vec()) };
     let descr = translation.descr.bind(py);
+    if let Recipe::Text(charset) = recipe
+        && array.dtype().kind() == b'T'
+        && let Some(texts) = Texts::of(array)?
+        && (*charset == Charset::Utf8 || texts.bytes.is_ascii())
+    {
+        let ids = py.detach(|| file.put_text(&texts.items())).or_raise()?;
+        return Ok(file.vlen_stored(&ids));
+    }
     // The code below reads Python objects at the offsets of `descr`, so an array of another dtype is
     // converted first.
     let converted;
@@ -50,7 +59,7 @@ pub(crate) fn elements(
         file,
         places: Places::new(array)?,
         out: vec![0; count * translation.memory_size],
-        texts: Vec::new(),
+        texts: (Vec::new(), Texts::default()),
         sequences: Vec::new(),
     };
     for index in 0..count {
@@ -63,8 +72,8 @@ struct Taker<'a, 'py> {
     file: &'a File,
     places: Places<'a, 'py>,
     out: Vec<u8>,
-    /// The offset of each string's id in `out`, and the string.
-    texts: Vec<(usize, Vec<u8>)>,
+    /// The offset of each string's id in `out`, and the strings.
+    texts: (Vec<usize>, Texts),
     /// The offset of each sequence's id in `out`, the size of an element in bytes, and the elements.
     sequences: Vec<(usize, usize, Vec<u8>)>,
 }
@@ -76,7 +85,8 @@ impl Taker<'_, '_> {
             Recipe::Plain(len) => self.places.copy(from, &mut self.out[to..to + len]),
             Recipe::Text(charset) => {
                 if let Some(object) = self.places.get(from) {
-                    self.texts.push((to, text(&object, *charset)?));
+                    self.texts.0.push(to);
+                    self.texts.1.push(&object, *charset)?;
                 }
             }
             Recipe::Sequence { element, stored, stored_size } => {
@@ -87,7 +97,7 @@ impl Taker<'_, '_> {
             }
             Recipe::Reference(kind) => {
                 if let Some(object) = self.places.get(from).filter(|object| !object.is_none()) {
-                    let bytes = reference(*kind, &object)?;
+                    let bytes = reference::element(self.file, *kind, &object)?;
                     self.out[to..to + bytes.len()].copy_from_slice(&bytes);
                 }
             }
@@ -107,8 +117,8 @@ impl Taker<'_, '_> {
 
     /// Writes the strings and sequences to the heap, and their ids to `out`. Returns `out`.
     fn finish(mut self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        let (places, texts): (Vec<usize>, Vec<Vec<u8>>) = std::mem::take(&mut self.texts).into_iter().unzip();
-        self.put(py, &places, |file| file.put_text(&texts))?;
+        let (places, texts) = std::mem::take(&mut self.texts);
+        self.put(py, &places, |file| file.put_text(&texts.items()))?;
         let mut sequences = std::mem::take(&mut self.sequences);
         sequences.sort_by_key(|&(place, size, _)| (size, place));
         for group in sequences.chunk_by(|a, b| a.1 == b.1) {
@@ -140,25 +150,61 @@ impl Taker<'_, '_> {
     }
 }
 
-/// Returns the bytes of a string, or an error if they contain a zero byte.
-fn text(object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<Vec<u8>> {
-    let bytes = if let Ok(bytes) = object.cast::<PyBytes>() {
-        bytes.as_bytes().to_vec()
-    } else if object.cast::<PyString>().is_ok() {
-        let encoding = if charset == Charset::Ascii { "ascii" } else { "utf-8" };
-        let bytes = object.call_method1("encode", (encoding, "surrogateescape"))?;
-        bytes.cast::<PyBytes>()?.as_bytes().to_vec()
-    } else {
-        let kind = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "Can't implicitly convert non-string objects to strings: {} is a {kind}, convert it first",
-            object.repr()?
-        )));
-    };
-    if bytes.contains(&0) {
+/// Strings, one after another in memory.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    /// The end of each string.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Returns the strings of an array of NumPy's `StringDType`, or `None` if one is missing.
+    fn of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Self>> {
+        let Some((bytes, ends)) = string_dtype::read(array)? else { return Ok(None) };
+        check_no_zero(&bytes)?;
+        Ok(Some(Self { bytes, ends }))
+    }
+
+    /// Adds a string. Raises an exception if it has a zero byte.
+    fn push(&mut self, object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<()> {
+        let start = self.bytes.len();
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            self.bytes.extend_from_slice(bytes.as_bytes());
+        } else if let Ok(text) = object.cast::<PyString>() {
+            match text.to_cow() {
+                Ok(text) if charset == Charset::Utf8 || text.is_ascii() => {
+                    self.bytes.extend_from_slice(text.as_bytes());
+                }
+                _ => {
+                    let encoding = if charset == Charset::Ascii { "ascii" } else { "utf-8" };
+                    let bytes = text.call_method1("encode", (encoding, "surrogateescape"))?;
+                    self.bytes.extend_from_slice(bytes.cast::<PyBytes>()?.as_bytes());
+                }
+            }
+        } else {
+            let kind = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "Can't implicitly convert non-string objects to strings: {} is a {kind}, convert it first",
+                object.repr()?
+            )));
+        }
+        self.ends.push(self.bytes.len());
+        check_no_zero(&self.bytes[start..])
+    }
+
+    /// Returns the bytes of each string.
+    fn items(&self) -> Vec<&[u8]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
+    }
+}
+
+fn check_no_zero(text: &[u8]) -> PyResult<()> {
+    if text.contains(&0) {
         return Err(PyValueError::new_err("VLEN strings do not support embedded NULLs"));
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Returns the elements of a sequence in the form that the file stores.
@@ -188,14 +234,4 @@ fn sequence(
             .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {}", array.dtype())))?
     };
     objects::convert(&given, stored, file.store().widths(), buffer::bytes(&array)?)
-}
-
-/// Returns the stored bytes of a reference.
-fn reference(kind: StoredReference, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let reference = object.cast::<Reference>().map_err(|_| PyTypeError::new_err("not a reference"))?;
-    let bytes = &reference.get().bytes;
-    if bytes.len() != kind.size as usize {
-        return Err(PyTypeError::new_err("the reference is of another kind than those of the dataset"));
-    }
-    Ok(bytes.to_vec())
 }

@@ -3,14 +3,14 @@
 use std::num::NonZeroUsize;
 
 use hyperslab::internals::types::Conversion;
-use hyperslab::{Destination, ReadOptions};
+use hyperslab::{Destination, ReadOptions, Selection};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
 use crate::buffer;
@@ -19,8 +19,10 @@ use crate::dtype::Translation;
 use crate::empty::Empty;
 use crate::error::{OrRaise, in_one_shape};
 use crate::memory::datatype_of;
-use crate::objects;
-use crate::selection::{Index, Request};
+use crate::objects::{self, Fetched, Recipe};
+use crate::region;
+use crate::selection::{Index, Request, ResultShape};
+use crate::string_dtype;
 
 /// The largest size in bytes of an element that is read as a scalar without a temporary array.
 const SMALL_ELEMENT: usize = 64;
@@ -46,6 +48,14 @@ pub(crate) fn item<'py>(
                 Err(PyValueError::new_err("Empty datasets cannot be sliced"))
             };
         }
+        if index.region().is_some() && request_in(py, dataset, &index)?.is_none() {
+            // No element of a scalar: h5py's value of an empty dataset.
+            let descr = wanted.map_or_else(
+                || dataset.translation(py).map(|own| own.descr.clone_ref(py)),
+                |descr| Ok(descr.clone().unbind()),
+            )?;
+            return Ok(Bound::new(py, Empty::new(descr))?.into_any());
+        }
         if let Some(descr) = wanted.filter(|_| !index.fields.is_empty()) {
             return cast_fields(py, dataset, &index, descr);
         }
@@ -53,10 +63,10 @@ pub(crate) fn item<'py>(
             let translation = FieldTranslation::new(py, dataset, &index.fields, index.single)?;
             return translation.read(py, dataset, &index);
         }
-        let extent = dataset.core.shape();
-        let request = index.request(&extent)?;
-        // `[...]` of a scalar dataset returns an array. An element selected by integers is a NumPy scalar.
-        let array_wanted = extent.is_empty() && index.is_ellipsis();
+        let request = elements(py, dataset, &index)?;
+        // `[...]` of a scalar dataset returns an array, and so does a region. An element selected by integers
+        // is a NumPy scalar.
+        let array_wanted = request.extent.is_empty() && (index.is_ellipsis() || index.region().is_some());
         wanted_item(py, dataset, &request, wanted, array_wanted)
     })
 }
@@ -93,7 +103,7 @@ fn cast_fields<'py>(
     if let Some(name) = index.fields.iter().find(|name| !known.iter().flatten().any(|known| known == *name)) {
         return Err(PyValueError::new_err(format!("Field {name} does not appear in this type.")));
     }
-    let request = index.request(&dataset.core.shape())?;
+    let request = elements(py, dataset, index)?;
     let array_wanted = request.extent.is_empty() && index.is_ellipsis();
     let records = cast(py, dataset, &request, descr)?;
     let fields =
@@ -112,6 +122,11 @@ pub(crate) fn cast<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     if let Some(translation) = converted(dataset, descr)? {
         return array(py, dataset, &translation, request, None);
+    }
+    if descr.kind() == b'T'
+        && let Some(strings) = strings(py, dataset, request, descr)?
+    {
+        return Ok(strings);
     }
     let own = array(py, dataset, dataset.translation(py)?, request, None)?;
     convert_in_numpy(&own, descr)
@@ -216,7 +231,7 @@ impl FieldTranslation {
     ) -> PyResult<Bound<'py, PyAny>> {
         dataset.state.check()?;
         let (request, array) = in_one_shape(py, || {
-            let request = index.request(&dataset.core.shape())?;
+            let request = elements(py, dataset, index)?;
             let array = array(py, dataset, &self.translation, &request, None)?;
             Ok((request, array))
         })?;
@@ -245,22 +260,9 @@ pub(crate) fn array<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let count: Option<usize> = request.shape.iter().try_fold(1usize, |count, &len| count.checked_mul(len));
     if translation.recipe.is_some() {
-        let bytes = count.and_then(|count| count.checked_mul(translation.memory_size));
-        let bytes = bytes.ok_or_else(|| PyMemoryError::new_err("the result is too large"))?;
-        let mut raw = Vec::new();
-        raw.try_reserve_exact(bytes).map_err(|_| PyMemoryError::new_err("the result is too large"))?;
-        raw.resize(bytes, 0);
-        let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
-        let objects = py.detach(|| {
-            // The elements refer to objects in the heap. The guard keeps these objects until they are read.
-            let _reading = core.file().reading_vlen();
-            if bytes > 0 {
-                let mut destination = Destination::contiguous(&mut raw);
-                core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
-            }
-            objects::fetch(core.file(), translation, &raw)
-        });
-        return objects::array_of(py, core.file(), translation, &raw, objects.or_raise()?, &request.shape);
+        let (raw, fetched) = fetched(py, dataset, translation, request, threads)?;
+        let file = dataset.core.file();
+        return objects::array_of(py, file, translation, &raw, &fetched, &request.shape);
     }
     let mut array = buffer::empty(py, &request.shape, translation.descr.bind(py))?;
     if count != Some(0) {
@@ -273,6 +275,90 @@ pub(crate) fn array<'py>(
         read(py, dataset, request, Destination::contiguous(bytes).untouched(), &options)?;
     }
     Ok(array)
+}
+
+/// Reads the stored elements of a request, and the heap objects to which they refer.
+fn fetched(
+    py: Python<'_>,
+    dataset: &Dataset,
+    translation: &Translation,
+    request: &Request,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<(Vec<u8>, Fetched)> {
+    let too_large = || PyMemoryError::new_err("the result is too large");
+    let bytes = request.shape.iter().try_fold(translation.memory_size, |bytes, &len| bytes.checked_mul(len));
+    let bytes = bytes.ok_or_else(too_large)?;
+    let mut raw = Vec::new();
+    raw.try_reserve_exact(bytes).map_err(|_| too_large())?;
+    raw.resize(bytes, 0);
+    let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
+    let fetched = py.detach(|| {
+        // The elements refer to objects in the heap. The guard keeps these objects until they are read.
+        let _reading = core.file().reading_vlen();
+        if bytes > 0 {
+            let mut destination = Destination::contiguous(&mut raw);
+            core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
+        }
+        objects::fetch(core.file(), translation, &raw)
+    });
+    Ok((raw, fetched.or_raise()?))
+}
+
+/// The strings of variable length of `dataset[key]`.
+pub(crate) struct Texts {
+    fetched: Fetched,
+    /// The shape of the result.
+    pub(crate) shape: ResultShape,
+    /// Whether a single string is an array, too.
+    pub(crate) array_wanted: bool,
+}
+
+impl Texts {
+    /// Reads the strings. Returns `None` if the elements are something else, or if `key` names fields.
+    pub(crate) fn read(py: Python<'_>, dataset: &Dataset, key: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        dataset.state.check()?;
+        let translation = dataset.translation(py)?;
+        let index = Index::split(key)?;
+        let is_text = matches!(translation.recipe, Some(Recipe::Text(_)));
+        if !is_text || !index.fields.is_empty() || dataset.core.dataspace() == Dataspace::Null {
+            return Ok(None);
+        }
+        in_one_shape(py, || {
+            let request = elements(py, dataset, &index)?;
+            let (_, fetched) = fetched(py, dataset, translation, &request, None)?;
+            let array_wanted = request.extent.is_empty() && index.is_ellipsis();
+            Ok(Some(Self { fetched, shape: request.shape, array_wanted }))
+        })
+    }
+
+    /// Returns the bytes of each string.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.fetched.texts()
+    }
+}
+
+/// Returns the strings of a request as an array of NumPy's `StringDType`, or `None` if the elements are no
+/// strings of variable length.
+fn strings<'py>(
+    py: Python<'py>,
+    dataset: &Dataset,
+    request: &Request,
+    descr: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
+    let translation = dataset.translation(py)?;
+    let Some(Recipe::Text(_)) = translation.recipe else { return Ok(None) };
+    let (_, fetched) = fetched(py, dataset, translation, request, None)?;
+    let mut texts = Vec::with_capacity(request.shape.iter().product());
+    for bytes in fetched.texts() {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => texts.push(text),
+            // Python's decoder raises the exception for invalid text.
+            Err(_) => drop(PyBytes::new(py, bytes).call_method1("decode", ("utf-8",))?),
+        }
+    }
+    let array = buffer::empty(py, &request.shape, descr)?;
+    string_dtype::fill(&array, texts.into_iter())?;
+    Ok(Some(array))
 }
 
 fn read(
@@ -386,11 +472,29 @@ pub(crate) fn request_of(dataset: &Dataset, sel: Option<&Bound<'_, PyAny>>) -> P
     if dataset.core.dataspace() == Dataspace::Null {
         return Err(PyTypeError::new_err("Empty datasets have no numpy representation"));
     }
-    let extent = dataset.core.shape();
-    let Some(sel) = sel else { return Ok(Request::whole(&extent)) };
+    let Some(sel) = sel else { return Ok(Request::whole(&dataset.core.shape())) };
     let index = Index::split(sel)?;
     if !index.fields.is_empty() {
         return Err(PyTypeError::new_err("field names are for dataset[...] and dataset.fields(...)"));
     }
-    index.request(&extent)
+    elements(sel.py(), dataset, &index)
+}
+
+/// Returns the request for the elements that an index expression selects, or `None` for no element of a
+/// scalar.
+fn request_in(py: Python<'_>, dataset: &Dataset, index: &Index<'_>) -> PyResult<Option<Request>> {
+    match index.region() {
+        Some(reference) => region::request(py, dataset, reference),
+        None => index.request(&dataset.core.shape()).map(Some),
+    }
+}
+
+/// Returns the request for the elements that an index expression selects, which may be none.
+fn elements(py: Python<'_>, dataset: &Dataset, index: &Index<'_>) -> PyResult<Request> {
+    let none = || Request {
+        extent: dataset.core.shape().into(),
+        selection: Selection::None,
+        shape: ResultShape::from_slice(&[0]),
+    };
+    Ok(request_in(py, dataset, index)?.unwrap_or_else(none))
 }

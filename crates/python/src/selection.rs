@@ -4,7 +4,7 @@
 use hyperslab::{Axis, Dim, Points, Selection, Slab};
 use numpy::prelude::*;
 use numpy::{PyArrayDyn, PyUntypedArray};
-use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
 use smallvec::SmallVec;
@@ -75,7 +75,15 @@ impl<'py> Index<'py> {
         matches!(&self.args[..], [one] if one.cast::<PyEllipsis>().is_ok())
     }
 
-    /// Returns the request for a dataset of the shape `extent`.
+    /// Returns the region reference, if the expression is `[reference]`, apart from field names.
+    pub(crate) fn region(&self) -> Option<&Bound<'py, RegionReference>> {
+        match &self.args[..] {
+            [one] => one.cast().ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns the request for a dataset of the shape `extent`. Region references are resolved elsewhere.
     pub(crate) fn request(&self, extent: &[u64]) -> PyResult<Request> {
         if self.is_empty() || self.is_ellipsis() {
             return Ok(Request::whole(extent));
@@ -269,9 +277,6 @@ impl PointList {
 
 /// Returns the request if one argument selects from the whole dataset: a mask of the dataset's shape.
 fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Request>> {
-    if arg.cast::<RegionReference>().is_ok() {
-        return Err(PyNotImplementedError::new_err("indexing with a region reference is not supported yet"));
-    }
     if let Ok(list) = arg.cast::<PointList>() {
         let selection = Selection::Points(list.get().points.clone());
         selection.check(extent).or_raise()?;

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 use crate::buffer::{self, Places};
 use crate::dataset::Dataset;
 use crate::dtype::descr_of;
-use crate::read::{self, FieldTranslation};
+use crate::read::{self, FieldTranslation, Texts};
 
 /// A view that reads a dataset as another dtype: the result of `Dataset.astype`.
 ///
@@ -194,6 +194,9 @@ impl AsStrView {
     }
 
     fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(texts) = Texts::read(py, self.dataset.get(), args)? {
+            return self.decode_all(py, &texts);
+        }
         let data = self.dataset.get().item(py, args)?;
         if data.cast::<PyBytes>().is_ok() {
             return self.decode(&data);
@@ -208,15 +211,33 @@ impl AsStrView {
         Ok(decoded.into_any())
     }
 
+    fn decode_all<'py>(&self, py: Python<'py>, texts: &Texts) -> PyResult<Bound<'py, PyAny>> {
+        if texts.shape.is_empty() && !texts.array_wanted {
+            return self.decode_bytes(py, texts.iter().next().unwrap_or_default());
+        }
+        let decoded = buffer::empty(py, &texts.shape, &PyArrayDescr::object(py))?;
+        let mut slots = Places::new(&decoded)?;
+        for (index, bytes) in texts.iter().enumerate() {
+            slots.put(index * size_of::<usize>(), self.decode_bytes(py, bytes)?);
+        }
+        Ok(decoded.into_any())
+    }
+
     fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        match bytes.cast::<PyBytes>() {
+            Ok(bytes) => self.decode_bytes(bytes.py(), bytes.as_bytes()),
+            Err(_) => bytes.call_method1("decode", (&self.encoding, &self.errors)),
+        }
+    }
+
+    fn decode_bytes<'py>(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         // Python's decoder handles all other encodings, and raises the exception for invalid text.
         if matches!(self.encoding.as_str(), "utf-8" | "ascii")
-            && let Ok(bytes) = bytes.cast::<PyBytes>()
-            && let Ok(text) = std::str::from_utf8(bytes.as_bytes())
+            && let Ok(text) = std::str::from_utf8(bytes)
             && (self.encoding == "utf-8" || text.is_ascii())
         {
-            return Ok(PyString::new(bytes.py(), text).into_any());
+            return Ok(PyString::new(py, text).into_any());
         }
-        bytes.call_method1("decode", (&self.encoding, &self.errors))
+        PyBytes::new(py, bytes).call_method1("decode", (&self.encoding, &self.errors))
     }
 }

@@ -19,7 +19,7 @@ if IS_H5PY:
 REACHED = {
     "hyperslab._native": ["AsStrView", "AsTypeView", "AttrID", "ChunkIterator", "DatasetID", "FieldsView", "FileID"]
     + ["GroupID", "ObjectID", "TypeID"],
-    "hyperslab._dims": ["Dimension", "DimensionManager", "RegionProxy"],
+    "hyperslab._dims": ["Dimension", "DimensionManager"],
     "hyperslab._mapping": ["ItemsViewHDF5", "KeysViewHDF5", "ValuesViewHDF5"],
     "hyperslab._transaction": ["Transaction"],
     "hyperslab._dtypes": ["string_info"],

@@ -102,11 +102,24 @@ def test_external_parts_smaller_than_the_dataset_are_an_error(tmp_path):
         f["d"][:]
 
 
-def test_writing_external_data_is_refused_and_changes_nothing(split):
+def test_values_are_written_to_external_files(split):
     with hs.File(split, "r+") as f:
-        with pytest.raises(NotImplementedError, match="external raw data"):
-            f["d"][0] = 5
+        f["d"][0] = 5
         f["inside"][0] = 5
-        assert np.array_equal(f["d"][0], VALUES[0])
     with h5py.File(split) as f:
-        assert np.array_equal(f["d"][:], VALUES) and (f["inside"][0] == 5).all()
+        assert np.array_equal(f["d"][1:], VALUES[1:]) and (f["d"][0] == 5).all()
+        assert (f["inside"][0] == 5).all()
+
+
+@pytest.mark.parametrize("writer, reader", [(hs, h5py), (h5py, hs)], ids=["by hyperslab", "by h5py"])
+def test_external_data_are_made_by_one_library_and_read_by_the_other(tmp_path, writer, reader):
+    parts = [(str(tmp_path / "one.raw"), 3, 8 * 7), (str(tmp_path / "two.raw"), 0, h5py.h5f.UNLIMITED)]
+    with writer.File(tmp_path / "x.h5", "w") as f:
+        made = f.create_dataset("d", (30,), "i8", external=parts, maxshape=(None,))
+        made[:20] = np.arange(20)
+        made[25:] = 7
+    with reader.File(tmp_path / "x.h5") as f:
+        assert f["d"][:].tolist() == [*range(20), *[0] * 5, *[7] * 5]
+        assert [tuple(part) for part in f["d"].external][1][0] == parts[1][0]
+    raw = (tmp_path / "one.raw").read_bytes()
+    assert np.frombuffer(raw[3:], "i8").tolist() == list(range(7))

@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail};
 use hyperslab::{Attribute, File, Walk};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
+use hyperslab_format::selection::StoredSelection;
 
 use super::{datatype, float, json};
 
@@ -46,8 +47,8 @@ pub(crate) enum Target {
     Region {
         /// The dataset.
         object: String,
-        /// The selected elements, encoded as in the file.
-        selection: Vec<u8>,
+        /// The selected elements.
+        selection: StoredSelection,
     },
     /// An attribute of an object.
     Attribute {

@@ -1,14 +1,14 @@
-//! Parts of several files, one after another, as one read-only medium. Used for datasets with external raw
-//! data.
+//! Parts of several files, one after another, as one medium. Used for datasets with external raw data.
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::{Driver, Hints, Posix};
+use super::{Create, Driver, Hints, Posix};
 
-/// The joined parts. A file is opened at its first read. Bytes beyond its end read as zeros, as in libhdf5.
+/// The joined parts. A file is opened when it is first used, and a write creates it if it does not exist.
+/// Bytes beyond its end read as zeros, as in libhdf5.
 #[derive(Debug)]
 pub struct Joined {
     parts: Vec<Opened>,
@@ -31,8 +31,10 @@ struct Opened {
     part: Part,
     /// The offset of the part in the joined medium.
     start: u64,
-    /// The file and its length.
-    file: OnceLock<(Posix, u64)>,
+    /// The file, opened for reading.
+    reading: OnceLock<Posix>,
+    /// The file, opened for writing.
+    writing: OnceLock<Posix>,
 }
 
 impl Joined {
@@ -44,44 +46,92 @@ impl Joined {
             let start = len;
             let end = part.offset.checked_add(part.len).and_then(|_| len.checked_add(part.len));
             len = end.ok_or(io::ErrorKind::FileTooLarge)?;
-            placed.push(Opened { part, start, file: OnceLock::new() });
+            placed.push(Opened { part, start, reading: OnceLock::new(), writing: OnceLock::new() });
         }
         Ok(Self { parts: placed, len })
     }
 }
 
 impl Opened {
-    fn file(&self) -> io::Result<&(Posix, u64)> {
-        if let Some(file) = self.file.get() {
+    /// Returns the file, opened for reading.
+    fn reading(&self) -> io::Result<&Posix> {
+        if let Some(file) = self.reading.get() {
             return Ok(file);
         }
+        // libhdf5 does not lock the file either.
+        let opened = self.open(Posix::open_unlocked)?;
+        Ok(self.reading.get_or_init(|| opened))
+    }
+
+    /// Returns the file, opened for writing. A missing file is created.
+    fn writing(&self) -> io::Result<&Posix> {
+        if let Some(file) = self.writing.get() {
+            return Ok(file);
+        }
+        let opened = self.open(|path| Posix::open_writable_unlocked(path, Create::IfMissing))?;
+        Ok(self.writing.get_or_init(|| opened))
+    }
+
+    /// Opens the first candidate that exists, or the first of all.
+    fn open(&self, open: impl FnOnce(&Path) -> io::Result<Posix>) -> io::Result<Posix> {
         let candidates = &self.part.candidates;
         let path = candidates.iter().find(|path| path.exists()).or(candidates.first());
         let opened = path.map_or(Err(io::ErrorKind::NotFound.into()), |path| {
-            // Check before opening: opening a pipe would wait for a writer.
-            let metadata = fs::metadata(path)?;
-            if !metadata.is_file() {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+            // Checked before opening: opening a pipe would wait for its other end.
+            match fs::metadata(path) {
+                Ok(metadata) if !metadata.is_file() => {
+                    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+                }
+                _ => open(path),
             }
-            // libhdf5 does not lock the file either.
-            Ok((Posix::open_unlocked(path)?, metadata.len()))
         });
-        let opened = opened.map_err(|error| {
+        opened.map_err(|error| {
             let named: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
             let why = format!("the external raw data file {}: {error}", named.join(" or "));
             io::Error::new(error.kind(), why)
-        })?;
-        Ok(self.file.get_or_init(|| opened))
+        })
     }
 
     /// Fills `dst` with the bytes of the part at offset `at`.
     fn read(&self, at: u64, dst: &mut [u8]) -> io::Result<()> {
-        let (file, len) = self.file()?;
+        let file = self.reading()?;
         let from = self.part.offset + at;
-        let there = usize::try_from(len.saturating_sub(from)).unwrap_or(usize::MAX).min(dst.len());
+        let there = usize::try_from(file.len()?.saturating_sub(from)).unwrap_or(usize::MAX).min(dst.len());
         let (read, beyond) = dst.split_at_mut(there);
         beyond.fill(0);
         file.read_at(from, read)
+    }
+
+    fn write(&self, at: u64, src: &[u8]) -> io::Result<()> {
+        self.writing()?.write_at(self.part.offset + at, src)
+    }
+}
+
+impl Joined {
+    /// Calls `f` for each part that has some of the `len` bytes at `offset`: with the part, the offset in it,
+    /// and the number of bytes.
+    fn each(
+        &self,
+        offset: u64,
+        len: usize,
+        mut f: impl FnMut(&Opened, u64, usize) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (mut at, mut left) = (offset, len);
+        let first = self.parts.partition_point(|opened| opened.start + opened.part.len <= offset);
+        for opened in &self.parts[first..] {
+            if left == 0 {
+                break;
+            }
+            let rest = opened.start + opened.part.len - at;
+            let now = usize::try_from(rest).unwrap_or(usize::MAX).min(left);
+            f(opened, at - opened.start, now)?;
+            at += now as u64;
+            left -= now;
+        }
+        Ok(())
     }
 }
 
@@ -91,27 +141,23 @@ impl Driver for Joined {
     }
 
     fn read_at(&self, offset: u64, mut dst: &mut [u8]) -> io::Result<()> {
-        let end = offset.checked_add(dst.len() as u64);
-        if end.is_none_or(|end| end > self.len) {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let mut at = offset;
-        let first = self.parts.partition_point(|opened| opened.start + opened.part.len <= offset);
-        for opened in &self.parts[first..] {
-            let rest = opened.start + opened.part.len - at;
-            let (now, later) = dst.split_at_mut(usize::try_from(rest).unwrap_or(usize::MAX).min(dst.len()));
-            opened.read(at - opened.start, now)?;
-            at += now.len() as u64;
+        self.each(offset, dst.len(), |opened, at, len| {
+            let (now, later) = std::mem::take(&mut dst).split_at_mut(len);
             dst = later;
-            if dst.is_empty() {
-                break;
-            }
-        }
-        Ok(())
+            opened.read(at, now)
+        })
     }
 
-    fn flush(&self, _: bool) -> io::Result<()> {
-        Ok(())
+    fn write_at(&self, offset: u64, mut src: &[u8]) -> io::Result<()> {
+        self.each(offset, src.len(), |opened, at, len| {
+            let (now, later) = src.split_at(len);
+            src = later;
+            opened.write(at, now)
+        })
+    }
+
+    fn flush(&self, closing: bool) -> io::Result<()> {
+        self.parts.iter().filter_map(|opened| opened.writing.get()).try_for_each(|file| file.flush(closing))
     }
 
     fn hints(&self) -> Hints {
@@ -146,6 +192,24 @@ mod tests {
             }
         }
         assert_eq!(joined.read_at(8, &mut [0; 3]).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn a_write_reaches_the_parts_of_its_bytes_and_creates_missing_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        fs::write(&a, b"________").unwrap();
+        let joined = Joined::new(vec![part(a.clone(), 2, 3), part(b.clone(), 1, 4)]).unwrap();
+        let mut whole = *b"___\0\0\0\0";
+        for (start, src) in [(0, &b"xy"[..]), (2, b"zab"), (6, b"d"), (7, b"")] {
+            joined.write_at(start as u64, src).unwrap();
+            whole[start..start + src.len()].copy_from_slice(src);
+            let mut read = [0; 7];
+            joined.read_at(0, &mut read).unwrap();
+            assert_eq!(read, whole);
+        }
+        assert_eq!((fs::read(a).unwrap(), fs::read(b).unwrap()), (b"__xyz___".to_vec(), b"\0ab\0d".to_vec()));
+        assert_eq!(joined.write_at(6, b"ef").unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]

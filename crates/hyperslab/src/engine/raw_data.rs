@@ -1,9 +1,10 @@
 //! Access to the stored bytes of an array, in its file or in another medium.
 
 use hyperslab_format::{Addr, Extent};
+use smallvec::SmallVec;
 
 use super::array::{Storage, StoredArray};
-use crate::driver::{Driver, Hints};
+use crate::driver::{Driver, Hints, WriteRequest};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -53,6 +54,20 @@ impl<'a> RawData<'a> {
     pub(in crate::engine) fn read(self, at: Addr, dst: &mut [u8]) -> Result<()> {
         let offset = self.base().saturating_add(at.get());
         self.with(|driver| driver.read_at(offset, dst))?.map_err(Error::io("read", offset, dst.len() as u64))
+    }
+
+    /// Writes several runs of bytes at once. Runs do not overlap.
+    pub(in crate::engine) fn write_batch<'b>(
+        self,
+        runs: impl IntoIterator<Item = (Addr, &'b [u8])>,
+    ) -> Result<()> {
+        let Some(elsewhere) = self.elsewhere else { return self.store.write_batch(runs) };
+        self.store.check_writable()?;
+        let request = |(at, src): (Addr, &'b [u8])| WriteRequest { offset: at.get(), src };
+        let requests: SmallVec<[WriteRequest<'_>; 1]> = runs.into_iter().map(request).collect();
+        let Some(first) = requests.first() else { return Ok(()) };
+        let bytes = requests.iter().map(|request| request.src.len() as u64).sum();
+        elsewhere.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use hyperslab_format::layout::Layout;
+use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::{Addr, Extent};
@@ -16,6 +17,7 @@ use super::header::edit::HeaderChange;
 use super::header::read::Header;
 use super::shared;
 use crate::error::Result;
+use crate::heap::local;
 use crate::index::IndexEdit;
 use crate::store::Txn;
 
@@ -58,6 +60,9 @@ pub(super) fn delete(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>
 /// Frees the elements of a dataset. Adds its committed datatype to `targets`.
 fn delete_data(txn: &mut Txn<'_>, header: &Header, targets: &mut Vec<Addr>) -> Result<()> {
     targets.extend(dataset::committed_type(header)?);
+    if let Some(files) = header.find::<ExternalFiles>(txn.store())? {
+        local::delete(txn, files.heap)?;
+    }
     let Some(layout) = header.find::<Layout>(txn.store())? else { return Ok(()) };
     match &layout {
         Layout::Contiguous(extent) => {

@@ -17,6 +17,7 @@ mod header;
 mod limits;
 mod path;
 mod reference;
+mod region;
 mod shared;
 mod walk;
 
@@ -42,17 +43,20 @@ pub use dataset::chunking::auto_chunks;
 pub use dataset::create::{DatasetOptions, NewStorage};
 pub use dataset::external::ExternalFile;
 pub use dataset::filter_spec::{filter_spec, refitted_filter};
+pub use dataset::items::VlenItems;
 pub use dataset::vds::VirtualSource;
 pub use datatype::NamedDatatype;
 pub use element::record::{compound, decode, packed};
 pub use element::{Element, FixedSize};
 pub use facts::HeaderFacts;
 pub use file::File;
+pub use file::external::LinkAccess;
 pub use file::options::OpenOptions;
 pub use file::space::{FileSpace, SpaceStrategy};
 pub use group::Group;
 pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;
+pub use region::Region;
 pub use walk::{Step, Walk};
 
 pub(crate) use dense::Dense;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_format::message::link::{Link, LinkTarget};
 
-use super::file::external;
+use super::file::external::{self, LinkAccess};
 use super::{Group, Node, Object};
 use crate::error::{Error, RequestError, Result};
 
@@ -13,16 +13,22 @@ use crate::error::{Error, RequestError, Result};
 /// than 64 is a cycle or a mistake.
 pub(super) const LINK_LIMIT: u32 = 64;
 
-/// The links left of [`LINK_LIMIT`] while one path is followed, across files.
+/// The links left of [`LINK_LIMIT`] while one path is followed, across files, and how the files are opened.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: u32,
+    access: LinkAccess,
 }
 
 impl Budget {
     /// Creates the budget of one request.
     pub(super) fn new() -> Self {
-        Self { left: LINK_LIMIT }
+        Self::with(LinkAccess::default())
+    }
+
+    /// Creates the budget of one request that opens files with this access.
+    pub(super) fn with(access: LinkAccess) -> Self {
+        Self { left: LINK_LIMIT, access }
     }
 
     fn spend(&mut self, name: &str) -> Result<()> {
@@ -75,7 +81,7 @@ pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<
         }
         LinkTarget::External { file, path: target } => {
             budget.spend(&path)?;
-            let other = external::open(group.file(), file).map_err(|error| error.at(&path))?;
+            let other = external::open(group.file(), file, budget.access).map_err(|error| error.at(&path))?;
             // The path in an external link starts at the root, with or without a slash.
             resolve(&other.root(), target, budget).map_err(|error| error.at(&path))
         }

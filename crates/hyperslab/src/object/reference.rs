@@ -3,9 +3,11 @@
 
 use hyperslab_format::datatype::{Reference, ReferenceKind};
 use hyperslab_format::heap::global::GlobalHeapId;
-use hyperslab_format::{Addr, ErrorKind, Reader, Writer};
+use hyperslab_format::selection::StoredSelection;
+use hyperslab_format::{Addr, Reader, Writer};
 
-use super::{File, Node, Object};
+use super::file::external::{self, LinkAccess};
+use super::{Dataset, File, Node, Object};
 use crate::error::{Error, RequestError, Result};
 
 /// The target of a reference.
@@ -14,10 +16,19 @@ use crate::error::{Error, RequestError, Result};
 pub struct ReferenceTarget {
     /// The address of the object's header.
     pub object: Addr,
-    /// For a region: the selected elements, as a serialized selection (spec III.E, "Region Reference").
-    pub selection: Option<Vec<u8>>,
+    /// For a region: the selected elements.
+    pub selection: Option<StoredSelection>,
     /// For an attribute of the object: the name of the attribute.
     pub attribute: Option<String>,
+    /// The name of the file that has the object, if it is another file.
+    pub file: Option<String>,
+}
+
+impl ReferenceTarget {
+    /// Returns the target that is the object at an address.
+    pub fn object(object: Addr) -> Self {
+        Self { object, selection: None, attribute: None, file: None }
+    }
 }
 
 impl File {
@@ -33,21 +44,107 @@ impl File {
         };
         match r.within("reference", SPEC, decode)? {
             Place::Object(object) if is_null(object) => Ok(None),
-            Place::Object(object) => Ok(Some(ReferenceTarget { object, selection: None, attribute: None })),
-            Place::Region1(id) | Place::Encoded(_, id) if id.is_null() => Ok(None),
-            place @ (Place::Region1(id) | Place::Encoded(_, id)) => {
+            Place::Object(object) => Ok(Some(ReferenceTarget::object(object))),
+            Place::Region1(id) | Place::Encoded { id, .. } if id.is_null() => Ok(None),
+            place @ (Place::Region1(id) | Place::Encoded { id, .. }) => {
                 let bytes = self.heap_object(id)?;
                 let mut r = Reader::new(&bytes, widths, id.collection);
                 let target = |r: &mut Reader<'_>| {
-                    if let Place::Encoded(kind, _) = place {
-                        return in_blob(r, kind);
+                    if let Place::Encoded { kind, is_elsewhere, .. } = place {
+                        return in_blob(r, kind, is_elsewhere);
                     }
                     let object = r.addr()?;
-                    Ok(ReferenceTarget { object, selection: Some(r.rest().to_vec()), attribute: None })
+                    Ok(ReferenceTarget {
+                        selection: Some(r.structure(&())?),
+                        ..ReferenceTarget::object(object)
+                    })
                 };
                 r.within("reference in the global heap", SPEC, target).map(Some).map_err(Error::from)
             }
         }
+    }
+
+    /// Returns the stored form of a reference to `target`, an element of datatype `reference`. The parts that
+    /// do not fit in the element are written to the global heap. If the caller then fails to store the
+    /// element, they stay in the file without an owner.
+    pub fn stored_reference(&self, reference: &Reference, target: &ReferenceTarget) -> Result<Vec<u8>> {
+        let widths = self.store().widths();
+        let len = usize::try_from(reference.size).unwrap_or(usize::MAX).min(u16::MAX.into());
+        let mut stored = Vec::new();
+        let is_plain = target.selection.is_none() && target.attribute.is_none() && target.file.is_none();
+        match (reference.kind, &target.selection) {
+            (ReferenceKind::Object1, _) if is_plain => {
+                Writer::new(&mut stored, widths).addr(target.object);
+            }
+            (ReferenceKind::Region1, Some(selection)) if target.file.is_none() => {
+                let mut part = Vec::new();
+                let mut w = Writer::new(&mut part, widths);
+                w.addr(target.object);
+                w.structure(selection, &());
+                let id = self.put_part(&part)?;
+                Writer::new(&mut stored, widths).structure(&id, &());
+            }
+            (ReferenceKind::Object1 | ReferenceKind::Region1, _) => {
+                let why = "references of this datatype do not refer to such a part of a file";
+                return Err(RequestError::Argument { what: "reference".to_owned(), why }.into());
+            }
+            _ => self.encode(target, &mut stored)?,
+        }
+        if stored.len() > len {
+            let why = "it is longer than an element of the datatype";
+            return Err(RequestError::Argument { what: "reference".to_owned(), why }.into());
+        }
+        stored.resize(len, 0);
+        Ok(stored)
+    }
+
+    /// Encodes a reference as HDF5 1.12 does.
+    fn encode(&self, target: &ReferenceTarget, stored: &mut Vec<u8>) -> Result<()> {
+        let widths = self.store().widths();
+        let kind = match target {
+            ReferenceTarget { selection: Some(_), .. } => REGION,
+            ReferenceTarget { attribute: Some(_), .. } => ATTRIBUTE,
+            _ => OBJECT,
+        };
+        let flags = if target.file.is_some() { EXTERNAL } else { 0 };
+        let mut part = Vec::new();
+        let mut w = Writer::new(&mut part, widths);
+        w.uint(widths.offset.bytes() as u64, 1);
+        w.addr(target.object);
+        if let Some(file) = &target.file {
+            put_text(&mut w, file);
+        }
+        if let Some(selection) = &target.selection {
+            let rank = match selection.rank() {
+                Some(rank) => rank,
+                None if target.file.is_none() => self.referenced_dataset(target)?.shape().len(),
+                None => 0,
+            };
+            let mut encoded = Vec::new();
+            Writer::new(&mut encoded, widths).structure(selection, &());
+            w.uint(encoded.len() as u64, 4);
+            w.uint(rank as u64, 4);
+            w.bytes(&encoded);
+        }
+        if let Some(attribute) = &target.attribute {
+            put_text(&mut w, attribute);
+        }
+        stored.extend([kind, flags]);
+        if kind == OBJECT && flags == 0 {
+            stored.extend(part);
+            return Ok(());
+        }
+        let id = self.put_part(&part)?;
+        let mut w = Writer::new(stored, widths);
+        w.uint(part.len() as u64, 4);
+        w.structure(&id, &());
+        Ok(())
+    }
+
+    /// Writes the part of a reference that is in the global heap.
+    fn put_part(&self, part: &[u8]) -> Result<GlobalHeapId> {
+        let ids = self.put_vlen(&[part], 1)?;
+        Ok(ids.first().map_or(GlobalHeapId::NULL, |element| element.id))
     }
 
     /// Encodes a reference to an object of this file as an element of datatype [`ReferenceKind::Object1`]. (A
@@ -64,12 +161,25 @@ impl File {
         Ok(stored)
     }
 
+    /// Returns the object that a reference leads to, which may be in another file. For elements or an
+    /// attribute, this is the object that has them.
+    pub fn referenced(&self, target: &ReferenceTarget) -> Result<Node> {
+        match &target.file {
+            Some(name) => external::open(self, name, LinkAccess::default())?.object_at(target.object),
+            None => self.object_at(target.object),
+        }
+    }
+
+    fn referenced_dataset(&self, target: &ReferenceTarget) -> Result<Dataset> {
+        self.referenced(target)?.into_dataset()
+    }
+
     /// Returns the object that the reference in `stored` refers to. For elements or an attribute, this is the
     /// object that has them.
     pub fn dereference(&self, reference: &Reference, stored: &[u8]) -> Result<Node> {
         let target = self.reference_target(reference, stored)?;
         let target = target.ok_or(RequestError::NoSuchObject { name: "a null reference".to_owned() })?;
-        self.object_at(target.object)
+        self.referenced(&target)
     }
 }
 
@@ -79,41 +189,62 @@ enum Place {
     Object(Addr),
     /// A heap object with an object's address and a selection.
     Region1(GlobalHeapId),
-    /// The type of a reference in the encoding of HDF5 1.12, and the heap object with the rest of it.
-    Encoded(u8, GlobalHeapId),
+    /// A reference in the encoding of HDF5 1.12.
+    Encoded {
+        /// The type of the reference.
+        kind: u8,
+        /// Whether the object is in another file.
+        is_elsewhere: bool,
+        /// The heap object with the rest of it.
+        id: GlobalHeapId,
+    },
 }
 
-/// Decodes the encoding of HDF5 1.12. The address of an object is stored in the element, everything else in
-/// the global heap.
+/// Decodes the encoding of HDF5 1.12. The address of an object in the same file is stored in the element,
+/// everything else in the global heap.
 fn encoded(r: &mut Reader<'_>) -> hyperslab_format::Result<Place> {
     let (kind, flags) = (r.u8()?, r.u8()?);
     if kind == 0 {
         return Ok(Place::Object(Addr::UNDEFINED)); // never written
     }
-    if flags & EXTERNAL != 0 {
-        return Err(r.error(ErrorKind::Unsupported { feature: "a reference into another file" }));
-    }
-    if kind == OBJECT {
-        return token(r).map(Place::Object);
-    }
-    if !matches!(kind, REGION | ATTRIBUTE) {
+    let is_elsewhere = flags & EXTERNAL != 0;
+    if !matches!(kind, OBJECT | REGION | ATTRIBUTE) {
         return Err(r.bad_value("reference type", kind.into(), "2, 3 or 4"));
     }
+    if kind == OBJECT && !is_elsewhere {
+        return token(r).map(Place::Object);
+    }
     let _size = r.u32()?;
-    Ok(Place::Encoded(kind, r.structure(&())?))
+    Ok(Place::Encoded { kind, is_elsewhere, id: r.structure(&())? })
 }
 
 /// Decodes the part of such a reference that is in the global heap.
-fn in_blob(r: &mut Reader<'_>, kind: u8) -> hyperslab_format::Result<ReferenceTarget> {
-    let mut target = ReferenceTarget { object: token(r)?, selection: None, attribute: None };
+fn in_blob(r: &mut Reader<'_>, kind: u8, is_elsewhere: bool) -> hyperslab_format::Result<ReferenceTarget> {
+    let mut target = ReferenceTarget::object(token(r)?);
+    if is_elsewhere {
+        target.file = Some(text(r, "file name")?);
+    }
     if kind == ATTRIBUTE {
-        let len = r.u16()?;
-        target.attribute = Some(r.text(len.into(), "attribute name")?);
-    } else {
+        target.attribute = Some(text(r, "attribute name")?);
+    } else if kind == REGION {
         let (len, _rank) = (r.u32()?, r.u32()?);
-        target.selection = Some(r.bytes(usize::try_from(len).unwrap_or(usize::MAX))?.to_vec());
+        let mut selection = r.sub(usize::try_from(len).unwrap_or(usize::MAX))?;
+        target.selection = Some(selection.structure(&())?);
     }
     Ok(target)
+}
+
+/// Reads a length of two bytes and a text.
+fn text(r: &mut Reader<'_>, field: &'static str) -> hyperslab_format::Result<String> {
+    let len = r.u16()?;
+    r.text(len.into(), field)
+}
+
+/// Writes such a text. A longer one does not come from a file, and is cut.
+fn put_text(w: &mut Writer<'_>, text: &str) {
+    let bytes = &text.as_bytes()[..text.len().min(u16::MAX.into())];
+    w.uint(bytes.len() as u64, 2);
+    w.bytes(bytes);
 }
 
 /// Reads an object token. In this format, a token is an address.

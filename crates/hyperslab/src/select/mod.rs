@@ -20,6 +20,7 @@ mod stored;
 #[cfg(test)]
 mod testing;
 mod tiling;
+mod union;
 
 use std::ops::{Range, RangeFull, RangeInclusive};
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub use points::{PointAt, Points};
 pub use runs::{Run, Runs};
 pub use slab::{HyperslabAxis, Slab};
 pub use tiling::{Tiling, Touched};
+pub use union::{Block, Union};
 
 use crate::error::RequestError;
 

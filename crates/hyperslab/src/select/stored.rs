@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab_format::selection::{BlockList, PointList, RegularAxis, StoredSelection};
 
-use super::{Axis, Dim, HyperslabAxis, Points, Selection};
+use super::{Axis, Dim, HyperslabAxis, Points, Selection, Union};
 use crate::error::RequestError;
 
 /// The most elements of a list that a selection of blocks becomes, and the most blocks of a stored selection.
@@ -40,10 +40,7 @@ impl Selection {
                     Self::from_hyperslab(&axes, extent)?
                 }
             }
-            StoredSelection::Blocks(blocks) => match grid(blocks) {
-                Some(axes) => Self::from_axes(axes?),
-                None => union(blocks)?,
-            },
+            StoredSelection::Blocks(blocks) => Union::of(blocks, extent)?.selection()?,
         };
         selection.check(extent)?;
         Ok(selection)
@@ -135,49 +132,6 @@ pub(super) fn factors(blocks: &BlockList) -> Option<Vec<Vec<(u64, u64)>>> {
     let different: BTreeSet<_> = blocks.blocks().map(|(first, _)| first).collect();
     let is_product = count == different.len() && count == blocks.blocks().len();
     is_product.then(|| axes.into_iter().map(|axis| axis.into_iter().collect()).collect())
-}
-
-fn grid(blocks: &BlockList) -> Option<Result<Vec<Axis>, RequestError>> {
-    let axis = |intervals: Vec<(u64, u64)>| {
-        if let [(first, last)] = intervals[..] {
-            return Ok(Axis::Range(Dim::range(first, last.saturating_add(1))));
-        }
-        let count =
-            intervals.iter().try_fold(0_u64, |count, (first, last)| count.checked_add(last - first + 1));
-        if count.is_none_or(|count| count > LIST_LIMIT) {
-            return Err(too_many());
-        }
-        let indices = intervals.into_iter().flat_map(|(first, last)| first..=last);
-        Ok(Axis::from_indices(indices.collect::<Vec<_>>()))
-    };
-    Some(factors(blocks)?.into_iter().map(axis).collect())
-}
-
-/// Returns the elements of all blocks, each once, in row-major order.
-fn union(blocks: &BlockList) -> Result<Selection, RequestError> {
-    let mut points: Vec<Vec<u64>> = Vec::new();
-    for (first, last) in blocks.blocks() {
-        let sides = first.iter().zip(last).map(|(first, last)| last.saturating_sub(*first).saturating_add(1));
-        let count = sides.clone().try_fold(1_u64, u64::checked_mul);
-        if count.is_none_or(|count| (points.len() as u64).saturating_add(count) > LIST_LIMIT) {
-            return Err(too_many());
-        }
-        let mut at = first.to_vec();
-        'elements: loop {
-            points.push(at.clone());
-            for axis in (0..at.len()).rev() {
-                if at[axis] < last[axis] {
-                    at[axis] += 1;
-                    continue 'elements;
-                }
-                at[axis] = first[axis];
-            }
-            break;
-        }
-    }
-    points.sort_unstable();
-    points.dedup();
-    Ok(Points::new(blocks.rank, points.concat())?.into())
 }
 
 /// Returns the product of indices as blocks.

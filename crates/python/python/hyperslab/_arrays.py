@@ -74,6 +74,8 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
         return array
     if kind is not None and check_vlen_dtype(kind) not in (None, str, bytes):
         return vlen_array(data, kind)
+    if own is not None and own.kind == "T" and kind.kind == "O":
+        return np.asarray(data, order="C")
     array = np.asarray(data, order="C", dtype=kind)
     if array.dtype.kind == "U":
         raise TypeError(f"No conversion path for dtype: {array.dtype!r}")

@@ -1,6 +1,7 @@
 """Creating objects: the arguments of h5py become the arguments of the engine."""
 
 import math
+import operator
 import os
 import time
 import warnings
@@ -30,6 +31,8 @@ from ._warn import without_effect
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+# The size of a part of an external file that has no limit.
+_UNLIMITED = 2**64 - 1
 _GZIP, _SHUFFLE, _FLETCHER32, _SCALEOFFSET, _SZIP = 1, 2, 3, 6, 4
 
 
@@ -70,6 +73,9 @@ def require_dataset(
             raise TypeError(f"Datatypes do not exactly match (existing {found.dtype} vs new {dtype})")
     elif not np.can_cast(np.dtype(dtype), found.dtype):
         raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
+    prefix = kwds.get("efile_prefix")
+    if prefix is not None:
+        found = found._with_efile_prefix(os.fsdecode(prefix))
     if cache:
         _keep_cache(found, cache)
     return found
@@ -184,6 +190,7 @@ def create_dataset(
     track_times: bool | None = None,
     track_order: bool | None = None,
     external: Any = None,
+    efile_prefix: "str | bytes | os.PathLike[str] | None" = None,
     allow_unknown_filter: bool = False,
     compact: bool = False,
     skip_fill_chunks: bool | None = None,
@@ -191,8 +198,7 @@ def create_dataset(
 ) -> Any:
     """Creates a dataset; see `Group.create_dataset`."""
     cache = _check_keywords(others)
-    if external is not None:
-        raise NotImplementedError("external raw data are not supported yet")
+    parts = _external(external)
     if data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and dtype is not None:
             check_texts(data, numpy_dtype(dtype))
@@ -223,7 +229,7 @@ def create_dataset(
     _check_scaleoffset(scaleoffset)
     _compression(compression, compression_opts)
     has_filters = any((compression is not None and compression is not False, shuffle, fletcher32))
-    chunk = _chunks(chunks, extent, limits, kind, has_filters or limits is not None)
+    chunk = _chunks(chunks, extent, limits, kind, has_filters or (limits is not None and not parts))
     if compact and chunk is not None:
         raise ValueError("compact=True: data in chunks, with filters or a maxshape are not compact")
     filters = (
@@ -248,6 +254,7 @@ def create_dataset(
             "dtype": dtype if is_datatype(dtype) else kind,
             "chunks": chunk,
             "compact": compact,
+            "external": parts,
             "filters": filters,
             "fillvalue": fill,
             "fill_time": fill_time or "ifset",
@@ -260,6 +267,8 @@ def create_dataset(
             "mappings": None,
         },
     )
+    if efile_prefix is not None:
+        made = made._with_efile_prefix(os.fsdecode(efile_prefix))
     if cache:
         _keep_cache(made, cache)
     if others.get("virtual_prefix") is not None:
@@ -275,7 +284,7 @@ def create_dataset(
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}
-_NOT_SUPPORTED = {"dcpl", "dapl", "efile_prefix"}
+_NOT_SUPPORTED = {"dcpl", "dapl"}
 # `create_table` gives it.
 _INTERNAL = {"_allocation", "_is_table", "_pipeline", "_stored_as"}
 # The folder of the sources of a virtual dataset. It is not stored.
@@ -308,6 +317,22 @@ def _keep_cache(dataset: Dataset, cache: "dict[str, Any]") -> None:
     defaults = plist.get_chunk_cache()
     plist.set_chunk_cache(*(cache.get(name, default) for name, default in zip(names, defaults, strict=True)))
     keep_access(dataset, plist)
+
+
+def _external(given: Any) -> "list[tuple[str, int, int]]":
+    """Returns the name, the offset and the size of each part of external files."""
+    if given is None:
+        return []
+    if isinstance(given, str | bytes | os.PathLike):
+        return [(os.fsdecode(given), 0, _UNLIMITED)]
+    return [_external_part(part) for part in given]
+
+
+def _external_part(part: Any) -> "tuple[str, int, int]":
+    if not isinstance(part, tuple):
+        raise TypeError(f"a part of external files is a tuple (name, offset, size), not a {type(part).__name__}")
+    name, offset, size = part
+    return os.fsdecode(name), operator.index(offset), operator.index(size)
 
 
 def _check_scaleoffset(value: Any) -> None:

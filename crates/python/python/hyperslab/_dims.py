@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ._native import _attach_scale, _axis_label, _scale_name, _scales, _set_axis_label
 
 if TYPE_CHECKING:
-    from ._native import Dataset, RegionReference
+    from ._native import Dataset
 
 
 def _text(value: bytes) -> str:
@@ -195,35 +195,3 @@ class DimensionManager:
             if self._dataset
             else "<Dimensions of closed HDF5 dataset>"
         )
-
-
-class RegionProxy:
-    """What a dataset knows about references to its regions, as `Dataset.regionref`.
-
-    Creating references to regions, and reading their regions, is not supported yet.
-
-    Example:
-        >>> type(dataset.regionref).__name__
-        'RegionProxy'
-    """
-
-    def __init__(self, dataset: "Dataset") -> None:
-        self._dataset = dataset
-
-    def shape(self, ref: "RegionReference") -> tuple[int, ...] | None:
-        """Returns the shape of the dataset that a reference to a region belongs to.
-
-        Args:
-            ref: The reference, as an element of a dataset.
-
-        Raises:
-            ValueError: The reference is null.
-
-        Example:
-            >>> dataset.regionref.shape(hs.RegionReference())
-            Traceback (most recent call last):
-            ...
-            ValueError: Invalid HDF5 object reference
-        """
-        shape: tuple[int, ...] | None = self._dataset.file[ref].shape
-        return shape

@@ -26,7 +26,7 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import disjoint_base
 
 from ._chunks import StoreInfo
-from ._dims import DimensionManager, RegionProxy
+from ._dims import DimensionManager
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
 from ._pytables import EArray, VLArray
 from ._transaction import Transaction
@@ -62,6 +62,7 @@ __all__ = [
     "_PlainRows",
     "_PointList",
     "_Query",
+    "_RegionProxy",
     "_Scan",
     "_append_bytes",
     "_append_rows",
@@ -251,6 +252,13 @@ class _Query:
     def indexes(self, start: int, stop: int) -> list[str]: ...
 
 @final
+class _RegionProxy:
+    def __getitem__(self, key: Any, /) -> RegionReference: ...
+    def shape(self, ref: Reference) -> tuple[int, ...]: ...
+    def selection(self, ref: RegionReference) -> tuple[int, ...] | None: ...
+    def _stored(self, ref: RegionReference) -> tuple[str, list[list[int]]]: ...
+
+@final
 class _PointList:
     def __new__(cls, coordinates: NDArray[np.uint64]) -> Self: ...
 
@@ -407,6 +415,18 @@ class HLObject:
             '/surface/t2m'
         """
     @property
+    def regionref(self) -> _RegionProxy:
+        """References to parts of datasets: `dataset.regionref[selection]` makes one.
+
+        The methods `regionref.shape(ref)` and `regionref.selection(ref)` return the shape of the dataset of a
+        reference, and the shape of the part.
+
+        Example:
+            >>> part = dataset.regionref[0]
+            >>> dataset[part].shape, dataset.regionref.selection(part)
+            ((1, 2, 3), (1, 2, 3))
+        """
+    @property
     def id(self) -> Any:
         """The low-level identifier of the object, as h5py calls it.
 
@@ -521,26 +541,31 @@ class Group(HLObject):
         default: Any = None,
         getclass: bool = False,
         getlink: bool = False,
-        *,
         elink_mode: str | None = None,
+        elink_locking: bool | str | None = None,
+        elink_swmr: bool | None = None,
     ) -> Any:
         """Returns the member at a path, its class or its link, or a default.
 
-        Files behind external links are opened for reading.
+        Files behind external links are opened like this file.
 
         Args:
             name: A path, or a reference if both `getclass` and `getlink` are False.
             default: The result if there is no such member.
             getclass: True returns the class of the member. With `getlink`, the class of the link.
             getlink: True returns the link at the path: a HardLink, SoftLink or ExternalLink.
-            elink_mode: None or "r".
+            elink_mode: The mode in which files behind external links are opened: "r", "r+", or None for the
+                mode of this file. With None, a file that cannot be opened for writing is opened for reading.
+            elink_locking: The locking of these files: True, False, "best-effort", or None for that of this
+                file.
+            elink_swmr: None or False.
 
         Returns:
             The member, its class, the link, or `default`.
 
         Raises:
-            ValueError: `elink_mode` is another mode, or the reference is null.
-            RuntimeError: With `getclass`, the link at the path leads to nothing.
+            ValueError: The reference is null, or `elink_mode` is "r+" and this file is open for reading.
+            RuntimeError: With `getclass`, the link at the path leads to nothing; or `elink_mode` is no mode.
             TypeError: `name` is neither a name nor a reference, or a reference with `getclass` or `getlink`.
 
         Example:
@@ -716,6 +741,7 @@ class Group(HLObject):
         track_times: bool | None = None,
         track_order: bool | None = None,
         external: Any = None,
+        efile_prefix: str | bytes | os.PathLike[str] | None = None,
         allow_unknown_filter: bool = False,
         compact: bool = False,
         skip_fill_chunks: bool | None = None,
@@ -751,7 +777,12 @@ class Group(HLObject):
                 set; the default), "alloc" (always) or "never".
             track_times: True stores the current time as the time of the last modification.
             track_order: True lists the attributes in the order of creation.
-            external: Not supported. Only None.
+            external: The external files that hold the elements: one name, or tuples of a name, the offset of
+                the first byte and the size in bytes (2**64-1 for no limit). Such a dataset is contiguous, and
+                can grow along its first axis. Files that do not exist are created.
+            efile_prefix: The folder of external files with relative names. `${ORIGIN}` in it is the folder of
+                this file. The environment variable HDF5_EXTFILE_PREFIX takes precedence. Without a folder,
+                names are relative to the current folder; for reading also to the folder of this file.
             allow_unknown_filter: True accepts the number of a filter that the package does not have. Chunks
                 are then stored without the filter.
             compact: True stores the elements in the header of the object: less than 64 KiB, no chunks.
@@ -766,7 +797,7 @@ class Group(HLObject):
         Raises:
             ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
             TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
-            NotImplementedError: `external`, `scaleoffset`, szip, property lists, prefixes.
+            NotImplementedError: `scaleoffset`, szip, property lists, `virtual_prefix`.
 
         Example:
             >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
@@ -852,7 +883,8 @@ class Group(HLObject):
             shape: The shape. An existing dataset has this shape, or `maxshape` is given and equal to its own.
             dtype: The dtype. An existing dataset has this dtype, or one that the dtype can be cast to safely.
             exact: True requires the same dtype.
-            kwds: Keywords of `create_dataset`. For an existing dataset only `maxshape` is compared.
+            kwds: Keywords of `create_dataset`. For an existing dataset only `maxshape` is compared, and
+                `efile_prefix` is used.
 
         Returns:
             The dataset.
@@ -1817,6 +1849,9 @@ class Dataset(HLObject):
             [('gone.h5', 't2m')]
         """
     def _set_virtual_prefix(self, prefix: str) -> None: ...
+    @property
+    def _efile_prefix(self) -> str | None: ...
+    def _with_efile_prefix(self, prefix: str) -> Dataset: ...
     def _virtual_sources(self, find: bool) -> list[tuple[Any, str, str, Any, bool]]: ...
     @property
     def external(self) -> list[tuple[str, int, int]] | None:
@@ -1848,17 +1883,6 @@ class Dataset(HLObject):
             >>> dataset.dims[0].label = "time"
             >>> [axis.label for axis in dataset.dims]
             ['time', '', '']
-        """
-    @property
-    def regionref(self) -> RegionProxy:
-        """A proxy for region references.
-
-        `regionref.shape(ref)` is the shape of the dataset that a reference names. Region references cannot be
-        made yet.
-
-        Example:
-            >>> dataset.regionref.shape(dataset.ref)
-            (4, 2, 3)
         """
     @property
     def id(self) -> DatasetID:
@@ -3048,7 +3072,7 @@ class Reference:
     `HLObject.ref` makes a reference, `file[reference]` gives the object. Datasets and attributes of dtype
     `ref_dtype` hold references. A reference is the address of an object: only the file that it comes from can
     follow it. `Reference()` is a null reference, which refers to nothing. The truth value of a null reference
-    is False. Two references are equal if they hold the same address.
+    is False. Two references are equal if they refer to the same.
 
     Example:
         >>> reference = dataset.ref
@@ -3070,6 +3094,16 @@ class Reference:
             >>> dataset.ref.typecode
             0
         """
+    @property
+    def attribute(self) -> str | None:
+        """The name of the attribute, if the reference is to an attribute of an object. Otherwise None.
+
+        Programs of HDF5 1.12 and later write such references. `file[reference]` gives the object.
+
+        Example:
+            >>> dataset.ref.attribute is None
+            True
+        """
     def __bool__(self) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -3079,11 +3113,21 @@ class Reference:
 class RegionReference(Reference):
     """A reference to a part of a dataset.
 
-    Region references are read from datasets and attributes of dtype `regionref_dtype`. `file[reference]`
-    gives the dataset. Selecting the part with a region reference and making new ones are not supported.
+    `dataset.regionref[...]` makes a reference, and `dataset[reference]` reads the part. Datasets and
+    attributes of dtype `regionref_dtype` hold references. `file[reference]` gives the dataset.
     `RegionReference()` is a null reference.
 
     Example:
+        >>> part = dataset.regionref[1:3, :, 0]
+        >>> dataset[part]
+        array([[[ 6.],
+                [ 9.]],
+        <BLANKLINE>
+               [[12.],
+                [15.]]], dtype=float32)
+        >>> file["parts"] = np.array([part], dtype=hs.regionref_dtype)
+        >>> file[file["parts"][0]]
+        <HDF5 dataset "t2m": shape (4, 2, 3), type "<f4">
         >>> hs.RegionReference()
         <HDF5 region reference (null)>
         >>> hs.RegionReference().typecode
@@ -3143,8 +3187,8 @@ class ExternalLink:
     """A link to a path of another file.
 
     `group[name] = ExternalLink(filename, path)` makes the link. When the link is followed, the other file is
-    opened for reading. If the other file is open for writing in this process, its objects can be changed.
-    Following a link that leads to nothing is a KeyError.
+    opened like the file that holds the link; if it cannot be opened for writing, for reading. Following a
+    link that leads to nothing is a KeyError.
 
     Args:
         filename: The path of the other file, relative to the directory of the file that holds the link.
@@ -3158,7 +3202,7 @@ class ExternalLink:
         >>> file["far/t2m"].shape
         (4, 2, 3)
         >>> file["far"].file.mode
-        'r'
+        'r+'
     """
 
     def __new__(cls, filename: str | os.PathLike[str], path: str) -> Self: ...

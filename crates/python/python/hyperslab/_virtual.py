@@ -287,6 +287,8 @@ def create_virtual_dataset(
             "dtype": dtype if isinstance(dtype, Datatype) else kind,
             "chunks": None,
             "compact": False,
+            "external": [],
+            "allocation": None,
             "filters": [],
             "fillvalue": None if fillvalue is None else _fill(fillvalue, kind),
             "fill_time": "ifset",

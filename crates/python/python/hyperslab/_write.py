@@ -7,7 +7,7 @@ import numpy as np
 
 from ._arrays import array_for_new_object, check_texts, is_datatype, item_type, numpy_dtype, vlen_array
 from ._dtypes import check_string_dtype, check_vlen_dtype
-from ._native import Empty
+from ._native import Empty, RegionReference
 from ._shapes import lengths
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
                 "When writing to array types, last N dimensions have to match "
                 f"(got {array.shape[-len(inner) :]}, but should be {inner})"
             )
+    if len(index) == 1 and isinstance(index[0], RegionReference) and not inner and array.size == math.prod(selected):
+        # As in h5py, only the number of elements counts.
+        array = array.reshape(selected)
     dataset._write(index if index else None, _broadcast(array, selected, inner), shape)
 
 
@@ -45,6 +48,8 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
     vlen = check_vlen_dtype(dtype)
     if vlen is not None and vlen not in (str, bytes):
         return vlen_array(value, dtype)
+    if vlen is not None and isinstance(value, np.ndarray) and value.dtype.kind == "T":
+        return np.ascontiguousarray(value) if value.ndim else value
     if dtype.kind == "O" or (
         dtype.kind == "V" and dtype.subdtype is None and (not isinstance(value, np.ndarray) or value.dtype.kind != "V")
     ):

@@ -1,6 +1,6 @@
 //! The properties of a dataset.
 
-use hyperslab::ExternalFile;
+use hyperslab::{ExternalFile, Node};
 use hyperslab_filters::FilterId;
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::selection::StoredSelection;
@@ -12,9 +12,10 @@ use pyo3::types::PyTuple;
 
 use super::Dataset;
 use crate::buffer;
-use crate::create::writable;
+use crate::create::{UNLIMITED, writable};
 use crate::error::OrRaise;
 use crate::filters;
+use crate::object::wrap;
 use crate::objects;
 
 #[pymethods]
@@ -342,9 +343,20 @@ impl Dataset {
     #[getter]
     fn external(&self) -> PyResult<Option<Vec<(String, u64, u64)>>> {
         let files = self.core.external_files().or_raise()?;
-        // h5py reports an unlimited length as the largest `u64`.
-        let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(u64::MAX));
+        let part = |file: ExternalFile| (file.name, file.offset, file.len.unwrap_or(UNLIMITED));
         Ok((!files.is_empty()).then(|| files.into_iter().map(part).collect()))
+    }
+
+    /// The folder in which this handle looks for external files, or None.
+    #[getter]
+    fn _efile_prefix(&self) -> Option<&str> {
+        self.core.external_prefix()
+    }
+
+    /// Returns a handle of the dataset that looks for external files in the folder `prefix`.
+    fn _with_efile_prefix<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.state.check()?;
+        wrap(py, &self.state, Node::Dataset(self.core.clone().with_external_prefix(prefix)))
     }
 
     /// Whether the dataset is a dimension scale.
@@ -370,19 +382,6 @@ impl Dataset {
     #[getter]
     fn dims<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("hyperslab._dims")?.getattr("DimensionManager")?.call1((slf,))
-    }
-
-    /// A proxy for region references.
-    ///
-    /// `regionref.shape(ref)` is the shape of the dataset that a reference names. Region references cannot be
-    /// made yet.
-    ///
-    /// Example:
-    ///     >>> dataset.regionref.shape(dataset.ref)
-    ///     (4, 2, 3)
-    #[getter]
-    fn regionref<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("hyperslab._dims")?.getattr("RegionProxy")?.call1((slf,))
     }
 }
 

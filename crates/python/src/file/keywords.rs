@@ -127,16 +127,7 @@ impl Keywords {
                     return Err(unknown(&key));
                 }
                 "locking" => {
-                    options = options.locking(match value.extract::<bool>() {
-                        Ok(true) => Locking::Required,
-                        Ok(false) => Locking::No,
-                        Err(_) if value.eq("best-effort")? => Locking::BestEffort,
-                        Err(_) => {
-                            return Err(PyValueError::new_err(
-                                "locking must be True, False or 'best-effort'",
-                            ));
-                        }
-                    });
+                    options = options.locking(locking(&value)?);
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
                 "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
@@ -192,6 +183,23 @@ fn space_of(given: &Bound<'_, PyDict>, mode: Mode) -> PyResult<Option<FileSpace>
 
 /// The size of blocks for metadata that libhdf5 uses by default, in bytes.
 const DEFAULT_META_BLOCK: u64 = 2048;
+
+/// Returns the locking that h5py has this value for.
+pub(crate) fn locking(value: &Bound<'_, PyAny>) -> PyResult<Locking> {
+    match value.extract::<bool>() {
+        Ok(true) => return Ok(Locking::Required),
+        Ok(false) => return Ok(Locking::No),
+        Err(_) => {}
+    }
+    match value.extract::<&str>() {
+        Ok("true") => Ok(Locking::Required),
+        Ok("false") => Ok(Locking::No),
+        Ok("best-effort") => Ok(Locking::BestEffort),
+        _ => Err(PyValueError::new_err(format!(
+            "Unsupported locking value: {value}; it is True, False or 'best-effort'"
+        ))),
+    }
+}
 
 /// The mode in which a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Files: opening them by path, from memory or through a Python object, and the properties of an open file.
 
-mod keywords;
+pub(crate) mod keywords;
 mod open;
 
 use std::ffi::OsStr;

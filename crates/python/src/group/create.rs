@@ -163,7 +163,12 @@ impl Group {
     ///         set; the default), "alloc" (always) or "never".
     ///     track_times: True stores the current time as the time of the last modification.
     ///     track_order: True lists the attributes in the order of creation.
-    ///     external: Not supported. Only None.
+    ///     external: The external files that hold the elements: one name, or tuples of a name, the offset of
+    ///         the first byte and the size in bytes (2**64-1 for no limit). Such a dataset is contiguous, and
+    ///         can grow along its first axis. Files that do not exist are created.
+    ///     efile_prefix: The folder of external files with relative names. `${ORIGIN}` in it is the folder of
+    ///         this file. The environment variable HDF5_EXTFILE_PREFIX takes precedence. Without a folder,
+    ///         names are relative to the current folder; for reading also to the folder of this file.
     ///     allow_unknown_filter: True accepts the number of a filter that the package does not have. Chunks
     ///         are then stored without the filter.
     ///     compact: True stores the elements in the header of the object: less than 64 KiB, no chunks.
@@ -178,7 +183,7 @@ impl Group {
     /// Raises:
     ///     ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
     ///     TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
-    ///     NotImplementedError: `external`, `scaleoffset`, szip, property lists, prefixes.
+    ///     NotImplementedError: `scaleoffset`, szip, property lists, `virtual_prefix`.
     ///
     /// Example:
     ///     >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
@@ -193,7 +198,7 @@ impl Group {
                           compression=None, compression_opts=None, shuffle=None, \
                           fletcher32=None, scaleoffset=None, maxshape=None, fillvalue=None, \
                           fill_time=None, track_times=None, track_order=None, external=None, \
-                          allow_unknown_filter=False, compact=False, skip_fill_chunks=None, \
+                          efile_prefix=None, allow_unknown_filter=False, compact=False, skip_fill_chunks=None, \
                           **others)"
     )]
     fn create_dataset<'py>(
@@ -250,7 +255,8 @@ impl Group {
     ///     shape: The shape. An existing dataset has this shape, or `maxshape` is given and equal to its own.
     ///     dtype: The dtype. An existing dataset has this dtype, or one that the dtype can be cast to safely.
     ///     exact: True requires the same dtype.
-    ///     kwds: Keywords of `create_dataset`. For an existing dataset only `maxshape` is compared.
+    ///     kwds: Keywords of `create_dataset`. For an existing dataset only `maxshape` is compared, and
+    ///         `efile_prefix` is used.
     ///
     /// Returns:
     ///     The dataset.

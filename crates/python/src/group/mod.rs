@@ -7,9 +7,9 @@ mod visit;
 
 use std::sync::Arc;
 
-use hyperslab::Node;
+use hyperslab::{LinkAccess, Node};
 use hyperslab_format::message::link::Link;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 
@@ -66,8 +66,38 @@ fn open_state<'a>(slf: &'a Bound<'_, Group>) -> PyResult<&'a Arc<FileState>> {
     Ok(state)
 }
 
+/// Returns how to open files behind external links, by the arguments of `get`.
+fn link_access(
+    slf: &Bound<'_, Group>,
+    mode: Option<&str>,
+    locking: Option<&Bound<'_, PyAny>>,
+    swmr: Option<bool>,
+) -> PyResult<LinkAccess> {
+    if swmr == Some(true) {
+        return Err(PyNotImplementedError::new_err(
+            "elink_swmr=True is not supported: open the file behind the link by its name, with swmr=True",
+        ));
+    }
+    let write = match mode {
+        None => None,
+        Some("r") => Some(false),
+        Some("r+") if slf.as_super().get().state.mode == "r" => {
+            return Err(PyValueError::new_err(
+                "elink_mode=\"r+\": files behind external links are not opened for writing from a file that is \
+                 open for reading",
+            ));
+        }
+        Some("r+") => Some(true),
+        Some(other) => {
+            return Err(PyRuntimeError::new_err(format!("Unsupported link access mode: {other}")));
+        }
+    };
+    let locking = locking.map(crate::file::keywords::locking).transpose()?;
+    Ok(LinkAccess::default().write(write).locking(locking))
+}
+
 impl Group {
-    fn open<'py>(slf: &Bound<'py, Self>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn open<'py>(slf: &Bound<'py, Self>, path: &str, access: LinkAccess) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let state = open_state(slf)?;
         if path.is_empty() {
@@ -76,19 +106,14 @@ impl Group {
             ));
         }
         let group = &slf.get().group;
-        let node = py.detach(|| group.get(path)).map_err(|error| missing_object(&error))?;
+        let node = py.detach(|| group.get_with(path, access)).map_err(|error| missing_object(&error))?;
         wrap(py, state, node)
     }
 
     fn follow<'py>(slf: &Bound<'py, Self>, reference: &Bound<'py, Reference>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let state = open_state(slf)?;
-        let Reference { kind, bytes } = reference.get();
-        if bytes.iter().all(|&byte| byte == 0) {
-            return Err(PyValueError::new_err("Invalid HDF5 object reference"));
-        }
-        let node = py.detach(|| state.core.dereference(kind, bytes)).or_raise()?;
-        wrap(py, state, node)
+        wrap(py, state, reference.get().node(py, &state.core)?)
     }
 
     /// Returns the link at the end of `path`, or `None` if the link or a group before it does not exist.
@@ -133,7 +158,7 @@ impl Group {
                 name.get_type()
             ))
         })?;
-        Self::open(slf, &path)
+        Self::open(slf, &path, LinkAccess::default())
     }
 
     fn __contains__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -206,21 +231,25 @@ impl Group {
 
     /// Returns the member at a path, its class or its link, or a default.
     ///
-    /// Files behind external links are opened for reading.
+    /// Files behind external links are opened like this file.
     ///
     /// Args:
     ///     name: A path, or a reference if both `getclass` and `getlink` are False.
     ///     default: The result if there is no such member.
     ///     getclass: True returns the class of the member. With `getlink`, the class of the link.
     ///     getlink: True returns the link at the path: a HardLink, SoftLink or ExternalLink.
-    ///     elink_mode: None or "r".
+    ///     elink_mode: The mode in which files behind external links are opened: "r", "r+", or None for the
+    ///         mode of this file. With None, a file that cannot be opened for writing is opened for reading.
+    ///     elink_locking: The locking of these files: True, False, "best-effort", or None for that of this
+    ///         file.
+    ///     elink_swmr: None or False.
     ///
     /// Returns:
     ///     The member, its class, the link, or `default`.
     ///
     /// Raises:
-    ///     ValueError: `elink_mode` is another mode, or the reference is null.
-    ///     RuntimeError: With `getclass`, the link at the path leads to nothing.
+    ///     ValueError: The reference is null, or `elink_mode` is "r+" and this file is open for reading.
+    ///     RuntimeError: With `getclass`, the link at the path leads to nothing; or `elink_mode` is no mode.
     ///     TypeError: `name` is neither a name nor a reference, or a reference with `getclass` or `getlink`.
     ///
     /// Example:
@@ -231,7 +260,9 @@ impl Group {
     ///     <SoftLink to "/surface/t2m">
     ///     >>> file.get("humidity", "missing")
     ///     'missing'
-    #[pyo3(signature = (name, default=None, getclass=false, getlink=false, *, elink_mode=None))]
+    #[pyo3(signature = (
+        name, default=None, getclass=false, getlink=false, elink_mode=None, elink_locking=None, elink_swmr=None
+    ))]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         name: &Bound<'py, PyAny>,
@@ -239,15 +270,18 @@ impl Group {
         getclass: bool,
         getlink: bool,
         elink_mode: Option<&str>,
+        elink_locking: Option<&Bound<'py, PyAny>>,
+        elink_swmr: Option<bool>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        if elink_mode.is_some_and(|mode| mode != "r") {
-            return Err(PyValueError::new_err(
-                "external links open files only for reading: elink_mode must be 'r'",
-            ));
-        }
+        let access = link_access(slf, elink_mode, elink_locking, elink_swmr)?;
+        let has_access = access != LinkAccess::default();
         if !(getclass || getlink) {
-            return match Self::__getitem__(slf, name) {
+            let found = match name_of(name)? {
+                Some(path) if has_access => Self::open(slf, &path, access),
+                _ => Self::__getitem__(slf, name),
+            };
+            return match found {
                 Err(error) if error.is_instance_of::<PyKeyError>(py) => Ok(default),
                 found => found.map(Some),
             };
@@ -262,7 +296,7 @@ impl Group {
             return Ok(Some(if getclass { object.get_type().into_any() } else { object }));
         }
         let group = &slf.get().group;
-        let found = py.detach(|| group.get(&path));
+        let found = py.detach(|| group.get_with(&path, access));
         let node = match found {
             Err(error) if is_missing(&error) => {
                 return Err(PyRuntimeError::new_err(format!("Can't get info for object ({})", error.root())));

@@ -7,6 +7,7 @@ use super::Run;
 use super::input::pitches;
 use super::plan::Cut;
 use crate::engine::plan::pieces::ReadTask;
+use crate::engine::raw_data::RawData;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::error::Result;
 use crate::select::{Dim, Part};
@@ -20,16 +21,16 @@ impl Run<'_> {
         extent: Extent,
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let store = self.write.store;
+        let raw = RawData::of(self.write.store, self.write.array);
         let input = &self.plan.input;
         if let Some(bytes) = cut.part.as_ref().and_then(|part| input.whole(part)) {
-            return store.write_data(extent.addr, bytes);
+            return raw.write_batch([(extent.addr, bytes)]);
         }
         let piece = sized(&mut scratch.chunk, self.piece_bytes)?;
         self.plan.place(&task.coord, piece, &mut scratch.convert)?;
         if cut.is_whole {
             let len = usize::try_from(extent.len).unwrap_or(usize::MAX).min(piece.len());
-            return store.write_data(extent.addr, &piece[..len]);
+            return raw.write_batch([(extent.addr, &piece[..len])]);
         }
         let (size, pitches) = (input.stored_size, pitches(&input.piece, input.stored_size));
         let mut waiting: SmallVec<[(Addr, &[u8]); 1]> = SmallVec::new();
@@ -38,13 +39,13 @@ impl Run<'_> {
             let mut write = |at: usize, len| {
                 waiting
                     .push((extent.addr.checked_add(at as u64).unwrap_or(extent.addr), &piece[at..at + len]));
-                if waiting.len() < BATCH_RUNS { Ok(()) } else { store.write_batch(waiting.drain(..)) }
+                if waiting.len() < BATCH_RUNS { Ok(()) } else { raw.write_batch(waiting.drain(..)) }
             };
             if result.is_ok() {
                 result = runs(part, &input.piece, &pitches, size, &mut write);
             }
         });
-        result.and_then(|()| store.write_batch(waiting))
+        result.and_then(|()| raw.write_batch(waiting))
     }
 }
 

@@ -280,11 +280,12 @@ impl Run<'_> {
                 let held = self.write.hold(task, self.piece_bytes, scratch)?;
                 self.plan.place(&task.coord, &mut held.write(), &mut scratch.convert)
             }
-            (Storage::Contiguous(_), Source::Raw(extent)) => self.in_place(task, &cut, extent, scratch),
-            (Storage::Contiguous(_), _) => {
+            (Storage::Contiguous(_) | Storage::Elsewhere(_), Source::Raw(extent)) => {
+                self.in_place(task, &cut, extent, scratch)
+            }
+            (Storage::Contiguous(_) | Storage::Elsewhere(_), _) => {
                 Err(Error::unsupported("writing to unallocated contiguous data", "IV.A.2.i"))
             }
-            (Storage::Elsewhere(_), _) => Err(Error::unsupported("writing external raw data", "IV.A.2.h")),
             (Storage::Compact(_), _) => Err(Error::unsupported("writing to a header", "IV.A.2.i")),
         }
     }

@@ -37,8 +37,8 @@ impl Copy<'_> {
         let ignored = |_| ();
         let done = self.renewal.as_ref().map_or(&ignored as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
         let meter = Meter::new(done, state.len_bytes());
-        if matches!(state.layout, Layout::Virtual { .. }) {
-            // The mappings were copied with the layout.
+        if state.external.is_some() || matches!(state.layout, Layout::Virtual { .. }) {
+            // The copy refers to the same external files, or its mappings were copied with the layout.
         } else if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
             self.data_translated(source, &state, copy)?;
         } else {

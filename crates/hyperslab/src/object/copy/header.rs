@@ -13,13 +13,14 @@ use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Widths};
 
 use super::Copy;
+use super::translate::holds_addresses;
 use crate::error::{Error, Result};
 use crate::object::attribute;
 use crate::object::dataset::create::committed_message;
 use crate::object::file::create::{message, new_group};
 use crate::object::header;
 use crate::object::header::read::{Header, shared_in};
-use crate::object::{Node, Object, dataset, dense, shared};
+use crate::object::{ExternalFile, Node, Object, dataset, dense, shared};
 
 impl Copy<'_> {
     /// Writes the header of a copy, without attributes, links and data.
@@ -56,10 +57,26 @@ impl Copy<'_> {
             committed.map(|committed| committed_message(committed, RawMessage::CONSTANT, header.widths()));
         messages.extend(self.messages_anew(source, &header, &anew, shared)?);
         let prefix = anew.prefix(&header);
+        let external = self.external_files(source)?;
         to.store().step(|txn| {
+            if !external.is_empty() {
+                let files = dataset::external::create(txn, &external)?;
+                messages.push(message(&files, RawMessage::CONSTANT, header.widths()));
+            }
             committed.map_or(Ok(()), |committed| self.count_user(txn, committed))?;
             Ok(header::edit::create(txn, prefix, messages, ROOM)?.address())
         })
+    }
+
+    /// Returns the external files of a dataset, which the copy shares with the source.
+    fn external_files(&self, source: &Node) -> Result<Vec<ExternalFile>> {
+        let Node::Dataset(dataset) = source else { return Ok(Vec::new()) };
+        let files = dataset.external_files()?;
+        if !files.is_empty() && holds_addresses(&dataset.datatype(), self.keeps_references(source.file())) {
+            let what = "copying external raw data that refer to objects or to the heap of their file";
+            return Err(Error::unsupported(what, "IV.A.2.h"));
+        }
+        Ok(files)
     }
 
     /// Translates a message of the source for the copy. Returns `None` if the message is made later or left
@@ -81,7 +98,8 @@ impl Copy<'_> {
                 | kind::ATTRIBUTE
                 | kind::ATTRIBUTE_INFO
                 | kind::LINK
-                | kind::SYMBOL_TABLE,
+                | kind::SYMBOL_TABLE
+                | kind::EXTERNAL_FILES,
                 _,
             ) => return Ok(None),
             (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
@@ -107,9 +125,6 @@ impl Copy<'_> {
                 let mut fill: OldFillValue = raw.decode_here(widths)?;
                 self.translate_fill(source, &mut fill.value)?;
                 encoded(&fill, raw, widths)
-            }
-            (kind::EXTERNAL_FILES, _) => {
-                return Err(Error::unsupported("copying a dataset with external files", "IV.A.2.h"));
             }
             _ => RawMessage { at: Addr::UNDEFINED, creation_order: None, ..raw.clone() },
         };

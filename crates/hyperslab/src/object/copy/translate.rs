@@ -1,8 +1,8 @@
 //! Translates elements that hold addresses to those of the copy: strings and sequences of variable length,
 //! and references.
 
-use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
-use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
+use hyperslab_format::datatype::{Datatype, Reference};
+use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::{Addr, Reader, Structure, Writer};
 
 use super::Copy;
@@ -118,50 +118,22 @@ impl Copy<'_> {
     /// Makes a reference lead to the copy of its target, or makes it null.
     fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
         let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
-        let found = match target {
-            Some(target) => self.referenced(from, &target)?.zip(Some(target)),
+        let copy = match target {
+            // It leads to the other file from the copy, too.
+            Some(target) if target.file.is_some() => Some(target),
+            Some(target) => match self.referenced(from, &target)? {
+                Some(node) => Some(ReferenceTarget { object: self.object(&node, 1)?, ..target }),
+                None => None,
+            },
             None => None,
         };
-        let Some((node, target)) = found else {
-            stored.fill(0);
-            return Ok(());
-        };
-        let copy = self.object(&node, 1)?;
-        let widths = self.to.store().widths();
-        let mut address = Vec::new();
-        Writer::new(&mut address, widths).addr(copy);
-        match reference.kind {
-            ReferenceKind::Object1 => put(stored, 0, &address),
-            ReferenceKind::Region1 => {
-                address.extend(target.selection.unwrap_or_default());
-                let ids = self.to.put_vlen(&[address], 1)?;
-                let id = ids.first().map_or(GlobalHeapId::NULL, |element| element.id);
-                let mut new = Vec::new();
-                Writer::new(&mut new, widths).structure(&id, &());
-                put(stored, 0, &new);
+        match copy {
+            Some(copy) => {
+                let new = self.to.stored_reference(&reference, &copy)?;
+                stored.iter_mut().zip(new).for_each(|(slot, byte)| *slot = byte);
             }
-            // The address follows the type, the flags and the length of the address.
-            _ if target.selection.is_none() && target.attribute.is_none() => put(stored, 3, &address),
-            _ => self.reference_to_part(from, stored, &address)?,
+            None => stored.fill(0),
         }
-        Ok(())
-    }
-
-    /// Makes a reference of HDF5 1.12 to elements or to an attribute lead to the copy of its object, which is
-    /// at `address`. The heap object that the reference names holds the length of the address, the address,
-    /// and the selection or the name of the attribute.
-    fn reference_to_part(&self, from: &File, stored: &mut [u8], address: &[u8]) -> Result<()> {
-        let widths = self.to.store().widths();
-        let len = GlobalHeapId::read_len(widths, &());
-        let Some(id) = stored.get_mut(PART_ID..PART_ID + len) else { return Ok(()) };
-        let old = Reader::new(id, widths, Addr::UNDEFINED).structure(&())?;
-        let mut part = from.heap_object(old)?;
-        put(&mut part, 1, address);
-        let elements = self.to.put_vlen(&[part], 1)?;
-        let mut new = Vec::new();
-        let id_of_new = elements.first().map_or(GlobalHeapId::NULL, |element| element.id);
-        Writer::new(&mut new, widths).structure(&id_of_new, &());
-        put(id, 0, &new);
         Ok(())
     }
 
@@ -184,13 +156,4 @@ impl Copy<'_> {
         let size = datatype.size(self.to.store().widths());
         usize::try_from(size).unwrap_or(usize::MAX).max(1)
     }
-}
-
-/// The offset of the heap id in a reference of HDF5 1.12: it follows the type, the flags and the length of
-/// the encoded part.
-const PART_ID: usize = 6;
-
-/// Overwrites the bytes of a stored element from offset `at`, up to its end.
-fn put(stored: &mut [u8], at: usize, bytes: &[u8]) {
-    stored.iter_mut().skip(at).zip(bytes).for_each(|(slot, &byte)| *slot = byte);
 }

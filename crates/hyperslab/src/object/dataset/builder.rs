@@ -9,6 +9,7 @@ use hyperslab_format::message::fill::FillBytes;
 
 use super::chunking::auto_chunks;
 use super::create::{DatasetOptions, NewStorage};
+use super::external::ExternalFile;
 use crate::error::{Error, RequestError, Result};
 use crate::object::element::{Element, FixedSize, packed};
 use crate::object::{Dataset, Group, NamedDatatype};
@@ -48,6 +49,7 @@ pub struct DatasetBuilder {
     chunks: Option<Vec<u64>>,
     filters: Vec<FilterChoice>,
     is_compact: bool,
+    external: Vec<ExternalFile>,
     committed: Option<NamedDatatype>,
     fill: Option<(Datatype, Vec<u8>)>,
     track_order: bool,
@@ -101,6 +103,7 @@ impl Group {
             chunks: None,
             filters: Vec::new(),
             is_compact: false,
+            external: Vec::new(),
             committed: None,
             fill: None,
             track_order: false,
@@ -140,6 +143,13 @@ impl DatasetBuilder {
     /// Stores the elements in the header of the dataset. This is for less than 64 KiB.
     pub fn compact(mut self) -> Self {
         self.is_compact = true;
+        self
+    }
+
+    /// Stores the elements in parts of external files, one part after another. A file that does not exist is
+    /// created by the first write. Such a dataset can grow along its first dimension.
+    pub fn external(mut self, files: impl Into<Vec<ExternalFile>>) -> Self {
+        self.external = files.into();
         self
     }
 
@@ -234,11 +244,13 @@ impl DatasetBuilder {
             (_, None) => Dataspace::Scalar,
             (_, Some(_)) => return Err(argument("maximum shape", "give the shape, too")),
         };
-        let is_virtual = !self.mappings.is_empty();
-        let is_chunked =
-            self.chunks.is_some() || !self.filters.is_empty() || (grows(&dataspace) && !is_virtual);
+        let (is_external, is_virtual) = (!self.external.is_empty(), !self.mappings.is_empty());
+        let is_chunked = self.chunks.is_some()
+            || !self.filters.is_empty()
+            || (grows(&dataspace) && !is_external && !is_virtual);
         let mut options = DatasetOptions::new(dataspace, self.datatype);
         options.committed = self.committed;
+        options.external = self.external;
         options.track_order = self.track_order;
         options.skip_fill_chunks = self.skip_fill_chunks;
         if let Some((datatype, value)) = self.fill {

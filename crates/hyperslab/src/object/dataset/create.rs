@@ -15,6 +15,7 @@ use hyperslab_format::message::small::ModificationTime;
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Extent, Widths, Writer};
 
+use super::external::{self, ExternalFile};
 use super::filter_spec::filter_spec;
 use super::max_shape;
 use crate::error::{RequestError, Result};
@@ -39,6 +40,8 @@ pub struct DatasetOptions {
     pub committed: Option<NamedDatatype>,
     /// The storage of the elements.
     pub storage: NewStorage,
+    /// The parts of external files that hold the elements. If there are none, this file holds the elements.
+    pub external: Vec<ExternalFile>,
     /// The filters of chunks, first to last.
     pub filters: Vec<FilterSpec>,
     /// The value of elements that were never written.
@@ -77,6 +80,7 @@ impl DatasetOptions {
             datatype,
             committed: None,
             storage: NewStorage::Contiguous,
+            external: Vec::new(),
             filters: Vec::new(),
             fill: FillBytes::Default,
             fill_time: FillTime::IfSet,
@@ -108,6 +112,13 @@ impl DatasetOptions {
         if !self.filters.is_empty() && !is_chunked {
             return Err(argument("filters", "only chunked data go through filters").into());
         }
+        let is_external = !self.external.is_empty();
+        if is_external {
+            if self.storage != NewStorage::Contiguous {
+                return Err(argument("external files", "only contiguous data are in external files").into());
+            }
+            external::check(&self.external, &self.dataspace, &self.datatype, store)?;
+        }
         self.committed.iter().try_for_each(|datatype| limits::check_committed(datatype, store))?;
         if let FillBytes::Defined(value) = &self.fill
             && value.len() as u64 != size
@@ -126,7 +137,7 @@ impl DatasetOptions {
             }
             let grows = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| max > *size);
             let is_virtual = matches!(self.storage, NewStorage::Virtual(_));
-            if !is_chunked && !is_virtual && shape.iter().zip(max_shape).any(grows) {
+            if !is_chunked && !is_external && !is_virtual && shape.iter().zip(max_shape).any(grows) {
                 return Err(argument("maxshape", "only chunked data can grow").into());
             }
         }
@@ -246,6 +257,10 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
         let filters = options.filters.iter().map(named).collect();
         let pipeline = FilterPipeline { version: version.filters(), filters };
         messages.push(message(&pipeline, RawMessage::CONSTANT, widths));
+    }
+    if !options.external.is_empty() {
+        let files = external::create(txn, &options.external)?;
+        messages.push(message(&files, RawMessage::CONSTANT, widths));
     }
     let layout = layout(txn, version, options, bytes)?;
     messages.push(message(&layout, 0, widths));

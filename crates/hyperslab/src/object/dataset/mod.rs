@@ -6,6 +6,7 @@ pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 pub(in crate::object) mod filter_spec;
+pub(in crate::object) mod items;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub(in crate::object) mod read;
@@ -59,6 +60,8 @@ pub struct Dataset {
     /// lock for writing.
     shape_lock: Found<Ranked<RwLock<()>>>,
     rows_lock: Found<RowsLock>,
+    /// Where this handle looks for external files.
+    external_prefix: Option<Arc<str>>,
     /// The sources of a virtual dataset that this handle and its clones have opened.
     sources: Arc<Sources>,
 }
@@ -95,7 +98,8 @@ impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
         let value = State::of(header, object.store())?;
         let state = Arc::new(RwLock::new(Known { generation: object.found, value }));
-        Ok(Self { object, state, shape_lock: not_found(), rows_lock: not_found(), sources: Arc::default() })
+        let (shape_lock, rows_lock) = (not_found(), not_found());
+        Ok(Self { object, state, shape_lock, rows_lock, external_prefix: None, sources: Arc::default() })
     }
 
     /// Returns the lock of the shape, which all handles share.

@@ -369,16 +369,22 @@ impl Dataset {
     #[doc(hidden)]
     pub fn array(&self) -> Result<Arc<StoredArray>> {
         let state = self.state()?;
+        let make = |prefix| state.make_array(self.file(), prefix).map_err(|error| error.at(self.path()));
+        if let (Some(_), prefix @ Some(_)) = (&state.external, self.external_prefix()) {
+            // Other handles of the dataset look elsewhere.
+            return make(prefix).map(Arc::new);
+        }
         if let Some(array) = state.array.get() {
             return Ok(Arc::clone(array));
         }
-        let array = state.make_array(self.file()).map_err(|error| error.at(self.path()))?;
+        let array = make(None)?;
         Ok(Arc::clone(state.array.get_or_init(|| Arc::new(array))))
     }
 }
 
 impl State {
-    fn make_array(&self, file: &File) -> Result<StoredArray> {
+    /// `external_prefix` is the folder of external files.
+    fn make_array(&self, file: &File, external_prefix: Option<&str>) -> Result<StoredArray> {
         let fill = match &self.fill.value {
             // As libhdf5 does not write it, elements that were never written do not have it.
             _ if self.fill.write == FillTime::Never => Fill::Zeros,
@@ -396,7 +402,7 @@ impl State {
         let len = self.len_bytes();
         let storage = match &self.layout {
             _ if let Some(files) = &self.external => {
-                Storage::Elsewhere(Box::new(self.elsewhere(files, file)?))
+                Storage::Elsewhere(Box::new(self.elsewhere(files, file, external_prefix)?))
             }
             Layout::Compact { data } if (data.len() as u64) < len => {
                 return Err(self.misfit(

@@ -100,6 +100,9 @@ impl Dataset {
             return Ok(());
         }
         let array = self.array()?;
+        if let Storage::Elsewhere(_) = &array.storage {
+            return self.change_dataspace(&state, dataspace);
+        }
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
         let is_cut = array.shape.iter().zip(shape).any(|(old, new)| new < old);
         let _unread = is_cut.then(|| self.shape_lock().write());
@@ -157,6 +160,18 @@ impl Dataset {
             self.set_state(before + 1, Arc::new(state.reshaped(header, dataspace, Arc::new(array))));
         }
         Ok(())
+    }
+
+    /// Changes only the dataspace. Elements in external files stay where they are.
+    fn change_dataspace(&self, state: &State, dataspace: Dataspace) -> Result<()> {
+        let _unread = self.shape_lock().write();
+        self.step(|txn| {
+            let mut change = HeaderChange::new(txn, self.address())?;
+            let message: Option<DataspaceMessage> = change.find()?;
+            let message = message.ok_or_else(|| state.header().lacks("a dataspace message of its own"))?;
+            change.set(&DataspaceMessage { dataspace, ..message })?;
+            change.finish().map(drop)
+        })
     }
 
     /// The chunks of an implicit index are in the file before they belong to the dataset, and still hold

@@ -109,12 +109,10 @@ impl File {
     /// Returns the elements of many sequences, each of `element_size` bytes (1 for strings).
     #[doc(hidden)]
     pub fn vlen_many(&self, ids: &[VariableElement], element_size: usize) -> Result<Vec<Vec<u8>>> {
-        let mut found = Vec::with_capacity(ids.len());
-        self.vlen_each(ids, element_size, &mut |bytes| found.push(bytes.to_vec()))?;
-        Ok(found)
+        Ok(self.vlen_items(ids, element_size)?.iter().map(<[u8]>::to_vec).collect())
     }
 
-    /// Calls `f` with the elements of one sequence after another, without copying them.
+    /// Calls `f` with the elements of one sequence after another.
     #[doc(hidden)]
     pub fn vlen_each(
         &self,
@@ -122,8 +120,8 @@ impl File {
         element_size: usize,
         f: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
-        let mut heap = GlobalHeap::new(self.store());
-        ids.iter().try_for_each(|&id| heap.elements(id, element_size).map(&mut *f))
+        self.vlen_items(ids, element_size)?.iter().for_each(f);
+        Ok(())
     }
 
     /// Returns the bytes of one object of the global heap.

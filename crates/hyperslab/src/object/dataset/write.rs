@@ -12,6 +12,7 @@ use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
+use crate::store::commit::Durability;
 use crate::store::{Store, Txn};
 
 impl Dataset {
@@ -124,7 +125,13 @@ impl Dataset {
                 let placed = write.run(plan, threads)?;
                 self.insert_chunks(placed)?;
                 write.forget_replaced(plan);
-                Ok(())
+                match &write.array.storage {
+                    // A commit makes only this file durable.
+                    Storage::Elsewhere(medium) if self.store().durability() == Some(Durability::Power) => {
+                        medium.flush(false).map_err(Error::io("flush", 0, 0))
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }

@@ -9,13 +9,65 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use hyperslab_format::name;
 
+use crate::driver::Locking;
 use crate::error::{Error, RequestError, Result};
 use crate::object::{File, OpenOptions};
 
+/// How the files behind external links are opened. By default, they are opened like the file that has the
+/// link; and if such a file cannot be opened for writing, for reading.
+///
+/// ```
+/// use hyperslab::{File, LinkAccess};
+///
+/// let directory = tempfile::tempdir()?;
+/// File::create(directory.path().join("1999.h5"))?.root().create_group("surface")?;
+/// let file = File::create(directory.path().join("all.h5"))?;
+/// file.root().link_external("1999", "1999.h5", "/surface")?;
+/// assert!(file.get("1999")?.file().is_writable());
+/// let group = file.root().get_with("1999", LinkAccess::default().write(false))?;
+/// # drop(group);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LinkAccess {
+    /// Whether the files are opened for writing. `None` stands for the access to the file that has the link.
+    pub write: Option<bool>,
+    /// Whether the files are locked. `None` stands for the locking of the file that has the link.
+    pub locking: Option<Locking>,
+}
+
+impl LinkAccess {
+    /// Sets whether the files are opened for writing.
+    #[must_use]
+    pub fn write(mut self, write: impl Into<Option<bool>>) -> Self {
+        self.write = write.into();
+        self
+    }
+
+    /// Sets whether the files are locked.
+    #[must_use]
+    pub fn locking(mut self, locking: impl Into<Option<Locking>>) -> Self {
+        self.locking = locking.into();
+        self
+    }
+}
+
 /// Opens the file `name` that a link in `from` names.
-pub(in crate::object) fn open(from: &File, name: &str) -> Result<File> {
+pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Result<File> {
     let prefixes = env::var("HDF5_EXT_PREFIX").unwrap_or_default();
-    first(name, candidates(&on_disk(name), from.path(), &prefixes), &from.opened_with().for_reading())
+    let write = access.write.unwrap_or(from.is_writable());
+    let mut options = from.opened_with().for_existing(write);
+    if let Some(locking) = access.locking {
+        options = options.locking(locking);
+    }
+    let open = |path: &Path| match options.open(path) {
+        Err(error) if write && access.write.is_none() && !is_absent(&error) => {
+            options.for_existing(false).open(path)
+        }
+        opened => opened,
+    };
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), open)
 }
 
 /// Opens the file `name` that a virtual dataset in `from` names (spec III.F). `prefix` is a folder to search,
@@ -34,14 +86,14 @@ pub(in crate::object) fn open_source(
         let origin = from.path().and_then(Path::parent).unwrap_or(Path::new("."));
         prefixes = format!("{}{rest}", origin.display());
     }
-    first(name, candidates(&on_disk(name), from.path(), &prefixes), options)
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), |path| options.open(path))
 }
 
 /// Opens the first of the files that exists.
-fn first(name: &str, candidates: Vec<PathBuf>, options: &OpenOptions) -> Result<File> {
+fn first(name: &str, candidates: Vec<PathBuf>, open: impl Fn(&Path) -> Result<File>) -> Result<File> {
     for candidate in candidates {
-        match options.open(candidate) {
-            Err(Error::Io { op: "open", cause, .. }) if is_absence(&cause) => {}
+        match open(&candidate) {
+            Err(error) if is_absent(&error) => {}
             opened => return opened,
         }
     }
@@ -78,8 +130,10 @@ fn on_disk(name: &str) -> PathBuf {
     name.into()
 }
 
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+/// Whether a file does not exist.
+fn is_absent(error: &Error) -> bool {
+    matches!(error, Error::Io { op: "open", cause, .. }
+        if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory))
 }
 
 #[cfg(test)]

@@ -279,9 +279,9 @@ impl OpenOptions {
         self
     }
 
-    /// Returns the same options for a file that is only read.
-    pub(in crate::object) fn for_reading(&self) -> Self {
-        Self { access: Self::default().access, ..self.clone() }
+    /// Returns the same options for a file that exists.
+    pub(in crate::object) fn for_existing(&self, write: bool) -> Self {
+        Self { access: Access { write, ..Access::default() }, ..self.clone() }
     }
 
     /// Opens the file at `path`.

@@ -10,7 +10,7 @@ use hyperslab_format::name;
 
 use super::header::read::Header;
 use super::path::{self, Budget};
-use super::{Dataset, Node, Object};
+use super::{Dataset, LinkAccess, Node, Object};
 use crate::error::Result;
 use crate::store::Store;
 use links::LinkStorage;
@@ -99,6 +99,11 @@ impl Group {
     /// Returns the object at `path`, relative to this group, or to the root if `path` begins with `/`.
     pub fn get(&self, path: &str) -> Result<Node> {
         path::resolve(self, path, &mut Budget::new())
+    }
+
+    /// Does the same as [`get`](Self::get), with other access to the files behind external links.
+    pub fn get_with(&self, path: &str, access: LinkAccess) -> Result<Node> {
+        path::resolve(self, path, &mut Budget::with(access))
     }
 
     /// Returns the group at `path`.

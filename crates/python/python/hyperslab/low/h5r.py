@@ -39,7 +39,20 @@ def get_region(ref: RegionReference, id: Any) -> "h5s.SpaceID | None":
     if not ref:
         return None
     dataset = id._object.file[ref]
-    space: h5s.SpaceID = dataset.regionref._space(ref)
+    space: h5s.SpaceID = dataset.id.get_space()
+    kind, rows = dataset.regionref._stored(ref)
+    if kind == "none":
+        space.select_none()
+    elif kind == "points":
+        space.select_elements(rows)
+    elif kind == "regular":
+        start, stride, count, block = rows
+        space.select_hyperslab(start, count, stride, block)
+    elif kind == "blocks":
+        space.select_none()
+        for first, last in zip(rows[::2], rows[1::2], strict=True):
+            count = [end - start + 1 for start, end in zip(first, last, strict=True)]
+            space.select_hyperslab(first, count, op=h5s.SELECT_OR)
     return space
 
 

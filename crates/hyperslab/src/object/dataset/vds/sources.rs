@@ -125,7 +125,7 @@ impl Dataset {
         if let Some(found) = self.sources.held.lock().files.get(name) {
             return Ok(Some(found.clone()));
         }
-        let options = self.file().opened_with().for_reading();
+        let options = self.file().opened_with().for_existing(false);
         let open = || external::open_source(self.file(), name, &self.sources.prefix(), &options);
         let opened = match open() {
             Err(Error::Io { cause, .. }) if cause.raw_os_error() == Some(NO_DESCRIPTOR) => {
@@ -154,7 +154,7 @@ impl Dataset {
         let from = if file == SAME_FILE {
             self.file().clone()
         } else {
-            let options = self.file().opened_with().for_reading().write(true);
+            let options = self.file().opened_with().for_existing(true);
             match external::open_source(self.file(), file, &self.sources.prefix(), &options) {
                 Ok(found) if found.is_same(self.file()) => self.file().clone(),
                 Ok(found) => found,
