@@ -199,10 +199,11 @@ mod tests {
     #[test]
     fn a_name_is_sought_under_the_prefix_or_here_and_beside_the_file() {
         let from = Some(Path::new("/data/x.h5"));
+        let under_origin = expanded("${ORIGIN}/sub", from);
         let found = |name, prefix| candidates(name, from, prefix);
         assert_eq!(found("/a/raw", "/p"), [Path::new("/a/raw")]);
         assert_eq!(found("raw", "/p"), [Path::new("/p/raw")]);
-        assert_eq!(found("raw", &expanded("${ORIGIN}/sub", from)), [Path::new("/data/sub/raw")]);
+        assert_eq!(found("raw", &under_origin), [Path::new("/data/sub/raw")]);
         assert_eq!(found("raw", "."), [Path::new("raw"), Path::new("/data/raw")]);
         assert_eq!(found("raw", ""), [Path::new("raw"), Path::new("/data/raw")]);
         assert_eq!(candidates("raw", None, ""), [Path::new("raw")]);
