@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hyperslab::{LinkAccess, Node};
 use hyperslab_format::message::link::Link;
-use pyo3::exceptions::{PyNotImplementedError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple, PyType};
 

@@ -348,7 +348,7 @@ impl Dataset {
             let read = f(&Reading { store, cache: self.file().chunk_cache(), array: &array });
             if read.is_err() {
                 store.forget();
-                array = Arc::new(self.state()?.make_array(self.file())?);
+                array = Arc::new(self.state()?.make_array(self.file(), self.external_prefix())?);
             }
             read
         });
