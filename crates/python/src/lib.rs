@@ -42,6 +42,7 @@ mod plan;
 mod query;
 mod read;
 mod reference;
+mod registered;
 mod scales;
 mod segy;
 mod selection;
@@ -79,7 +80,7 @@ mod _native {
         empty::Empty,
         expr::{PyCalculation, check_operand, names_of},
         file::File,
-        filters::{auto_chunks, stored_filter},
+        filters::{auto_chunks, filter_facts},
         get_threads,
         group::Group,
         handles::handle_counts,
@@ -92,6 +93,7 @@ mod _native {
         plan::ReadPlan,
         query::PyQuery,
         reference::{Reference, RegionReference},
+        registered::{register_filter, unregister_filter},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,

@@ -6,6 +6,8 @@ use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::registered;
+
 /// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
 const WITHOUT_EFFECT: [&str; 9] = [
     "rdcc_nslots",
@@ -57,7 +59,7 @@ pub(super) enum Medium {
 impl Keywords {
     /// Parses the keywords of a file on this medium.
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
-        let mut options = CoreFile::options();
+        let mut options = CoreFile::options().registry(registered::registry());
         let mut user_block = 0;
         let is_earliest = mode == Mode::Read || crate::stands_in();
         let mut libver = bounds(if is_earliest { "earliest" } else { "v110" });
