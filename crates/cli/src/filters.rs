@@ -1,7 +1,7 @@
 //! Filters in the notation of the command line: `zstd:3`, `blosc2:lz4:5:bitshuffle`.
 
-use hyperslab::filter::{Bitshuffle, Blosc, Blosc2, Deflate, Lz4, Zstd};
-use hyperslab_filters::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice};
+use hyperslab::filter::{Bitshuffle, Blosc, Blosc2, Bzip2, Deflate, Lz4, Szip, Zstd};
+use hyperslab_filters::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice, SzipMethod, ZfpMode};
 
 use crate::error::Usage;
 
@@ -10,7 +10,11 @@ pub(crate) const HELP: &str = "\
 Filters:
   gzip[:LEVEL]                     LEVEL is 0 to 9, by default 4
   zstd[:LEVEL]                     LEVEL is at most 22, by default 3
-  lz4   lzf   shuffle   fletcher32
+  bzip2[:SIZE]                     SIZE is 1 to 9 times 100,000 bytes, by default 9
+  lz4   lzf   snappy   shuffle   fletcher32   nbit
+  szip[:nn|:ec[:PIXELS]]           PIXELS of a block, an even number up to 32, by default 8
+  scaleoffset[:FACTOR]             bits of integers (0: as many as needed), decimal places of floats
+  zfp:rate:BITS   zfp:precision:PLANES   zfp:accuracy:ERROR   zfp:reversible
   bitshuffle[:lz4|:zstd[:LEVEL]|:none]   by default with lz4
   blosc[:CODEC[:LEVEL[:shuffle|bitshuffle|noshuffle]]]
   blosc2, with the same parts      CODEC is blosclz (default of blosc2), lz4 (default of blosc),
@@ -26,7 +30,7 @@ pub(crate) fn chosen(named: &[Choice]) -> Result<Option<Vec<FilterChoice>>, Usag
     if named.len() > 1 && named.contains(&None) {
         return Err(Usage("--filter none cannot be combined with other filters".to_owned()));
     }
-    Ok((!named.is_empty()).then(|| named.iter().copied().flatten().collect()))
+    Ok((!named.is_empty()).then(|| named.iter().flatten().cloned().collect()))
 }
 
 /// Parses a filter.
@@ -40,6 +44,14 @@ pub(crate) fn parse(text: &str) -> Result<Choice, String> {
         }
         "zstd" => Some(Zstd::default().level(number(parts.next(), Zstd::default().level)?).into()),
         "lz4" => Some(Lz4::default().into()),
+        "bzip2" => {
+            Some(Bzip2::default().block_size(number(parts.next(), Bzip2::default().block_size)?).into())
+        }
+        "szip" => Some(szip(&mut parts)?),
+        "nbit" => Some(FilterChoice::NBit),
+        "scaleoffset" => Some(FilterChoice::ScaleOffset { factor: number(parts.next(), 0)? }),
+        "zfp" => Some(FilterChoice::Zfp { mode: zfp(&mut parts)? }),
+        "snappy" => Some(FilterChoice::Snappy),
         "lzf" => Some(FilterChoice::Lzf),
         "shuffle" => Some(FilterChoice::Shuffle),
         "fletcher32" => Some(FilterChoice::Fletcher32),
@@ -63,7 +75,34 @@ pub(crate) fn parse(text: &str) -> Result<Choice, String> {
 }
 
 fn number<T: std::str::FromStr>(text: Option<&str>, otherwise: T) -> Result<T, String> {
-    text.map_or(Ok(otherwise), |text| text.parse().map_err(|_| format!("{text:?} is not a level")))
+    text.map_or(Ok(otherwise), |text| text.parse().map_err(|_| format!("{text:?} is not a number")))
+}
+
+fn szip<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<FilterChoice, String> {
+    let method = match parts.next() {
+        None | Some("nn") => SzipMethod::NearestNeighbor,
+        Some("ec") => SzipMethod::Entropy,
+        Some(other) => return Err(format!("szip has no method {other:?}: nn or ec")),
+    };
+    Ok(FilterChoice::Szip {
+        method,
+        pixels_per_block: number(parts.next(), Szip::default().pixels_per_block)?,
+    })
+}
+
+fn zfp<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<ZfpMode, String> {
+    let missing = |what| format!("zfp:{what} needs a number");
+    Ok(match parts.next() {
+        None | Some("reversible") => ZfpMode::Reversible,
+        Some(what @ "rate") => ZfpMode::Rate(number(Some(parts.next().ok_or_else(|| missing(what))?), 0.0)?),
+        Some(what @ "precision") => {
+            ZfpMode::Precision(number(Some(parts.next().ok_or_else(|| missing(what))?), 0)?)
+        }
+        Some(what @ "accuracy") => {
+            ZfpMode::Accuracy(number(Some(parts.next().ok_or_else(|| missing(what))?), 0.0)?)
+        }
+        Some(other) => return Err(format!("zfp has no mode {other:?}")),
+    })
 }
 
 fn bitshuffle_codec<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Result<BitshuffleCodec, String> {
@@ -121,6 +160,12 @@ mod tests {
             ("zstd:-5", Some(FilterChoice::Zstd { level: -5 })),
             ("lzf", Some(FilterChoice::Lzf)),
             ("gzip:9", Some(FilterChoice::Deflate { level: 9 })),
+            ("bzip2:5", Some(FilterChoice::Bzip2 { block_size: 5 })),
+            ("szip", Some(Szip::default().into())),
+            ("szip:ec:16", Some(FilterChoice::Szip { method: SzipMethod::Entropy, pixels_per_block: 16 })),
+            ("scaleoffset:3", Some(FilterChoice::ScaleOffset { factor: 3 })),
+            ("zfp:accuracy:1e-3", Some(FilterChoice::Zfp { mode: ZfpMode::Accuracy(1e-3) })),
+            ("zfp:reversible", Some(FilterChoice::Zfp { mode: ZfpMode::Reversible })),
             ("blosc", Some(Blosc::default().into())),
             ("blosc2", Some(blosc2(BloscCodec::BloscLz, 5, BloscFilter::Shuffle))),
             ("bitshuffle", Some(Bitshuffle::default().into())),
@@ -134,7 +179,18 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(parse(text), Ok(expected), "{text}");
         }
-        for text in ["", "zip", "gzip:x", "gzip:4:5", "lzf:1", "blosc:lz5", "bitshuffle:gzip", "zstd:3:4"] {
+        for text in [
+            "",
+            "zip",
+            "gzip:x",
+            "gzip:4:5",
+            "lzf:1",
+            "blosc:lz5",
+            "bitshuffle:gzip",
+            "zstd:3:4",
+            "zfp:rate",
+            "szip:x",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

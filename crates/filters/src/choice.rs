@@ -3,10 +3,15 @@
 //! user's parameters).
 
 use crate::error::{FilterError, Result};
+use crate::facts::ChunkFacts;
 use crate::filter::FilterId;
+use crate::nbit::NBit;
+use crate::scale_offset::ScaleOffset;
+use crate::szip::Szip;
+use crate::zfp::{Zfp, ZfpMode};
 
 /// A filter and its user-visible parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FilterChoice {
     /// zlib.
@@ -18,8 +23,35 @@ pub enum FilterChoice {
     Shuffle,
     /// A checksum of each chunk. This is the only filter that is not optional.
     Fletcher32,
+    /// szip, the extended Rice coder of CCSDS 121.0-B, for elements of 1, 2, 4 or 8 bytes.
+    Szip {
+        /// Whether elements are coded as differences from their neighbours.
+        method: SzipMethod,
+        /// The elements of a block, an even number up to 32.
+        pixels_per_block: u32,
+    },
+    /// N-bit, which stores the significant bits of numbers.
+    NBit,
+    /// Scale-offset, which stores differences from the smallest element of a chunk. Floats lose digits.
+    ScaleOffset {
+        /// For integers, the number of bits of an element, which loses larger differences; 0 for as many as
+        /// needed. For floats, the number of digits after the decimal point that are kept.
+        factor: i32,
+    },
+    /// bzip2.
+    Bzip2 {
+        /// The size of a block in units of 100,000 bytes, from 1 to 9.
+        block_size: u32,
+    },
     /// h5py's LZF.
     Lzf,
+    /// Snappy, in the layout of Snappy-CUDA.
+    Snappy,
+    /// ZFP, for integers and floats of 4 or 8 bytes.
+    Zfp {
+        /// What is kept.
+        mode: ZfpMode,
+    },
     /// LZ4.
     Lz4 {
         /// The bytes of a block, or 0 for one block per chunk.
@@ -56,6 +88,22 @@ pub enum FilterChoice {
         /// The filter before the codec.
         filter: BloscFilter,
     },
+    /// Any other filter. To encode and decode, a file needs a [`Registry`](crate::Registry) that has it.
+    Registered {
+        /// The filter's number.
+        id: FilterId,
+        /// The parameters, as they are stored.
+        client_data: Vec<u32>,
+    },
+}
+
+/// How szip codes elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SzipMethod {
+    /// Entropy coding of the elements ("ec").
+    Entropy,
+    /// Entropy coding of the differences between neighbours ("nn").
+    NearestNeighbor,
 }
 
 /// The codecs inside bitshuffle.
@@ -135,17 +183,6 @@ impl BloscFilter {
     }
 }
 
-/// The facts of a dataset that client data can contain.
-#[derive(Debug, Clone, Copy)]
-pub struct ChunkFacts<'a> {
-    /// The bytes of an element.
-    pub element_size: usize,
-    /// The bytes of an item of the element. Items are smaller than the element only for array types.
-    pub item_size: usize,
-    /// The elements of a chunk along each dimension.
-    pub shape: &'a [usize],
-}
-
 impl FilterChoice {
     /// Returns the filter's registered number.
     pub fn id(&self) -> FilterId {
@@ -153,12 +190,19 @@ impl FilterChoice {
             Self::Deflate { .. } => FilterId::DEFLATE,
             Self::Shuffle => FilterId::SHUFFLE,
             Self::Fletcher32 => FilterId::FLETCHER32,
+            Self::Szip { .. } => FilterId::SZIP,
+            Self::NBit => FilterId::NBIT,
+            Self::ScaleOffset { .. } => FilterId::SCALE_OFFSET,
+            Self::Bzip2 { .. } => FilterId::BZIP2,
             Self::Lzf => FilterId::LZF,
+            Self::Snappy => FilterId::SNAPPY,
+            Self::Zfp { .. } => FilterId::ZFP,
             Self::Lz4 { .. } => FilterId::LZ4,
             Self::Zstd { .. } => FilterId::ZSTD,
             Self::Bitshuffle { .. } => FilterId::BITSHUFFLE,
             Self::Blosc { .. } => FilterId::BLOSC,
             Self::Blosc2 { .. } => FilterId::BLOSC2,
+            Self::Registered { id, .. } => *id,
         }
     }
 
@@ -168,20 +212,26 @@ impl FilterChoice {
     }
 
     /// Returns the client data to store for chunks of a dataset. The result is an error if a parameter is out
-    /// of range or the chunk is too long for the filter.
+    /// of range, the chunk is too long for the filter, or the filter is not for the datatype.
     pub fn client_data(&self, chunk: &ChunkFacts<'_>) -> Result<Vec<u32>> {
         self.check()?;
         Ok(match *self {
             Self::Deflate { level } => vec![level],
-            Self::Shuffle => vec![self.number("element size", chunk.element_size)?],
-            Self::Fletcher32 => vec![],
+            Self::Shuffle => vec![self.number("element size", chunk.element.size())?],
+            Self::Fletcher32 | Self::Snappy => vec![],
+            Self::Szip { method, pixels_per_block } => Szip::client_data(method, pixels_per_block, chunk)?,
+            Self::NBit => NBit::client_data(chunk)?,
+            Self::ScaleOffset { factor } => ScaleOffset::client_data(factor, chunk)?,
+            Self::Bzip2 { block_size } => vec![block_size],
+            Self::Zfp { mode } => Zfp::client_data(mode, chunk)?,
+            Self::Registered { ref client_data, .. } => client_data.clone(),
             // The versions of the filter and of the library.
             Self::Lzf => vec![4, 0x0105, self.chunk_bytes(chunk)?],
             Self::Lz4 { block_size } => vec![block_size],
             Self::Zstd { level } => vec![level.cast_unsigned()],
             Self::Bitshuffle { block, codec } => {
                 // The version of the library.
-                let mut data = vec![0, 4, self.number("element size", chunk.element_size)?, block];
+                let mut data = vec![0, 4, self.number("element size", chunk.element.size())?, block];
                 match codec {
                     BitshuffleCodec::None => data.push(0),
                     BitshuffleCodec::Lz4 => data.push(2),
@@ -191,12 +241,13 @@ impl FilterChoice {
             }
             Self::Blosc { codec, level, filter } => {
                 // The versions of the filter and of the chunk format. Blosc treats larger elements as bytes.
-                let item = if chunk.item_size > 255 { 1 } else { chunk.item_size };
+                let item = chunk.element.item_size();
+                let item = if item > 255 { 1 } else { item };
                 let item = self.number("element size", item)?;
                 vec![2, 2, item, self.chunk_bytes(chunk)?, level, filter as u32, codec as u32]
             }
             Self::Blosc2 { codec, level, filter } => {
-                let item = self.number("element size", chunk.item_size)?;
+                let item = self.number("element size", chunk.element.item_size())?;
                 // The version of the filter, and 0 for a block size that the encoder chooses.
                 let mut data = vec![1, 0, item, self.chunk_bytes(chunk)?, level, filter as u32, codec as u32];
                 if chunk.shape.len() > 1 {
@@ -221,6 +272,9 @@ impl FilterChoice {
             {
                 Err(self.wrong("level", u64::from(level.unsigned_abs()), "at most 22"))
             }
+            Self::Bzip2 { block_size } if !(1..=9).contains(&block_size) => {
+                Err(self.wrong("block size", u64::from(block_size), "1 to 9"))
+            }
             Self::Lz4 { block_size } if block_size > 0x7e00_0000 => {
                 Err(self.wrong("block size", u64::from(block_size), "at most 2,113,929,216"))
             }
@@ -236,7 +290,7 @@ impl FilterChoice {
 
     /// Returns the bytes of a chunk.
     fn chunk_bytes(&self, chunk: &ChunkFacts<'_>) -> Result<u32> {
-        let bytes = chunk.shape.iter().try_fold(chunk.element_size, |n, &extent| n.checked_mul(extent));
+        let bytes = chunk.shape.iter().try_fold(chunk.element.size(), |n, &extent| n.checked_mul(extent));
         self.number("chunk size", bytes.unwrap_or(usize::MAX))
     }
 

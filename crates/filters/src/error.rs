@@ -61,6 +61,14 @@ pub enum FilterError {
         /// The filter's registered name, or the name stored in the file.
         name: String,
     },
+    /// A filter that a program has registered failed.
+    #[error("filter {id}: {cause}")]
+    Failed {
+        /// The filter's number.
+        id: u16,
+        /// The program's error.
+        cause: Failure,
+    },
     /// The filter is supported, but this feature of the filter is not.
     #[error("{filter}: {feature} is not supported")]
     Unsupported {
@@ -69,6 +77,37 @@ pub enum FilterError {
         /// The name of the feature.
         feature: String,
     },
+}
+
+/// An error of a registered filter.
+#[derive(Debug, Clone)]
+pub struct Failure(std::sync::Arc<dyn std::error::Error + Send + Sync>);
+
+impl Failure {
+    /// Wraps an error.
+    pub fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self(std::sync::Arc::new(error))
+    }
+
+    /// Returns the error, if it has this type.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+/// Two failures are equal if they are the same error.
+impl PartialEq for Failure {
+    fn eq(&self, other: &Self) -> bool {
+        std::sync::Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Failure {}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl FilterError {

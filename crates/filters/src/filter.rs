@@ -17,14 +17,26 @@ impl FilterId {
     pub const SHUFFLE: Self = Self(2);
     /// The Fletcher32 checksum.
     pub const FLETCHER32: Self = Self(3);
+    /// szip.
+    pub const SZIP: Self = Self(4);
+    /// N-bit.
+    pub const NBIT: Self = Self(5);
+    /// Scale-offset.
+    pub const SCALE_OFFSET: Self = Self(6);
+    /// bzip2.
+    pub const BZIP2: Self = Self(307);
     /// h5py's LZF.
     pub const LZF: Self = Self(32000);
     /// Blosc 1.
     pub const BLOSC: Self = Self(32001);
+    /// Snappy.
+    pub const SNAPPY: Self = Self(32003);
     /// LZ4.
     pub const LZ4: Self = Self(32004);
     /// Bitshuffle: plain, or with LZ4 or Zstandard.
     pub const BITSHUFFLE: Self = Self(32008);
+    /// ZFP.
+    pub const ZFP: Self = Self(32013);
     /// Zstandard.
     pub const ZSTD: Self = Self(32015);
     /// Blosc 2.
@@ -114,8 +126,10 @@ pub struct Scratch {
     pub(crate) filter: [Vec<u8>; 2],
     /// The contexts of the codecs.
     pub(crate) codecs: Contexts,
-    /// LZF's table of positions in its input.
+    /// LZF's table of positions in its input; the samples of szip.
     pub(crate) positions: Vec<u32>,
+    /// The streams of ZFP, and elements at addresses that it can use.
+    pub(crate) words: [Vec<u64>; 2],
     /// The buffers of Blosc.
     pub(crate) blosc: crate::blosc::Buffers,
     /// The buffers of conversions.

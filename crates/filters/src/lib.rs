@@ -3,40 +3,53 @@
 //! A filter gets its destination from its caller, so the last filter of a chain writes into the caller's
 //! array.
 
+mod bits;
 mod bitshuffle;
 pub mod blosc;
 pub mod choice;
 mod codec;
 pub mod convert;
 pub mod error;
+mod facts;
 mod ffi;
 pub mod filter;
 mod fletcher32;
 pub mod gather;
 mod lz4;
 mod lzf;
+mod nbit;
 pub mod pipeline;
 mod planes;
 pub mod registry;
 mod repeated;
+mod scale_offset;
 mod shuffle;
 mod simd;
 mod sink;
+mod snappy;
 mod stream;
+mod szip;
+mod zfp;
 
 pub use bitshuffle::Bitshuffle;
-pub use choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
+pub use choice::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice, SzipMethod};
 pub use convert::{ByteMap, Convert};
-pub use error::FilterError;
+pub use error::{Failure, FilterError};
+pub use facts::{ChunkFacts, Element, Kind, Number, Order};
 pub use filter::{Encoded, Filter, FilterId, Scratch};
 pub use fletcher32::Fletcher32;
 pub use gather::{Axis, Gather, Stores, Target};
 pub use lz4::Lz4;
 pub use lzf::Lzf;
+pub use nbit::NBit;
 pub use pipeline::{FilterMask, Pipeline, StageSpec};
 pub use registry::{Parameters, Registry};
 pub use repeated::repeated;
+pub use scale_offset::ScaleOffset;
 pub use shuffle::Shuffle;
 pub use simd::{instructions, widest};
 pub use sink::Handed;
+pub use snappy::Snappy;
 pub use stream::Stream;
+pub use szip::Szip;
+pub use zfp::{Zfp, ZfpMode};

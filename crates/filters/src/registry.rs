@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
 use crate::filter::{Filter, FilterId};
-use crate::{Bitshuffle, Fletcher32, Lz4, Lzf, Shuffle, Stream};
+use crate::{Bitshuffle, Fletcher32, Lz4, Lzf, NBit, ScaleOffset, Shuffle, Snappy, Stream, Szip, Zfp};
 
 /// The input of a filter's constructor: client data and facts of the dataset.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +21,36 @@ pub struct Parameters<'a> {
 }
 
 /// Checks the parameters and creates the filter.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hyperslab_filters::error::Result;
+/// use hyperslab_filters::{Encoded, Filter, FilterId, Registry, Scratch};
+///
+/// /// Stores the complement of each byte.
+/// #[derive(Debug)]
+/// struct Complement;
+///
+/// impl Filter for Complement {
+///     fn id(&self) -> FilterId {
+///         FilterId(400)
+///     }
+///
+///     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
+///         dst.iter_mut().zip(src).for_each(|(to, from)| *to = !from);
+///         Ok(src.len())
+///     }
+///
+///     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+///         self.decode_into(src, dst, scratch).map(Encoded::Stored)
+///     }
+/// }
+///
+/// let mut registry = Registry::default();
+/// registry.register(FilterId(400), |_| Ok(Arc::new(Complement)));
+/// assert!(registry.contains(FilterId(400)));
+/// ```
 pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync>;
 
 /// A set of available filters. The default registry holds the filters of this crate. A registry is a value
@@ -28,12 +58,16 @@ pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + 
 #[derive(Clone)]
 pub struct Registry {
     constructors: BTreeMap<FilterId, Constructor>,
+    others: Option<Others>,
 }
+
+/// Returns a filter for a number that the registry does not have.
+type Others = Arc<dyn Fn(FilterId, &Parameters<'_>) -> Arc<dyn Filter> + Send + Sync>;
 
 impl Registry {
     /// Returns a registry without filters.
     pub const fn empty() -> Self {
-        Self { constructors: BTreeMap::new() }
+        Self { constructors: BTreeMap::new(), others: None }
     }
 
     /// Adds a filter, or replaces the filter with that number.
@@ -42,6 +76,15 @@ impl Registry {
         F: Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync + 'static,
     {
         self.constructors.insert(id, Arc::new(constructor));
+    }
+
+    /// Sets the function that creates the filters of all other numbers. Filters that are registered while files
+    /// are open are found by it.
+    pub fn register_others<F>(&mut self, constructor: F)
+    where
+        F: Fn(FilterId, &Parameters<'_>) -> Arc<dyn Filter> + Send + Sync + 'static,
+    {
+        self.others = Some(Arc::new(constructor));
     }
 
     /// Returns whether the registry has a filter with that number.
@@ -62,11 +105,13 @@ impl Registry {
         stored_name: Option<&str>,
         parameters: &Parameters<'_>,
     ) -> Result<Arc<dyn Filter>> {
-        let constructor = self.constructors.get(&id).ok_or_else(|| {
+        if let Some(constructor) = self.constructors.get(&id) {
+            return constructor(parameters);
+        }
+        self.others.as_ref().map(|others| others(id, parameters)).ok_or_else(|| {
             let name = registered_name(id).or(stored_name).unwrap_or("not registered").to_owned();
             FilterError::Unknown { id: id.0, name }
-        })?;
-        constructor(parameters)
+        })
     }
 }
 
@@ -76,7 +121,13 @@ impl Default for Registry {
         registry.register(FilterId::DEFLATE, |p| Ok(Arc::new(Stream::deflate(p.client_data))));
         registry.register(FilterId::SHUFFLE, |p| Ok(Arc::new(Shuffle::new(p.client_data, p.element_size)?)));
         registry.register(FilterId::FLETCHER32, |_| Ok(Arc::new(Fletcher32)));
+        registry.register(FilterId::SZIP, |p| Ok(Arc::new(Szip::new(p.client_data, p.element_size)?)));
+        registry.register(FilterId::NBIT, |p| Ok(Arc::new(NBit::new(p.client_data)?)));
+        registry.register(FilterId::SCALE_OFFSET, |p| Ok(Arc::new(ScaleOffset::new(p.client_data)?)));
+        registry.register(FilterId::BZIP2, |p| Ok(Arc::new(Stream::bzip2(p.client_data))));
         registry.register(FilterId::LZF, |_| Ok(Arc::new(Lzf)));
+        registry.register(FilterId::SNAPPY, |_| Ok(Arc::new(Snappy)));
+        registry.register(FilterId::ZFP, |p| Ok(Arc::new(Zfp::new(p.client_data)?)));
         registry.register(FilterId::LZ4, |p| Ok(Arc::new(Lz4::new(p.client_data))));
         registry.register(FilterId::BITSHUFFLE, |p| {
             Ok(Arc::new(Bitshuffle::new(p.client_data, p.element_size)?))

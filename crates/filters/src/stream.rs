@@ -1,7 +1,7 @@
-//! Filters that encode a chunk as one stream: Deflate, filter 1 (zlib), and Zstandard, filter 32015 (whose
-//! frame need not store the size of its content).
+//! Filters that encode a chunk as one stream: Deflate, filter 1 (zlib), bzip2, filter 307, and Zstandard,
+//! filter 32015 (whose frame need not store the size of its content).
 
-use crate::codec::{zlib, zstd};
+use crate::codec::{bzip2, zlib, zstd};
 use crate::error::Result;
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
@@ -12,6 +12,8 @@ pub enum Stream {
     Deflate(i32),
     /// Zstandard at a level of at most 22.
     Zstd(i32),
+    /// bzip2 with blocks of 1 to 9 times 100,000 bytes.
+    Bzip2(u32),
 }
 
 impl Stream {
@@ -29,6 +31,12 @@ impl Stream {
         const MAX_LEVEL: i32 = 22;
         Self::Zstd(client_data.first().map_or(DEFAULT_LEVEL, |level| level.cast_signed()).min(MAX_LEVEL))
     }
+
+    /// Creates bzip2 from its client data: the size of a block in units of 100,000 bytes.
+    pub fn bzip2(client_data: &[u32]) -> Self {
+        const LARGEST_BLOCK: u32 = 9;
+        Self::Bzip2(client_data.first().copied().unwrap_or(LARGEST_BLOCK).clamp(1, LARGEST_BLOCK))
+    }
 }
 
 impl Filter for Stream {
@@ -36,6 +44,7 @@ impl Filter for Stream {
         match self {
             Self::Deflate(_) => FilterId::DEFLATE,
             Self::Zstd(_) => FilterId::ZSTD,
+            Self::Bzip2(_) => FilterId::BZIP2,
         }
     }
 
@@ -43,6 +52,7 @@ impl Filter for Stream {
         let (name, decoded) = match self {
             Self::Deflate(_) => ("deflate", zlib::decompress(src, dst, &mut scratch.codecs.zlib)),
             Self::Zstd(_) => ("zstd", zstd::decompress(src, dst, &mut scratch.codecs.zstd)),
+            Self::Bzip2(_) => ("bzip2", bzip2::decompress(src, dst)),
         };
         decoded.map_err(|error| error.of(name, dst.len()))
     }
@@ -51,6 +61,7 @@ impl Filter for Stream {
         Ok(match *self {
             Self::Deflate(level) => zlib::compress(src, dst, level, &mut scratch.codecs.zlib).into(),
             Self::Zstd(level) => zstd::compress(src, dst, level, &mut scratch.codecs.zstd).into(),
+            Self::Bzip2(level) => bzip2::compress(src, dst, level).into(),
         })
     }
 
@@ -58,6 +69,7 @@ impl Filter for Stream {
         match self {
             Self::Deflate(_) => zlib::compress_bound(len),
             Self::Zstd(_) => zstd::compress_bound(len),
+            Self::Bzip2(_) => bzip2::compress_bound(len),
         }
     }
 

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
 use hyperslab_filters::{
-    BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice, FilterError, Pipeline, Registry,
-    StageSpec,
+    BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, Element, FilterChoice, FilterError, Pipeline,
+    Registry, StageSpec,
 };
 
 /// Returns the filters that the name of a line describes.
@@ -78,6 +78,16 @@ struct Line {
     filters: Vec<(u16, u16, Vec<u32>)>,
 }
 
+impl Line {
+    fn element(&self) -> Element {
+        let item = Element::unsigned(self.item_size);
+        if self.item_size == self.element_size {
+            return item;
+        }
+        Element::Array { size: self.element_size, base: Box::new(item) }
+    }
+}
+
 fn lines() -> impl Iterator<Item = Line> {
     include_str!("client_data.txt").lines().map(|line| {
         let words: Vec<&'static str> = line.split(' ').collect();
@@ -100,8 +110,8 @@ fn lines() -> impl Iterator<Item = Line> {
 #[test]
 fn client_data_equals_that_of_the_reference_plugins() {
     for line in lines().filter(|line| !line.name.starts_with("pytables")) {
-        let facts =
-            ChunkFacts { element_size: line.element_size, item_size: line.item_size, shape: &line.shape };
+        let element = line.element();
+        let facts = ChunkFacts::new(&element, &line.shape);
         let found: Vec<_> = chosen(line.name)
             .iter()
             .map(|choice| (choice.id().0, choice.flags(), choice.client_data(&facts).unwrap()))
@@ -137,7 +147,8 @@ fn filters_encode_with_client_data_stored_by_other_programs() {
 #[test]
 fn a_parameter_out_of_range_and_a_chunk_of_4_gib_are_refused() {
     let shape = [1 << 30];
-    let facts = ChunkFacts { element_size: 4, item_size: 4, shape: &shape };
+    let element = Element::unsigned(4);
+    let facts = ChunkFacts::new(&element, &shape);
     let blosc = |filter| FilterChoice::Blosc { codec: BloscCodec::Lz4, level: 5, filter };
     for choice in [
         FilterChoice::Deflate { level: 10 },

@@ -14,14 +14,17 @@
 //! # Ok(()) }
 //! ```
 
-pub use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter};
-pub use hyperslab_filters::{FilterChoice as Filter, FilterError, Parameters, Registry};
+pub use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, SzipMethod};
+pub use hyperslab_filters::{
+    Encoded, Filter as Codec, FilterChoice as Filter, FilterError, FilterId, Parameters, Registry, Scratch,
+    ZfpMode,
+};
 
 /// Declares a filter's parameters with their defaults and setters, and its conversion to a [`Filter`].
 macro_rules! filters {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty = $default:expr,)* })*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq)]
         #[non_exhaustive]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $kind,)*
@@ -57,6 +60,33 @@ filters! {
     Deflate {
         /// The level, from 0 (stored) to 9 (slowest, smallest).
         level: u32 = 4,
+    }
+
+    /// szip, the extended Rice coder of CCSDS 121.0-B, for numbers of 1, 2, 4 or 8 bytes.
+    Szip {
+        /// Whether elements are coded as differences from their neighbours.
+        method: SzipMethod = SzipMethod::NearestNeighbor,
+        /// The number of elements of a block, an even number up to 32.
+        pixels_per_block: u32 = 8,
+    }
+
+    /// Scale-offset: differences from the smallest element of a chunk, in few bits. Floats lose digits.
+    ScaleOffset {
+        /// For integers, the number of bits of an element, or 0 for as many as needed. For floats, the number
+        /// of digits after the decimal point that are kept.
+        factor: i32 = 0,
+    }
+
+    /// bzip2, in the format of the registered filter 307.
+    Bzip2 {
+        /// The size of a block in units of 100,000 bytes, from 1 to 9.
+        block_size: u32 = 9,
+    }
+
+    /// ZFP, for integers and floats of 4 or 8 bytes.
+    Zfp {
+        /// What is kept.
+        mode: ZfpMode = ZfpMode::default(),
     }
 
     /// LZ4, in the format of the registered filter 32004.
@@ -124,6 +154,12 @@ plain_filters! {
     /// A checksum of each chunk, verified when the chunk is read.
     Fletcher32
 
+    /// N-bit, which stores only the significant bits of numbers.
+    NBit
+
     /// LZF, h5py's fast codec.
     Lzf
+
+    /// Snappy, in the layout of the registered filter 32003.
+    Snappy
 }

@@ -9,7 +9,6 @@ use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::layout::mappings::VirtualMapping;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
-use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::selection::{RegularAxis, StoredSelection};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -22,13 +21,11 @@ use crate::datatype::Datatype;
 use crate::description::described;
 use crate::dtype::{Translation, descr_of};
 use crate::error::OrRaise;
+use crate::filters;
 use crate::memory::datatype_of;
 use crate::objects_write;
 use crate::state::FileState;
 use crate::stored::stored_datatype;
-
-/// A filter: its number, its flags, its name if the file stores the name, and its client data.
-type Filter = (u16, u16, Option<String>, Vec<u32>);
 
 /// The arguments of `_create_dataset`: a dict with one item for each field.
 #[derive(FromPyObject)]
@@ -43,7 +40,7 @@ pub(crate) struct Request<'py> {
     compact: bool,
     /// The name, the offset and the size of each part of external files.
     external: Vec<(String, u64, u64)>,
-    filters: Vec<Filter>,
+    filters: Vec<filters::Given>,
     fillvalue: Option<Bound<'py, PyUntypedArray>>,
     fill_time: String,
     /// When space is allocated: the number of libhdf5. None is its default.
@@ -95,9 +92,8 @@ impl Request<'_> {
             ExternalFile::new(name, offset, (size != UNLIMITED).then_some(size))
         };
         options.external = self.external.into_iter().map(part).collect();
-        let filter = |(id, flags, name, client_data)| FilterSpec { id, name, flags, client_data };
-        options.filters = self.filters.into_iter().map(filter).collect();
         options.fill = fill.unwrap_or(FillBytes::Default);
+        options.filters = filters::stored(self.filters, &options, state.core.store().widths())?;
         options.fill_time = match &*self.fill_time {
             "ifset" => FillTime::IfSet,
             "alloc" => FillTime::OnAllocation,

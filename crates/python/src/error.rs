@@ -110,6 +110,10 @@ pub(crate) fn exception(error: &Error) -> PyErr {
             FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
                 PyNotImplementedError::new_err(message)
             }
+            FilterError::Failed { cause, .. } => match cause.downcast_ref::<PyErr>() {
+                Some(raised) => Python::attach(|py| raised.clone_ref(py)),
+                None => PyRuntimeError::new_err(message),
+            },
             _ => defined::FormatError::new_err(message),
         },
         _ => defined::FormatError::new_err(message),

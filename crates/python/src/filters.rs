@@ -1,14 +1,23 @@
 //! The filters of a dataset, in the terms of h5py.
 
-use hyperslab_filters::FilterId;
-use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, ChunkFacts, FilterChoice};
+use hyperslab::Error;
+use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec};
+use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice, SzipMethod};
 use hyperslab_filters::registry::registered_name;
+use hyperslab_filters::{FilterId, Zfp, ZfpMode};
+use hyperslab_format::Widths;
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-const SZIP: FilterId = FilterId(4);
-const SCALE_OFFSET: FilterId = FilterId(6);
+use crate::error::exception;
+use crate::registered;
+
+const SZIP: FilterId = FilterId::SZIP;
+const SCALE_OFFSET: FilterId = FilterId::SCALE_OFFSET;
+/// The options of szip: entropy coding, alone or of differences.
+const ENTROPY: u32 = 4;
+const NEAREST_NEIGHBOR: u32 = 32;
 /// The filters that have a name or a property in h5py.
 const NAMED: [FilterId; 6] =
     [FilterId::DEFLATE, SZIP, FilterId::LZF, FilterId::SHUFFLE, FilterId::FLETCHER32, SCALE_OFFSET];
@@ -40,7 +49,7 @@ pub(crate) fn compression_opts<'py>(
         Some("szip") => {
             let Some(filter) = find(pipeline, SZIP) else { return Ok(None) };
             let mask = first(filter, 0).unwrap_or(0);
-            let method = match (mask & 4 != 0, mask & 32 != 0) {
+            let method = match (mask & ENTROPY != 0, mask & NEAREST_NEIGHBOR != 0) {
                 (true, _) => "ec",
                 (false, true) => "nn",
                 _ => return Err(PyTypeError::new_err("Unknown SZIP configuration")),
@@ -63,29 +72,39 @@ pub(crate) fn name(filter: &FilterSpec) -> String {
     filter.name.clone().unwrap_or_else(|| own().unwrap_or_default().to_owned())
 }
 
-/// The stored form of a filter: its number, its flags, its name and its client data.
-type Stored = (u16, u16, Option<String>, Vec<u32>);
+/// A filter of a new dataset: its number, its flags if they are not the usual ones, its parameters in the order
+/// of its plugin, and whether the number may be one that no filter has.
+pub(crate) type Given = (u16, Option<u16>, Vec<i64>, bool);
 
-/// Returns the stored form of a filter, given the parameters of its plugin. `KeyError`: the filter is
-/// unknown.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // Python lists become vectors.
-#[pyo3(name = "_filter")]
-pub(crate) fn stored_filter(
-    id: u16,
-    options: Vec<i64>,
-    element_size: usize,
-    item_size: usize,
-    chunk_shape: Vec<usize>,
-) -> PyResult<Stored> {
-    let choice = choice(FilterId(id), &options)?;
-    let facts = ChunkFacts { element_size, item_size, shape: &chunk_shape };
-    let data = choice.client_data(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let name = registered_name(choice.id()).filter(|_| id >= 256).map(str::to_owned);
-    Ok((id, choice.flags(), name, data))
+/// Returns the stored form of the filters of a new dataset. `ValueError`: a number is unknown, or parameters do
+/// not fit.
+pub(crate) fn stored(
+    given: Vec<Given>,
+    options: &DatasetOptions,
+    widths: Widths,
+) -> PyResult<Vec<FilterSpec>> {
+    let NewStorage::Chunked(chunk) = &options.storage else { return Ok(Vec::new()) };
+    let facts = (&options.datatype, &options.fill);
+    let spec = |(id, flags, parameters, may_be_unknown): Given| {
+        let choice = choice(FilterId(id), &parameters)?;
+        let is_unknown =
+            matches!(choice, FilterChoice::Registered { .. }) && !registered::contains(FilterId(id));
+        if is_unknown && !may_be_unknown {
+            return Err(PyValueError::new_err(format!("Unknown compression filter number: {id}")));
+        }
+        registered::check_encodes(FilterId(id))?;
+        let refused = |error: Error| match error.root() {
+            Error::Filter { cause } => PyValueError::new_err(cause.to_string()),
+            _ => exception(&error),
+        };
+        let spec = filter_spec(&choice, facts, chunk, widths).map_err(refused)?;
+        Ok(FilterSpec { flags: flags.unwrap_or(spec.flags), ..spec })
+    };
+    given.into_iter().map(spec).collect()
 }
 
-/// Returns a filter with its parameters, which have the order of hdf5plugin.
+/// Returns a filter with its parameters, which have the order of hdf5plugin. A filter that the engine does not
+/// have takes them as they are.
 pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
     let option = |index: usize, otherwise: i64| options.get(index).copied().unwrap_or(otherwise);
     let number = |index: usize, otherwise: i64| {
@@ -96,7 +115,21 @@ pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
         FilterId::DEFLATE => FilterChoice::Deflate { level: number(0, 4)? },
         FilterId::SHUFFLE => FilterChoice::Shuffle,
         FilterId::FLETCHER32 => FilterChoice::Fletcher32,
+        SZIP => {
+            let method = match number(0, NEAREST_NEIGHBOR.into())? {
+                mask if mask & ENTROPY != 0 => SzipMethod::Entropy,
+                mask if mask & NEAREST_NEIGHBOR != 0 => SzipMethod::NearestNeighbor,
+                _ => return Err(PyValueError::new_err("szip is either 'ec' or 'nn'")),
+            };
+            FilterChoice::Szip { method, pixels_per_block: number(1, 8)? }
+        }
+        FilterId::NBIT => FilterChoice::NBit,
+        // The scale type follows from the datatype.
+        SCALE_OFFSET => FilterChoice::ScaleOffset { factor: level(option(1, 0)) },
+        FilterId::BZIP2 => FilterChoice::Bzip2 { block_size: number(0, 9)? },
         FilterId::LZF => FilterChoice::Lzf,
+        FilterId::SNAPPY => FilterChoice::Snappy,
+        FilterId::ZFP => FilterChoice::Zfp { mode: zfp_mode(options)? },
         FilterId::LZ4 => FilterChoice::Lz4 { block_size: number(0, 0)? },
         FilterId::ZSTD => FilterChoice::Zstd { level: level(option(0, 3)) },
         FilterId::BITSHUFFLE => FilterChoice::Bitshuffle {
@@ -121,13 +154,52 @@ pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
                 FilterChoice::Blosc2 { codec, level, filter }
             }
         }
-        other => return Err(PyKeyError::new_err(other.0)),
+        id => {
+            let wrong =
+                |value| PyValueError::new_err(format!("filter option {value}: only 0 to 2^32 - 1 fit"));
+            let value = |&value: &i64| u32::try_from(value).map_err(|_| wrong(value));
+            FilterChoice::Registered { id, client_data: options.iter().map(value).collect::<PyResult<_>>()? }
+        }
+    })
+}
+
+/// Returns the mode of ZFP in the parameters of its plugin, or in stored client data.
+fn zfp_mode(options: &[i64]) -> PyResult<ZfpMode> {
+    let words: Vec<u32> = options.iter().map(|&value| level(value).cast_unsigned()).collect();
+    let word = |place: usize| words.get(place).copied().unwrap_or(0);
+    let float = || f64::from_bits(u64::from(word(2)) | u64::from(word(3)) << 32);
+    Ok(match word(0) {
+        0 if options.is_empty() => ZfpMode::default(),
+        1 => ZfpMode::Rate(float()),
+        2 => ZfpMode::Precision(word(2)),
+        3 => ZfpMode::Accuracy(float()),
+        4 => ZfpMode::Expert {
+            min_bits: word(2),
+            max_bits: word(3),
+            max_precision: word(4),
+            min_exponent: word(5).cast_signed(),
+        },
+        5 => ZfpMode::Reversible,
+        other => {
+            Zfp::mode(&words).ok_or_else(|| PyValueError::new_err(format!("ZFP has no mode {other}")))?
+        }
     })
 }
 
 /// Returns a level that is given as a signed number, or as its two's complement in an unsigned number.
 fn level(value: i64) -> i32 {
     i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed)).unwrap_or(i32::MAX)
+}
+
+/// Returns the registered name of a filter, or an empty text, and whether the package decodes and encodes it.
+#[pyfunction]
+#[pyo3(name = "_filter_facts")]
+pub(crate) fn filter_facts(id: u16) -> (&'static str, bool, bool) {
+    let id = FilterId(id);
+    let is_ours = registered::registry().contains(id);
+    let is_registered = registered::contains(id);
+    let encodes = is_ours || is_registered && registered::check_encodes(id).is_ok();
+    (registered_name(id).unwrap_or_default(), is_ours || is_registered, encodes)
 }
 
 /// Returns the default shape of chunks.

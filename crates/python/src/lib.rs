@@ -43,6 +43,7 @@ mod query;
 mod read;
 mod reference;
 mod region;
+mod registered;
 mod scales;
 mod segy;
 mod selection;
@@ -81,7 +82,7 @@ mod _native {
         empty::Empty,
         expr::{PyCalculation, check_operand, names_of},
         file::File,
-        filters::{auto_chunks, stored_filter},
+        filters::{auto_chunks, filter_facts},
         get_threads,
         group::Group,
         handles::handle_counts,
@@ -95,6 +96,7 @@ mod _native {
         query::PyQuery,
         reference::{Reference, RegionReference},
         region::RegionProxy,
+        registered::{register_filter, unregister_filter},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,

@@ -76,7 +76,7 @@ impl Args {
     fn options(&self) -> anyhow::Result<RepackOptions> {
         let mut options = RepackOptions::default();
         let shuffle = self.shuffle.then_some(Some(FilterChoice::Shuffle));
-        let named: Vec<_> = shuffle.into_iter().chain(self.filter.iter().copied()).collect();
+        let named: Vec<_> = shuffle.into_iter().chain(self.filter.iter().cloned()).collect();
         options.filters = filters::chosen(&named)?;
         options.chunks = self.chunks.clone().unwrap_or_default();
         options.encode = self.encode;

@@ -1,6 +1,7 @@
 //! The byte codecs that several filters share. One call decodes one stream into a given destination.
 
 pub(crate) use crate::ffi::lz4;
+pub(crate) mod bzip2;
 pub(crate) mod lz;
 pub(crate) mod zlib;
 pub(crate) mod zstd;

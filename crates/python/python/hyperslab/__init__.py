@@ -44,7 +44,8 @@ from ._dtypes import (
 )
 from ._errors import ClosedError, FormatError, UnsupportedDtypeError
 from ._expr import Expr
-from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, Filter, Zstd
+from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, BZip2, Filter, NBit, Snappy, SZip, Zfp, Zstd
+from ._imagecodecs import use_imagecodecs
 from ._native import (
     AttributeManager,
     Dataset,
@@ -61,7 +62,9 @@ from ._native import (
     SoftLink,
     __version__,
     get_threads,
+    register_filter,
     set_threads,
+    unregister_filter,
 )
 from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
@@ -208,6 +211,7 @@ H5PY_NAMES = (
 __all__ = [
     "LZ4",
     "AttributeManager",
+    "BZip2",
     "Bitshuffle",
     "Blosc",
     "Blosc2",
@@ -234,6 +238,8 @@ __all__ = [
     "Reference",
     "RegionReference",
     "Row",
+    "SZip",
+    "Snappy",
     "SoftLink",
     "VirtualLayout",
     "VirtualSource",
@@ -242,6 +248,7 @@ __all__ = [
     "Table",
     "UnsupportedDtypeError",
     "VLArray",
+    "Zfp",
     "Zstd",
     "__version__",
     "check",
@@ -261,10 +268,13 @@ __all__ = [
     "opaque_dtype",
     "ref_dtype",
     "regionref_dtype",
+    "register_filter",
     "run_tests",
     "segy",
     "set_threads",
     "special_dtype",
     "string_dtype",
+    "unregister_filter",
+    "use_imagecodecs",
     "vlen_dtype",
 ]

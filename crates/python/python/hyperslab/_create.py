@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arrays import array_for_new_object, check_texts, is_datatype, numpy_dtype, vlen_array
 from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
-from ._filters import Bitshuffle, Blosc, Blosc2
+from ._filters import Bitshuffle, Blosc, Blosc2, SZip
 from ._native import (
     Dataset,
     Empty,
@@ -21,7 +21,6 @@ from ._native import (
     HLObject,
     SoftLink,
     _auto_chunks,
-    _filter,
     _object_facts,
 )
 from ._native import Reference as Reference
@@ -33,7 +32,9 @@ if TYPE_CHECKING:
 
 # The size of a part of an external file that has no limit.
 _UNLIMITED = 2**64 - 1
-_GZIP, _SHUFFLE, _FLETCHER32, _SCALEOFFSET, _SZIP = 1, 2, 3, 6, 4
+_GZIP, _SHUFFLE, _FLETCHER32, _SCALEOFFSET = 1, 2, 3, 6
+#: The scale types of the scale-offset filter.
+_DECIMAL, _INTEGER = 0, 2
 
 
 def require_group(group: Group, name: "str | bytes") -> Any:
@@ -221,24 +222,19 @@ def create_dataset(
             warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
     kind = numpy_dtype(dtype)
-    if hasattr(compression, "filter_id"):
-        compression_opts = compression.filter_options
-        compression = compression.filter_id
-        if compression == _GZIP:
-            compression, compression_opts = "gzip", compression_opts[0]
-    _check_scaleoffset(scaleoffset)
-    _compression(compression, compression_opts)
-    has_filters = any((compression is not None and compression is not False, shuffle, fletcher32))
+    number, values = _compression(compression, compression_opts)
+    factor = _scale_factor(scaleoffset, kind, bool(fletcher32))
+    has_filters = any((number is not None, shuffle, fletcher32, factor is not None))
     chunk = _chunks(chunks, extent, limits, kind, has_filters or (limits is not None and not parts))
     if compact and chunk is not None:
         raise ValueError("compact=True: data in chunks, with filters or a maxshape are not compact")
     filters = (
-        _filters(kind, chunk, compression, compression_opts, shuffle, fletcher32, allow_unknown_filter)
-        if chunk is not None
-        else []
+        _filters(kind, factor, shuffle, number, values, fletcher32, allow_unknown_filter) if chunk is not None else []
     )
     if others.get("_pipeline"):
-        filters = _pipeline(kind, chunk, others["_pipeline"])
+        if chunk is None:
+            raise ValueError("Chunked format required for given storage options")
+        filters = [(number, flags, values, True) for number, flags, values in others["_pipeline"]]
     if track_times not in (None, True, False):
         raise TypeError("track_times must be either True or False")
     if track_order not in (None, True, False):
@@ -335,10 +331,20 @@ def _external_part(part: Any) -> "tuple[str, int, int]":
     return os.fsdecode(name), operator.index(offset), operator.index(size)
 
 
-def _check_scaleoffset(value: Any) -> None:
+def _scale_factor(value: Any, dtype: "np.dtype[Any]", fletcher32: bool) -> int | None:
+    """Returns the factor of the scale-offset filter, or None without the filter."""
     # 0 equals False, and means something else.
-    if value is not None and value is not False:
-        raise NotImplementedError("the scale-offset filter is not supported yet")
+    if value is None or value is False:
+        return None
+    if value < 0:
+        raise ValueError("scale factor must be >= 0")
+    if dtype.kind == "f" and value is True:
+        raise ValueError("integer scaleoffset must be provided for floating point types")
+    if dtype.kind not in "fiu":
+        raise TypeError("scale/offset filter only supported for integer and floating-point types")
+    if fletcher32:
+        raise ValueError("fletcher32 cannot be used with potentially lossy scale/offset filter")
+    return 0 if value is True else int(value)
 
 
 def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_needed: bool) -> "list[int] | None":
@@ -369,45 +375,23 @@ def _chunks(chunks: Any, shape: Any, limits: Any, dtype: "np.dtype[Any]", is_nee
 
 def _filters(
     dtype: "np.dtype[Any]",
-    chunk: "list[int]",
-    compression: Any,
-    options: Any,
+    factor: int | None,
     shuffle: bool | None,
+    number: int | None,
+    values: "list[int]",
     fletcher32: bool | None,
     allow_unknown: bool,
-) -> "list[tuple[int, int, str | None, list[int]]]":
-    base = dtype.base if dtype.subdtype is not None else dtype
-    size = 16 if dtype.hasobject else dtype.itemsize
-    item = 16 if base.hasobject else base.itemsize
-    found = []
+) -> "list[tuple[int, int | None, list[int], bool]]":
+    """Returns the filters: the number of each, its flags, its parameters, and whether the number may be unknown."""
+    found: list[tuple[int, int | None, list[int], bool]] = []
+    if factor is not None:
+        found.append((_SCALEOFFSET, None, [_DECIMAL if dtype.kind == "f" else _INTEGER, factor], False))
     if shuffle:
-        found.append(_filter(_SHUFFLE, [], size, item, chunk))
-    number, values = _compression(compression, options)
+        found.append((_SHUFFLE, None, [], False))
     if number is not None:
-        try:
-            found.append(_filter(number, values, size, item, chunk))
-        except KeyError:
-            if not allow_unknown:
-                raise ValueError(f"Unknown compression filter number: {number}") from None
-            found.append((number, 1, None, values))
+        found.append((number, None, values, allow_unknown))
     if fletcher32:
-        found.append(_filter(_FLETCHER32, [], size, item, chunk))
-    return found
-
-
-def _pipeline(dtype: "np.dtype[Any]", chunk: "list[int] | None", filters: "list[tuple[int, int, list[int]]]") -> Any:
-    """Returns filters that are given by numbers, flags and parameters. Unknown ones stay as they are."""
-    if chunk is None:
-        raise ValueError("Chunked format required for given storage options")
-    base = dtype.base if dtype.subdtype is not None else dtype
-    size, item = (16 if kind.hasobject else kind.itemsize for kind in (dtype, base))
-    found = []
-    for number, flags, values in filters:
-        try:
-            _, _, name, stored = _filter(number, values, size, item, chunk)
-        except KeyError:
-            name, stored = None, values
-        found.append((number, flags, name, stored))
+        found.append((_FLETCHER32, None, [], False))
     return found
 
 
@@ -417,6 +401,8 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
         if options is not None:
             raise TypeError("No compression algorithm to apply options to")
         return None, []
+    if hasattr(compression, "filter_id"):
+        return int(compression.filter_id), [int(value) for value in compression.filter_options]
     if compression is True:
         compression = "gzip"
     if isinstance(compression, int) and 0 <= compression < 10:
@@ -433,7 +419,14 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
             raise ValueError("LZF compression filter accepts no options")
         return 32000, []
     if compression == "szip":
-        raise NotImplementedError("the szip filter is not supported yet")
+        message = "SZIP options must be a 2-tuple ('ec'|'nn', even integer 0-32)"
+        try:
+            coding, pixels = ("nn", 8) if options is None else options
+        except TypeError:
+            raise TypeError(message) from None
+        if coding not in ("ec", "nn") or pixels not in range(2, 33, 2):
+            raise ValueError(message)
+        return SZip.filter_id, list(SZip(coding, pixels).filter_options)
     if isinstance(compression, str):
         raise ValueError(f'Compression filter "{compression}" is unavailable')
     number = int(compression)

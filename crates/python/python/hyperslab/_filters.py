@@ -1,5 +1,6 @@
 """Filters as `create_dataset` takes them: objects like those of hdf5plugin."""
 
+import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -155,3 +156,131 @@ class Bitshuffle(Filter):
     def __init__(self, nelems: int = 0, cname: str = "lz4", level: int = 3) -> None:
         codec = _choice("cname", cname, {"none": 0, "lz4": 2, "zstd": 3})
         self.filter_options = (nelems, codec, level) if codec == 3 else (nelems, codec)
+
+
+class BZip2(Filter):
+    """bzip2, which compresses well and is slow.
+
+    Args:
+        blocksize: The size of a block, from 1 to 9 times 100,000 bytes.
+
+    Raises:
+        ValueError: No such size.
+
+    Example:
+        >>> hs.BZip2(blocksize=5)
+        <BZip2 (5,)>
+    """
+
+    filter_id = 307
+
+    def __init__(self, blocksize: int = 9) -> None:
+        if not 1 <= blocksize <= 9:
+            raise ValueError(f"blocksize must be 1 to 9, not {blocksize}")
+        self.filter_options = (int(blocksize),)
+
+
+class Snappy(Filter):
+    """Snappy, in the layout of the registered filter (Snappy-CUDA).
+
+    Example:
+        >>> hs.Snappy()
+        <Snappy ()>
+    """
+
+    filter_id = 32003
+    filter_options = ()
+
+
+class SZip(Filter):
+    """szip, the extended Rice coder of CCSDS 121.0-B, for numbers of 1, 2, 4 or 8 bytes.
+
+    `compression="szip"` is the same.
+
+    Args:
+        coding: "nn" codes the differences between neighbours, "ec" the elements.
+        pixels_per_block: The number of elements of a block, an even number up to 32.
+
+    Raises:
+        ValueError: No such coding or number.
+
+    Example:
+        >>> counts = file.create_dataset("counts", (1000,), "i2", chunks=(100,), compression=hs.SZip("nn", 16))
+        >>> counts.compression, counts.compression_opts
+        ('szip', ('nn', 16))
+    """
+
+    filter_id = 4
+
+    def __init__(self, coding: str = "nn", pixels_per_block: int = 8) -> None:
+        method = _choice("coding", coding, {"ec": 4, "nn": 32})
+        if pixels_per_block not in range(2, 33, 2):
+            raise ValueError(f"pixels_per_block must be an even number up to 32, not {pixels_per_block!r}")
+        self.filter_options = (method, int(pixels_per_block))
+
+
+class NBit(Filter):
+    """N-bit, which stores only the significant bits of numbers.
+
+    It helps if the datatype has fewer significant bits than its size, and changes nothing otherwise.
+
+    Example:
+        >>> file.create_dataset("flags", (1000,), "u2", chunks=(100,), compression=hs.NBit()).filter_names
+        ('nbit',)
+    """
+
+    filter_id = 5
+    filter_options = ()
+
+
+class Zfp(Filter):
+    """ZFP, for integers and floats of 4 or 8 bytes in chunks of one to four dimensions.
+
+    Give one of the first four arguments, or all of the others. Without arguments nearly all bits are kept.
+
+    Args:
+        rate: The number of bits of each element.
+        precision: The number of bit planes that are kept.
+        accuracy: The largest error.
+        reversible: True keeps everything.
+        minbits: The fewest bits of a block.
+        maxbits: The most bits of a block.
+        maxprec: The most bit planes.
+        minexp: The exponent of the lowest bit plane.
+
+    Raises:
+        ValueError: Only some of the last four arguments are given.
+
+    Example:
+        >>> hs.Zfp(precision=16)
+        <Zfp (2, 0, 16, 0, 0, 0)>
+    """
+
+    filter_id = 32013
+
+    def __init__(
+        self,
+        rate: float | None = None,
+        precision: int | None = None,
+        accuracy: float | None = None,
+        reversible: bool = False,
+        minbits: int | None = None,
+        maxbits: int | None = None,
+        maxprec: int | None = None,
+        minexp: int | None = None,
+    ) -> None:
+        expert = (minbits, maxbits, maxprec, minexp)
+        if rate is not None:
+            self.filter_options = (1, 0, *struct.unpack("<II", struct.pack("<d", rate)), 0, 0)
+        elif precision is not None:
+            self.filter_options = (2, 0, int(precision), 0, 0, 0)
+        elif accuracy is not None:
+            self.filter_options = (3, 0, *struct.unpack("<II", struct.pack("<d", accuracy)), 0, 0)
+        elif reversible:
+            self.filter_options = (5, 0, 0, 0, 0, 0)
+        elif minbits is not None and maxbits is not None and maxprec is not None and minexp is not None:
+            self.filter_options = (4, 0, int(minbits), int(maxbits), int(maxprec), int(minexp) & 0xFFFFFFFF)
+        elif expert != (None,) * 4:
+            raise ValueError("an expert gives minbits, maxbits, maxprec and minexp")
+        else:
+            self.filter_options = ()

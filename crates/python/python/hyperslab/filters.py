@@ -2,27 +2,13 @@
 
 from typing import Any
 
-from ._native import _auto_chunks, _filter
+from ._native import _auto_chunks, _filter_facts
 from .low import h5z as h5z
 
 DEFAULT_GZIP = 4
 DEFAULT_SZIP = ("nn", 8)
 
 _NUMBERS = {"gzip": 1, "lzf": 32000, "shuffle": 2, "fletcher32": 3, "szip": 4, "scaleoffset": 6}
-_REGISTERED = {
-    1: "deflate",
-    2: "shuffle",
-    3: "fletcher32",
-    4: "szip",
-    5: "nbit",
-    6: "scaleoffset",
-    32000: "lzf",
-    32001: "blosc",
-    32004: "lz4",
-    32008: "bitshuffle",
-    32015: "zstd",
-    32026: "blosc2",
-}
 
 
 def registered_name(number: int) -> str:
@@ -35,7 +21,7 @@ def registered_name(number: int) -> str:
         >>> hs.filters.registered_name(1)
         'deflate'
     """
-    return _REGISTERED.get(number, "")
+    return _filter_facts(number)[0] if 0 < number < 1 << 16 else ""
 
 
 def is_known(number: int) -> bool:
@@ -48,16 +34,7 @@ def is_known(number: int) -> bool:
         >>> hs.filters.is_known(32015), hs.filters.is_known(399)
         (True, False)
     """
-    if not 0 < number < 1 << 16:
-        return False
-    try:
-        _filter(number, [], 1, 1, [1])
-    except KeyError:
-        return False
-    except (TypeError, ValueError):
-        # The filter is there, and wants parameters.
-        return True
-    return True
+    return 0 < number < 1 << 16 and _filter_facts(number)[1]
 
 
 #: The filters that can be read, and those that can be written, by the names that `create_dataset` takes.

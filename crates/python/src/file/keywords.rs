@@ -6,6 +6,8 @@ use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarn
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::registered;
+
 /// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
 const WITHOUT_EFFECT: [&str; 6] =
     ["rdcc_nslots", "rdcc_w0", "page_buf_size", "min_meta_keep", "min_raw_keep", "block_size"];
@@ -49,7 +51,7 @@ pub(super) enum Medium {
 impl Keywords {
     /// Parses the keywords of a file on this medium.
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
-        let mut options = CoreFile::options();
+        let mut options = CoreFile::options().registry(registered::registry());
         let mut user_block = 0;
         let mut libver = bounds("earliest");
         if crate::stands_in() {

@@ -129,7 +129,8 @@ fn size(text: &str) -> Result<Size, String> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let filters = filters::chosen(&args.filter.iter().map(|filter| filter.choice).collect::<Vec<_>>())?;
+    let filters =
+        filters::chosen(&args.filter.iter().map(|filter| filter.choice.clone()).collect::<Vec<_>>())?;
     if let Some(plot) = &args.plot {
         crate::plot::check(plot, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
     }

@@ -431,8 +431,8 @@ mod tests {
         options.storage = NewStorage::Chunked(chunk.to_vec());
         if is_filtered {
             let widths = written.store().widths();
-            options.filters =
-                vec![filter_spec(&FilterChoice::Fletcher32, &f32::datatype(), &chunk, widths).unwrap()];
+            let facts = (&f32::datatype(), &options.fill);
+            options.filters = vec![filter_spec(&FilterChoice::Fletcher32, facts, &chunk, widths).unwrap()];
         }
         let dataset = written.root().create_dataset("d", &options).unwrap();
         // One thread writes, so that chunks are in order in the file.

@@ -50,7 +50,9 @@ impl Recipe<'_> {
     fn filters(&self, chunk: &[u64]) -> hyperslab::Result<Vec<FilterSpec>> {
         let (datatype, widths) = (self.dataset.datatype(), self.dataset.file().store().widths());
         if let Some(chosen) = &self.filters {
-            return chosen.iter().map(|choice| filter_spec(choice, &datatype, chunk, widths)).collect();
+            let fill = self.dataset.fill_value().value;
+            let stored = |choice| filter_spec(choice, (&datatype, &fill), chunk, widths);
+            return chosen.iter().map(stored).collect();
         }
         let own = self.dataset.filters();
         let size = self.dataset.element_size();

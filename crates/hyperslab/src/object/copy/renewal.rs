@@ -69,7 +69,7 @@ impl Renewal<'_> {
         let filters = match &self.options.filters {
             Some(chosen) => chosen
                 .iter()
-                .map(|choice| filter_spec(choice, &state.datatype, &shape, widths))
+                .map(|choice| filter_spec(choice, (&state.datatype, &state.fill.value), &shape, widths))
                 .collect::<Result<Vec<_>>>()?,
             None if same_shape => state.filters.filters.clone(),
             None => state

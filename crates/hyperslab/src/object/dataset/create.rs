@@ -91,9 +91,11 @@ impl DatasetOptions {
         }
     }
 
-    /// Stores elements in chunks of a shape, with filters, first to last.
+    /// Stores elements in chunks of a shape, with filters, first to last. Set the fill value before: some
+    /// filters store it.
     pub fn chunked(mut self, chunk: &[u64], filters: &[FilterChoice]) -> Result<Self> {
-        let stored = |choice| filter_spec(choice, &self.datatype, chunk, Widths::EIGHT);
+        let facts = (&self.datatype, &self.fill);
+        let stored = |choice| filter_spec(choice, facts, chunk, Widths::EIGHT);
         self.filters = filters.iter().map(stored).collect::<Result<_>>()?;
         self.storage = NewStorage::Chunked(chunk.to_vec());
         Ok(self)

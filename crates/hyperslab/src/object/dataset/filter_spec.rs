@@ -1,26 +1,31 @@
 //! The stored description of a filter for chunks of a certain shape.
 
-use hyperslab_filters::{ChunkFacts, FilterChoice, FilterId};
+use hyperslab_filters::{ChunkFacts, Element, FilterChoice, FilterId, Kind, Number, Order, Szip, Zfp};
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::Datatype;
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Member};
+use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::message::filters::FilterSpec;
 
 use crate::error::{Error, RequestError, Result};
 
-/// Returns the stored description of a filter for chunks of this shape, with elements of `datatype`.
+/// Returns the stored description of a filter for chunks of this shape, with elements of `datatype` and this
+/// fill value.
 ///
-/// Errors: `Filter` if a parameter of the filter is out of range, or if a chunk is too long for the filter.
+/// Errors: `Filter` if a parameter of the filter is out of range, if the filter is not for the datatype, or if
+/// a chunk is too long for the filter.
 pub fn filter_spec(
     choice: &FilterChoice,
-    datatype: &Datatype,
+    (datatype, fill): (&Datatype, &FillBytes),
     chunk_shape: &[u64],
     widths: Widths,
 ) -> Result<FilterSpec> {
-    let bytes = |datatype: &Datatype| usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
-    let item = if let Datatype::Array(array) = datatype { &*array.base } else { datatype };
-    let shape: Vec<usize> =
-        chunk_shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-    let facts = ChunkFacts { element_size: bytes(datatype), item_size: bytes(item), shape: &shape };
+    let shape = sides(chunk_shape);
+    let fill: Option<&[u8]> = match fill {
+        FillBytes::Default => Some(&[]),
+        FillBytes::Undefined => None,
+        FillBytes::Defined(value) => Some(value),
+    };
+    let facts = ChunkFacts { element: &element(datatype, widths), fill, shape: &shape };
     let id = choice.id();
     Ok(FilterSpec {
         id: id.0,
@@ -33,11 +38,48 @@ pub fn filter_spec(
     })
 }
 
+fn sides(chunk_shape: &[u64]) -> Vec<usize> {
+    chunk_shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
+}
+
+/// Returns a datatype as filters see it.
+fn element(datatype: &Datatype, widths: Widths) -> Element {
+    let size = usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
+    let number = |kind, order, BitRange { offset, precision }| {
+        let order = match order {
+            ByteOrder::Little => Order::Little,
+            ByteOrder::Big => Order::Big,
+            ByteOrder::Vax => Order::Other,
+        };
+        Element::Number(Number { kind, size, order, precision: precision.into(), offset: offset.into() })
+    };
+    match datatype {
+        Datatype::Integer(t) if t.signed => number(Kind::Signed, t.order, t.bits),
+        Datatype::Integer(t) => number(Kind::Unsigned, t.order, t.bits),
+        Datatype::Float(t) => number(Kind::Float, t.order, t.bits),
+        Datatype::Bits(t) => number(Kind::Other, t.order, t.bits),
+        Datatype::Time(t) => number(Kind::Other, t.order, BitRange { offset: 0, precision: t.precision }),
+        Datatype::Enumeration(t) => match element(&t.base, widths) {
+            Element::Number(base) => Element::Number(Number { kind: Kind::Other, ..base }),
+            other => other,
+        },
+        Datatype::Array(t) => Element::Array { size, base: Box::new(element(&t.base, widths)) },
+        Datatype::Compound(t) => {
+            let member = |member: &Member| (member.offset as usize, element(&member.datatype, widths));
+            Element::Compound { size, members: t.members.iter().map(member).collect() }
+        }
+        Datatype::Sequence(_) | Datatype::VariableText(_) => Element::Variable { size },
+        Datatype::Text(_) | Datatype::Opaque(_) | Datatype::Reference(_) | Datatype::Complex(_) => {
+            Element::Other { size }
+        }
+    }
+}
+
 /// Returns a filter for chunks of another shape, with elements of `element_size` bytes. The client data of
 /// some filters hold the size of a chunk.
 ///
 /// Errors: `Request` if a chunk has 4 GiB or more; `Unsupported` if the meaning of the client data is not
-/// known.
+/// known, or if they do not fit the elements or the shape.
 pub fn refitted_filter(filter: &FilterSpec, element_size: usize, chunk_shape: &[u64]) -> Result<FilterSpec> {
     let bytes = chunk_shape.iter().try_fold(element_size as u64, |all, &len| all.checked_mul(len));
     let bytes = bytes.and_then(|bytes| u32::try_from(bytes).ok());
@@ -49,10 +91,29 @@ pub fn refitted_filter(filter: &FilterSpec, element_size: usize, chunk_shape: &[
         FilterId::DEFLATE
         | FilterId::SHUFFLE
         | FilterId::FLETCHER32
+        | FilterId::BZIP2
+        | FilterId::SNAPPY
         | FilterId::LZ4
         | FilterId::ZSTD
         | FilterId::BITSHUFFLE => {}
         FilterId::LZF => _ = set(2),
+        FilterId::NBIT | FilterId::SCALE_OFFSET => {
+            let elements = u32::try_from(bytes as usize / element_size.max(1)).unwrap_or(u32::MAX);
+            let size = data.get(4).map(|&size| size as usize);
+            // Client data of N-bit without a datatype have three values.
+            if size.is_some_and(|size| size != element_size) || data.len() < 3 {
+                return Err(refused(filter.id));
+            }
+            data[2] = elements;
+        }
+        FilterId::SZIP => {
+            *data =
+                Szip::refitted(data, element_size, &sides(chunk_shape)).ok_or_else(|| refused(filter.id))?;
+        }
+        FilterId::ZFP => {
+            *data =
+                Zfp::refitted(data, element_size, &sides(chunk_shape)).ok_or_else(|| refused(filter.id))?;
+        }
         FilterId::BLOSC => _ = set(3),
         FilterId::BLOSC2 => {
             set(3);
@@ -64,12 +125,13 @@ pub fn refitted_filter(filter: &FilterSpec, element_size: usize, chunk_shape: &[
                 data.extend(sides);
             }
         }
-        FilterId(id) => {
-            let feature = format!("chunks of another shape with filter {id} (choose other filters)");
-            return Err(Error::unsupported(feature, "IV.A.2.l"));
-        }
+        FilterId(id) => return Err(refused(id)),
     }
     Ok(fitted)
+}
+
+fn refused(id: u16) -> Error {
+    Error::unsupported(format!("chunks of another shape with filter {id} (choose other filters)"), "IV.A.2.l")
 }
 
 fn too_large(chunk_shape: &[u64]) -> Error {
