@@ -108,14 +108,26 @@ fn sample(reader: &mut BitReader<'_>, bits: u32) -> u32 {
 /// Decodes samples whose low `k` bits are stored after the unary numbers of all high bits.
 #[inline]
 fn split(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) -> Option<()> {
+    // A copy, which stays in registers.
+    let mut bits = reader.clone();
     for to in &mut *samples {
-        *to = reader.read_unary()?.checked_shl(k).unwrap_or(0);
+        *to = bits.read_unary()? << k;
     }
     if k > 0 {
-        for to in samples {
-            *to = to.wrapping_add(sample(reader, k));
+        let mask = (1 << k) - 1;
+        for group in samples.chunks_mut((BitReader::MOST / k) as usize) {
+            #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
+            let mut rest = k * group.len() as u32;
+            let low = bits.read(rest);
+            for to in group {
+                rest -= k;
+                #[expect(clippy::cast_possible_truncation, reason = "fewer than 32 bits")]
+                let sample = (low >> rest & mask) as u32;
+                *to |= sample;
+            }
         }
     }
+    *reader = bits;
     Some(())
 }
 
@@ -127,19 +139,44 @@ pub(super) fn restore<T>(
     mut slots: impl Iterator<Item = T>,
     mut put: impl FnMut(T, u32),
 ) {
-    let mut samples = samples.iter().copied();
     if !coding.has_reference {
-        return slots.zip(samples).for_each(|(to, sample)| put(to, sample));
+        return slots.zip(samples).for_each(|(to, &sample)| put(to, sample));
     }
-    let (Some(to), Some(mut last)) = (slots.next(), samples.next()) else { return };
-    put(to, last);
+    let (Some(to), Some((&first, rest))) = (slots.next(), samples.split_first()) else { return };
+    put(to, first);
     let largest = coding.largest();
     let half = largest / 2 + 1;
-    for (to, mapped) in slots.zip(samples) {
-        let step = (mapped >> 1) ^ (mapped & 1).wrapping_neg();
-        // The distance to the nearer end of the range is `last ^ flip`.
-        let flip = if last & half == 0 { 0 } else { largest };
-        last = if mapped.div_ceil(2) <= last ^ flip { last.wrapping_add(step) } else { mapped ^ flip };
-        put(to, last);
+    let mut last = first;
+    let slots = slots.zip(rest);
+    // The distance to the nearer end of the range is `last ^ flip`.
+    let flip = |last: u32| if last & half == 0 { 0 } else { largest };
+    let step = |mapped: u32| (mapped >> 1) ^ (mapped & 1).wrapping_neg();
+    if rest.iter().fold(0, |all, &mapped| all | mapped) <= largest / 16 {
+        // Small differences rarely reach the end of the range. The branch is foreseen, and then a sample
+        // waits only for the sum before it.
+        for (to, &mapped) in slots {
+            if mapped.div_ceil(2) > last ^ flip(last) {
+                last = far(mapped, flip(last));
+            } else {
+                last = last.wrapping_add(step(mapped));
+            }
+            put(to, last);
+        }
+    } else {
+        for (to, &mapped) in slots {
+            let flip = flip(last);
+            last = if mapped.div_ceil(2) <= last ^ flip {
+                last.wrapping_add(step(mapped))
+            } else {
+                mapped ^ flip
+            };
+            put(to, last);
+        }
     }
+}
+
+/// Returns the sample for a difference beyond the nearer end of the range.
+#[cold]
+fn far(mapped: u32, flip: u32) -> u32 {
+    mapped ^ flip
 }

@@ -100,13 +100,16 @@ __all__ = [
     "_update_indexes",
     "_waiting_rows",
     "get_threads",
+    "register_filter",
     "run_cli",
     "set_threads",
+    "unregister_filter",
     "_decode_datatype",
     "_describe_dtype",
     "_described_dtype",
     "_described_size",
     "_encode_datatype",
+    "_filter_facts",
     "_handle_counts",
     "_link_facts",
     "_object_facts",
@@ -176,6 +179,16 @@ def _object_facts(
 def _order_facts(object: HLObject) -> tuple[bool, bool, tuple[int, int], bool]: ...
 def _stand_in() -> None: ...
 def _filter_facts(id: int) -> tuple[str, bool, bool]: ...
+def register_filter(
+    id: int,
+    decode: Callable[[bytes, tuple[int, ...], int], Any],
+    encode: Callable[[bytes, tuple[int, ...]], Any] | None = None,
+) -> None:
+    """"""
+
+def unregister_filter(id: int) -> None:
+    """"""
+
 def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_size: int) -> list[int]: ...
 def _check(
     file: Any, data: bool

@@ -10,6 +10,7 @@ DEFAULT_SZIP = ("nn", 8)
 
 _NUMBERS = {"gzip": 1, "lzf": 32000, "shuffle": 2, "fletcher32": 3, "szip": 4, "scaleoffset": 6}
 
+
 def registered_name(number: int) -> str:
     """Returns the registered name of a filter, or an empty text.
 
