@@ -415,3 +415,52 @@ def virtual(count: int) -> Path:
             file.create_virtual_dataset("d", layout)
 
     return made(f"virtual-{count}", make)
+
+
+def detector() -> Path:
+    """Frames of a detector: few counts, some bright spots, and a broken column."""
+
+    def values() -> np.ndarray:
+        random = np.random.default_rng(4)
+        frames = np.empty((scaled(100, 4), 2000, 2000), "u2")
+        for frame in frames:
+            frame[...] = random.poisson(2.0, frame.shape)
+            rows, columns = random.integers(0, 2000, (2, 500))
+            frame[rows, columns] = random.integers(100, 60000, 500)
+            frame[:, 1000] = 65535
+        return frames
+
+    def make(path: Path) -> None:
+        import hdf5plugin
+
+        hdf5(values, chunks=(1, 2000, 2000), compression=hdf5plugin.Bitshuffle(cname="lz4"))(path)
+
+    return made("detector.h5", make)
+
+
+NUMBERS_CHUNK = (1, 500, 500)
+
+
+def number_values(dtype: str) -> np.ndarray:
+    """Returns walks with steps of a few units, as images and fields have them, in 12 bits."""
+    random = np.random.default_rng(5)
+    walk = np.cumsum(random.normal(scale=3, size=(scaled(200, 4), 500, 500)), axis=-1)
+    return np.clip(walk + 2000, 0, 4095).astype(dtype)
+
+
+def twelve_bits() -> Path:
+    """A file with an empty dataset of numbers of 12 bits under the filter N-bit."""
+
+    def make(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w", libver="latest") as file:
+            datatype = h5py.h5t.STD_U16LE.copy()
+            datatype.set_precision(12)
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk(NUMBERS_CHUNK)
+            plist.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL)
+            space = h5py.h5s.create_simple((scaled(200, 4), 500, 500))
+            h5py.h5d.create(file.id, b"d", datatype, space, dcpl=plist)
+
+    return made("twelve_bits.h5", make)

@@ -6,6 +6,8 @@ ORDER = (
     "fresh",
     "noisy",
     "gzip",
+    "detector",
+    "numbers",
     "boxes",
     "raw",
     "convert",

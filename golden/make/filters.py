@@ -38,24 +38,37 @@ def standard(golden, index):
     golden.dataset("gzip_shuffle_gzip", SHAPE, "<i4", pattern="steps", chunks=CHUNKS, index=index, dcpl=twice)
 
 
-def refused(golden, index):
-    """Writes datasets with filters of libhdf5 that hyperslab does not support yet."""
-    for name, options in (
-        ("szip", {"compression": "szip"}),
-        ("scaleoffset_integer", {"scaleoffset": 0}),
-        ("scaleoffset_float", {"scaleoffset": 3}),
+def numbers(golden, index):
+    """Writes datasets with filters that depend on the datatype, and with bzip2."""
+    zfp = hdf5plugin.Zfp(reversible=True)
+    for name, kinds, options in (
+        ("szip", ("u1", "<i2", ">i4", "<f8"), {"compression": "szip"}),
+        ("szip_entropy", ("<i2", "<f4"), {"compression": "szip", "compression_opts": ("ec", 16)}),
+        ("scaleoffset", ("u1", "<i2", ">i4", "<i8"), {"scaleoffset": 0}),
+        ("scaleoffset_fill", ("<i2", ">i4"), {"scaleoffset": 0, "fillvalue": 3}),
+        ("zfp", ("<i4", "<i8", "<f4", "<f8"), {"compression": zfp}),
+        ("bzip2", ("<i4",), {"compression": hdf5plugin.BZip2(), "shuffle": True}),
     ):
-        kind = "<f4" if name.endswith("float") else "<i4"
-        golden.dataset(name, SHAPE, kind, pattern="steps", chunks=CHUNKS, index=index, **options)
-        golden.datasets[-1]["refused"] = True
+        for kind in kinds:
+            label = f"{name}_{np.dtype(kind).name}"
+            for pattern, end in (("steps", ""), ("mix", "_noise")):
+                given = {"pattern": pattern, "chunks": CHUNKS, "index": index}
+                golden.dataset(label + end, SHAPE, kind, **given, **options)
+    # These filters lose digits, and bits that are not significant.
+    lossy = golden.h5.create_dataset("scaleoffset_digits", SHAPE, "<f4", chunks=CHUNKS, scaleoffset=2)
+    lossy[()] = np.arange(1000).reshape(SHAPE) / 7
+    golden.note(lossy, index)
     twelve = h5py.h5t.STD_I16LE.copy()
     twelve.set_precision(12)
     plist = dcpl(chunk=(8,), filters=(lambda p: call("H5Pset_nbit", p.id),))
     d = golden.low("nbit", twelve, (20,), plist)
     d[()] = np.arange(20)
     golden.note(d, index)
-    golden.datasets[-1]["refused"] = True
-    for name, plugin in (("zfp", hdf5plugin.Zfp(reversible=True)), ("bzip2", hdf5plugin.BZip2())):
+
+
+def refused(golden, index):
+    """Writes datasets with filters that hyperslab does not have."""
+    for name, plugin in (("sz3", hdf5plugin.SZ3(absolute=0.5)), ("sperr", hdf5plugin.Sperr(rate=16))):
         golden.dataset(name, SHAPE, "<f4", pattern="steps", chunks=CHUNKS, index=index, compression=plugin)
         golden.datasets[-1]["refused"] = True
 
@@ -142,6 +155,7 @@ def make(topic):
             ("plugins", plugins),
             ("blosc", blosc),
             ("blosc2", blosc2),
+            ("number_filters", numbers),
             ("refused_filters", refused),
         ):
             if name == "blosc" and libver == "latest":

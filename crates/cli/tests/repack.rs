@@ -157,13 +157,13 @@ fn filters_that_store_the_chunk_size_are_adapted_to_a_new_one() {
 #[test]
 fn chunks_that_keep_their_filters_are_not_decoded() {
     let scratch = Scratch::new("repack-stored");
-    // The filter bzip2 is not available here.
+    // The filter SZ3 is not available here.
     let name = "refused_filters_latest.h5";
     scratch.printed(&["repack", &format!("@{name}"), "%out.h5"]);
     let [before, after] = [sample(name), scratch.path("out.h5")].map(|path| {
-        let bzip2 = File::open(path).unwrap().dataset("bzip2").unwrap();
+        let dataset = File::open(path).unwrap().dataset("sz3").unwrap();
         let mut chunks = BTreeMap::new();
-        bzip2
+        dataset
             .visit_chunks(&mut |coord, record| {
                 chunks.insert(coord.to_vec(), record);
                 std::ops::ControlFlow::Continue(())
@@ -171,7 +171,7 @@ fn chunks_that_keep_their_filters_are_not_decoded() {
             .unwrap();
         chunks
             .into_iter()
-            .map(|(coord, record)| (coord, bzip2.read_stored_chunk(record).unwrap()))
+            .map(|(coord, record)| (coord, dataset.read_stored_chunk(record).unwrap()))
             .collect::<Vec<_>>()
     });
     assert!(!before.is_empty() && before == after);

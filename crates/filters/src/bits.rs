@@ -6,7 +6,8 @@ pub(crate) struct BitReader<'a> {
     src: &'a [u8],
     /// The next byte to load. It exceeds the length if zeros were loaded.
     at: usize,
-    /// The loaded bits, the next bit first. Bits after the first `count` are those of the next byte, or zeros.
+    /// The loaded bits, the next bit first. Bits after the first `count` are those of the next byte, or
+    /// zeros.
     loaded: u64,
     count: u32,
 }
@@ -69,11 +70,25 @@ impl<'a> BitReader<'a> {
     /// is left.
     #[inline]
     pub(crate) fn read_unary(&mut self) -> Option<u32> {
+        if self.count < 32 {
+            self.load();
+        }
+        let run = self.loaded.leading_zeros();
+        if run >= self.count {
+            return self.read_long_unary();
+        }
+        // The shift by all bits of the run and the one bit may be 64.
+        self.loaded = self.loaded << run << 1;
+        self.count -= run + 1;
+        Some(run)
+    }
+
+    #[cold]
+    fn read_long_unary(&mut self) -> Option<u32> {
         let mut zeros = 0;
         loop {
             let run = self.loaded.leading_zeros();
             if run < self.count {
-                // The shift by all bits of the run and the one bit may be 64.
                 self.loaded = self.loaded << run << 1;
                 self.count -= run + 1;
                 return Some(zeros + run);
@@ -84,6 +99,38 @@ impl<'a> BitReader<'a> {
             zeros += self.count;
             (self.loaded, self.count) = (0, 0);
             self.load();
+        }
+    }
+
+    /// Reads as many unary numbers as there is room for: the zeros before each one bit. Returns `None` if
+    /// there are not enough one bits.
+    #[inline]
+    pub(crate) fn read_unaries(&mut self, numbers: &mut [u32]) -> Option<()> {
+        let (mut done, mut zeros) = (0, 0);
+        loop {
+            if self.count < 32 {
+                self.load();
+            }
+            // In reverse, the next one bit is the lowest one, which is found and removed at once.
+            let mut ones = self.loaded.reverse_bits() & (u64::MAX >> (64 - self.count));
+            let mut used = 0;
+            while ones != 0 && done < numbers.len() {
+                let at = ones.trailing_zeros();
+                numbers[done] = zeros + at - used;
+                (zeros, used) = (0, at + 1);
+                ones &= ones - 1;
+                done += 1;
+            }
+            if done == numbers.len() {
+                self.loaded <<= used;
+                self.count -= used;
+                return Some(());
+            }
+            if self.at >= self.src.len() {
+                return None;
+            }
+            zeros += self.count - used;
+            (self.loaded, self.count) = (0, 0);
         }
     }
 
@@ -186,8 +233,6 @@ mod tests {
             }
             prop_assert!(!reader.is_past_end());
             prop_assert_eq!(reader.read_wide(8), 0);
-            prop_assert!(reader.is_past_end() || bits % 8 != 0 && bits != 0 || bits == 0);
-            reader.read(1);
             prop_assert!(reader.is_past_end());
         }
 
@@ -197,16 +242,29 @@ mod tests {
             let len = bits.div_ceil(8) as usize;
             let mut bytes = vec![0xEE; len];
             let mut writer = BitWriter::new(&mut bytes);
-            numbers.iter().for_each(|&n| writer.write_unary(n.into()));
+            for &n in &numbers {
+                writer.write_unary(n.into());
+            }
             prop_assert_eq!(writer.finish(), Some(len));
             let mut reader = BitReader::new(&bytes);
             for &n in &numbers {
                 prop_assert_eq!(reader.read_unary(), Some(n));
             }
             prop_assert_eq!(reader.read_unary(), None);
+            for group in 1..5 {
+                let mut reader = BitReader::new(&bytes);
+                let mut found = vec![0; numbers.len()];
+                for group in found.chunks_mut(group) {
+                    prop_assert_eq!(reader.read_unaries(group), Some(()));
+                }
+                prop_assert_eq!(&found, &numbers);
+                prop_assert_eq!(reader.read_unaries(&mut [0]), None);
+            }
             if len > 0 {
                 let mut writer = BitWriter::new(&mut bytes[..len - 1]);
-                numbers.iter().for_each(|&n| writer.write_unary(n.into()));
+                for &n in &numbers {
+                writer.write_unary(n.into());
+            }
                 prop_assert_eq!(writer.finish(), None);
             }
         }

@@ -222,12 +222,11 @@ impl FilterChoice {
             Self::Szip { method, pixels_per_block } => Szip::client_data(method, pixels_per_block, chunk)?,
             Self::NBit => NBit::client_data(chunk)?,
             Self::ScaleOffset { factor } => ScaleOffset::client_data(factor, chunk)?,
-            Self::Bzip2 { block_size } => vec![block_size],
             Self::Zfp { mode } => Zfp::client_data(mode, chunk)?,
             Self::Registered { ref client_data, .. } => client_data.clone(),
             // The versions of the filter and of the library.
             Self::Lzf => vec![4, 0x0105, self.chunk_bytes(chunk)?],
-            Self::Lz4 { block_size } => vec![block_size],
+            Self::Bzip2 { block_size } | Self::Lz4 { block_size } => vec![block_size],
             Self::Zstd { level } => vec![level.cast_unsigned()],
             Self::Bitshuffle { block, codec } => {
                 // The version of the library.

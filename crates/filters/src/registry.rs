@@ -78,8 +78,8 @@ impl Registry {
         self.constructors.insert(id, Arc::new(constructor));
     }
 
-    /// Sets the function that creates the filters of all other numbers. Filters that are registered while files
-    /// are open are found by it.
+    /// Sets the function that creates the filters of all other numbers. Filters that are registered while
+    /// files are open are found by it.
     pub fn register_others<F>(&mut self, constructor: F)
     where
         F: Fn(FilterId, &Parameters<'_>) -> Arc<dyn Filter> + Send + Sync + 'static,

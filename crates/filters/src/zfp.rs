@@ -236,22 +236,24 @@ fn places(inside: usize) -> [usize; SIDE] {
 }
 
 /// Copies the elements of a block.
+#[inline]
 fn gather<T: Copy>(field: &[T], shape: [usize; 4], at: [usize; 4], sides: [usize; 4], block: &mut [T]) {
-    let [px, py, pz, pw]: [_; 4] = std::array::from_fn(|axis| places(shape[axis] - at[axis]));
-    let is_whole = shape[0] - at[0] >= SIDE;
-    let mut rows = block.as_chunks_mut::<SIDE>().0.iter_mut();
-    for w in &pw[..sides[3]] {
-        for z in &pz[..sides[2]] {
-            for y in &py[..sides[1]] {
-                let Some(row) = rows.next() else { return };
-                let start = (((at[3] + w) * shape[2] + at[2] + z) * shape[1] + at[1] + y) * shape[0] + at[0];
-                if is_whole {
-                    row.copy_from_slice(&field[start..start + SIDE]);
-                } else {
-                    *row = px.map(|x| field[start + x]);
-                }
-            }
+    let pitch = [1, shape[0], shape[0] * shape[1], shape[0] * shape[1] * shape[2]];
+    let start = (0..4).map(|axis| at[axis] * pitch[axis]).sum::<usize>();
+    let rows = block.as_chunks_mut::<SIDE>().0;
+    if (0..4).all(|axis| shape[axis] - at[axis] >= sides[axis]) {
+        for (number, row) in rows.iter_mut().enumerate() {
+            let (y, z, w) = (number % SIDE, number / SIDE % SIDE, number / SIDE / SIDE);
+            let from = start + y * pitch[1] + z * pitch[2] + w * pitch[3];
+            row.copy_from_slice(&field[from..from + SIDE]);
         }
+        return;
+    }
+    let places: [_; 4] = std::array::from_fn(|axis| places(shape[axis] - at[axis]));
+    for (number, row) in rows.iter_mut().enumerate() {
+        let (y, z, w) = (number % SIDE, number / SIDE % SIDE, number / SIDE / SIDE);
+        let from = start + places[1][y] * pitch[1] + places[2][z] * pitch[2] + places[3][w] * pitch[3];
+        *row = places[0].map(|x| field[from + x]);
     }
 }
 
@@ -344,6 +346,9 @@ impl Filter for Zfp {
         }
         let bits = with_scalar!(self.encode(src, stream, aligned))?;
         let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
+        if len > self.decode_bound(src.len()) {
+            return Ok(Encoded::Skipped);
+        }
         let dst = prefix(Self::NAME, dst, len)?;
         for (to, word) in dst.chunks_mut(8).zip(&*stream) {
             to.copy_from_slice(&word.to_le_bytes()[..to.len()]);
@@ -351,11 +356,14 @@ impl Filter for Zfp {
         Ok(Encoded::Stored(len))
     }
 
-    fn encode_bound(&self, _: usize) -> usize {
-        self.config.maximum_size(self.scalar, self.dims).unwrap_or(0)
+    fn encode_bound(&self, len: usize) -> usize {
+        // Chunks of another length are not encoded.
+        if len == self.len { self.config.maximum_size(self.scalar, self.dims).unwrap_or(0) } else { 0 }
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
-        expansion_bound(decoded).max(self.encode_bound(decoded))
+        // Blocks that are filled up can have several times as many bits as their elements.
+        let most = self.encode_bound(decoded).min(decoded.saturating_mul(16));
+        expansion_bound(decoded).max(most)
     }
 }

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use crate::conversions::{conversions, converted};
 
 /// Each filter, with several sets of parameters.
-const FILTERS: [(FilterId, &[u32]); 19] = [
+const FILTERS: [(FilterId, &[u32]); 27] = [
     (FilterId::DEFLATE, &[0]),
     (FilterId::DEFLATE, &[1]),
     (FilterId::DEFLATE, &[9]),
@@ -26,7 +26,16 @@ const FILTERS: [(FilterId, &[u32]); 19] = [
     (FilterId::SHUFFLE, &[3]),
     (FilterId::SHUFFLE, &[8]),
     (FilterId::FLETCHER32, &[]),
+    (FilterId::SZIP, &[0xa9, 8, 32, 128]),
+    (FilterId::SZIP, &[0x8d, 32, 8, 100]),
+    (FilterId::SZIP, &[0xb1, 2, 16, 77]),
+    (FilterId::SZIP, &[0xa9, 16, 24, 33]),
+    (FilterId::BZIP2, &[]),
+    (FilterId::BZIP2, &[1]),
     (FilterId::LZF, &[4, 261, 0]),
+    (FilterId::SNAPPY, &[]),
+    // All bits, which the filter leaves alone.
+    (FilterId::NBIT, &[3, 1, 0]),
     (FilterId::LZ4, &[]),
     (FilterId::LZ4, &[64]),
     (FilterId::ZSTD, &[]),

@@ -106,7 +106,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         Error::Request(cause) => request(cause, message),
         Error::Io { cause, .. } => system(cause, message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
-        Error::Chunk { cause, .. } | Error::Filter { cause } => match cause {
+        Error::Chunk { cause, .. } | Error::Encode { cause, .. } | Error::Filter { cause } => match cause {
             FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
                 PyNotImplementedError::new_err(message)
             }

@@ -72,12 +72,12 @@ pub(crate) fn name(filter: &FilterSpec) -> String {
     filter.name.clone().unwrap_or_else(|| own().unwrap_or_default().to_owned())
 }
 
-/// A filter of a new dataset: its number, its flags if they are not the usual ones, its parameters in the order
-/// of its plugin, and whether the number may be one that no filter has.
+/// A filter of a new dataset: its number, its flags if they are not the usual ones, its parameters in the
+/// order of its plugin, and whether the number may be one that no filter has.
 pub(crate) type Given = (u16, Option<u16>, Vec<i64>, bool);
 
-/// Returns the stored form of the filters of a new dataset. `ValueError`: a number is unknown, or parameters do
-/// not fit.
+/// Returns the stored form of the filters of a new dataset. `ValueError`: a number is unknown, or parameters
+/// do not fit.
 pub(crate) fn stored(
     given: Vec<Given>,
     options: &DatasetOptions,
@@ -103,8 +103,8 @@ pub(crate) fn stored(
     given.into_iter().map(spec).collect()
 }
 
-/// Returns a filter with its parameters, which have the order of hdf5plugin. A filter that the engine does not
-/// have takes them as they are.
+/// Returns a filter with its parameters, which have the order of hdf5plugin. A filter that the engine does
+/// not have takes them as they are.
 pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
     let option = |index: usize, otherwise: i64| options.get(index).copied().unwrap_or(otherwise);
     let number = |index: usize, otherwise: i64| {

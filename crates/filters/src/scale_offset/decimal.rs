@@ -21,7 +21,7 @@ pub(super) struct Sized<F> {
 }
 
 impl<F: Float> Sized<F> {
-    pub(super) fn of(&Decimal { places }: &Decimal) -> Self {
+    pub(super) fn of(Decimal { places }: Decimal) -> Self {
         Self { places, float: PhantomData }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Sized<W> {
 }
 
 impl<W: Word> Sized<W> {
-    pub(super) fn of(&Integer { is_signed, bits }: &Integer) -> Self {
+    pub(super) fn of(Integer { is_signed, bits }: Integer) -> Self {
         Self { is_signed, bits, word: PhantomData }
     }
 

@@ -257,8 +257,8 @@ impl ScaleOffset {
 /// Calls a generic method with the coder of the datatype.
 macro_rules! with_coder {
     ($self:ident, $src:ident, $dst:ident, $method:ident, $size:ident => $whole:expr) => {
-        match &$self.method {
-            &Method::Whole($size) => $whole,
+        match $self.method {
+            Method::Whole($size) => $whole,
             Method::I8(coder) => $self.$method(&integer::Sized::<u8>::of(coder), $src, $dst),
             Method::I16(coder) => $self.$method(&integer::Sized::<u16>::of(coder), $src, $dst),
             Method::I32(coder) => $self.$method(&integer::Sized::<u32>::of(coder), $src, $dst),

@@ -70,7 +70,8 @@ impl Decoder<'_> {
             }
             let end = at + block;
             if id == uncoded {
-                samples[at..end].iter_mut().for_each(|to| *to = sample(reader, bits));
+                samples[at..end].fill(0);
+                append(reader, &mut samples[at..end], bits);
             } else {
                 if start == 1 {
                     samples[at] = sample(reader, bits);
@@ -108,15 +109,31 @@ fn sample(reader: &mut BitReader<'_>, bits: u32) -> u32 {
 /// Decodes samples whose low `k` bits are stored after the unary numbers of all high bits.
 #[inline]
 fn split(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) -> Option<()> {
-    for to in &mut *samples {
-        *to = reader.read_unary()?.checked_shl(k).unwrap_or(0);
-    }
+    // A copy, which stays in registers.
+    let mut bits = reader.clone();
+    bits.read_unaries(samples)?;
     if k > 0 {
-        for to in samples {
-            *to = to.wrapping_add(sample(reader, k));
+        append(&mut bits, samples, k);
+    }
+    *reader = bits;
+    Some(())
+}
+
+/// Appends `k` bits to each sample.
+#[inline]
+fn append(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) {
+    let mask = (1 << k) - 1;
+    for group in samples.chunks_mut((BitReader::MOST / k) as usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
+        let mut rest = k * group.len() as u32;
+        let bits = reader.read(rest);
+        for to in group {
+            rest -= k;
+            #[expect(clippy::cast_possible_truncation, reason = "fewer than 32 bits")]
+            let low = (bits >> rest & mask) as u32;
+            *to = *to << k | low;
         }
     }
-    Some(())
 }
 
 /// Undoes the preprocessor (CCSDS 121.0-B, section 5.2) and calls `put` with each sample.
@@ -127,19 +144,20 @@ pub(super) fn restore<T>(
     mut slots: impl Iterator<Item = T>,
     mut put: impl FnMut(T, u32),
 ) {
-    let mut samples = samples.iter().copied();
     if !coding.has_reference {
-        return slots.zip(samples).for_each(|(to, sample)| put(to, sample));
+        return slots.zip(samples).for_each(|(to, &sample)| put(to, sample));
     }
-    let (Some(to), Some(mut last)) = (slots.next(), samples.next()) else { return };
-    put(to, last);
+    let (Some(to), Some((&first, rest))) = (slots.next(), samples.split_first()) else { return };
+    put(to, first);
     let largest = coding.largest();
-    let half = largest / 2 + 1;
-    for (to, mapped) in slots.zip(samples) {
+    let mut last = first;
+    for (to, &mapped) in slots.zip(rest) {
         let step = (mapped >> 1) ^ (mapped & 1).wrapping_neg();
-        // The distance to the nearer end of the range is `last ^ flip`.
-        let flip = if last & half == 0 { 0 } else { largest };
-        last = if mapped.div_ceil(2) <= last ^ flip { last.wrapping_add(step) } else { mapped ^ flip };
+        // Each sample waits for the one before it, so all that can be is computed without it.
+        let distance = mapped.div_ceil(2);
+        let highest = largest.wrapping_sub(distance);
+        let far = if last <= largest / 2 { mapped } else { mapped ^ largest };
+        last = if (distance <= last) & (last <= highest) { last.wrapping_add(step) } else { far };
         put(to, last);
     }
 }

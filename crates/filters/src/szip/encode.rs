@@ -42,7 +42,7 @@ impl<'a> Encoder<'a> {
         let count = coded.len() / self.coding.block;
         for (number, block) in coded.chunks_exact(self.coding.block).enumerate() {
             let reference = (number == 0 && self.coding.has_reference).then(|| samples[0]);
-            if block.iter().all(|&sample| sample == 0) {
+            if block.iter().fold(0, |all, &sample| all | sample) == 0 {
                 if zeros.blocks == 0 {
                     zeros.reference = reference;
                 }
@@ -97,9 +97,7 @@ impl<'a> Encoder<'a> {
         } else if pairs.is_none_or(|pairs| split >= uncoded && uncoded <= pairs) {
             self.writer.write((1 << id_bits) - 1, id_bits);
             self.reference(reference);
-            for &sample in &block[usize::from(reference.is_some())..] {
-                self.writer.write(sample.into(), self.coding.bits);
-            }
+            self.low_bits(&block[usize::from(reference.is_some())..], self.coding.bits);
         } else {
             self.writer.write(1, id_bits + 1);
             self.reference(reference);
@@ -112,21 +110,48 @@ impl<'a> Encoder<'a> {
 
     fn split_block(&mut self, samples: &[u32]) {
         let k = self.split;
-        samples.iter().for_each(|&sample| self.writer.write_unary((sample >> k).into()));
-        if k > 0 {
-            let mask = (1_u64 << k) - 1;
-            samples.iter().for_each(|&sample| self.writer.write(u64::from(sample) & mask, k));
+        // Short unary numbers are written together.
+        let (mut code, mut bits) = (0, 0);
+        for &sample in samples {
+            let zeros = sample >> k;
+            if zeros >= BitWriter::MOST - bits {
+                self.writer.write(code, bits);
+                (code, bits) = (0, 0);
+                if zeros >= BitWriter::MOST {
+                    self.writer.write_unary(zeros.into());
+                    continue;
+                }
+            }
+            code = code << (zeros + 1) | 1;
+            bits += zeros + 1;
+        }
+        self.writer.write(code, bits);
+        self.low_bits(samples, k);
+    }
+
+    /// Writes the low `k` bits of samples.
+    fn low_bits(&mut self, samples: &[u32], k: u32) {
+        if k == 0 {
+            return;
+        }
+        let mask = (1_u64 << k) - 1;
+        for group in samples.chunks((BitWriter::MOST / k) as usize) {
+            let code = group.iter().fold(0, |code, &sample| code << k | u64::from(sample) & mask);
+            #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
+            self.writer.write(code, k * group.len() as u32);
         }
     }
 
-    /// Finds the number of low bits with which the split code is shortest, and returns the length of the code.
+    /// Finds the number of low bits with which the split code is shortest, and returns the length of the
+    /// code.
     ///
     /// The length has one minimum. The search starts with the last number and goes up, then down. It ends
     /// where one bit more or less cannot pay, since a sample's unary part has fewer ones than it would lose.
     fn best_split(&mut self, block: &[u32], samples: u64) -> u64 {
         let largest = (1 << self.coding.id_bits()) - 3;
         let start = self.split;
-        let unary = |k: u32| block.iter().map(|&sample| u64::from(sample >> k)).sum::<u64>();
+        // At most 32 samples of 24 bits.
+        let unary = |k: u32| u64::from(block.iter().map(|&sample| sample >> k).sum::<u32>());
         let len = |k: u32, unary: u64| unary + samples * u64::from(k + 1);
         let first = unary(start);
         let (mut best, mut best_k) = (len(start, first), start);

@@ -1,10 +1,12 @@
 //! szip, filter 4: the extended Rice coder of CCSDS 121.0-B, as libaec's interface for szip applies it.
 //!
-//! A chunk starts with its length (4 bytes, little-endian). A stream of bits follows, the most significant bit
-//! first. Samples are coded in blocks, and blocks in intervals of one scanline each. With the preprocessor
-//! ("nn"), an interval starts with a reference sample, and the other samples are coded as differences.
+//! A chunk starts with its length (4 bytes, little-endian). A stream of bits follows, the most significant
+//! bit first. Samples are coded in blocks, and blocks in intervals of one scanline each. With the
+//! preprocessor ("nn"), an interval starts with a reference sample, and the other samples are coded as
+//! differences.
 //!
-//! Elements of 32 and 64 bits are coded as bytes: first the first bytes of all elements, then the second ones.
+//! Elements of 32 and 64 bits are coded as bytes: first the first bytes of all elements, then the second
+//! ones.
 
 mod decode;
 mod encode;
@@ -215,7 +217,7 @@ impl Szip {
         let mut decoder = Decoder { coding: self.coding, reader: BitReader::new(src) };
         for line in lines {
             let wanted = line.len().div_ceil(size);
-            // Scanlines are padded with samples that nobody wants.
+            // Scanlines are padded with samples that are not wanted.
             let blocks = if line.len() == self.scanline * size {
                 self.coding.blocks
             } else {
@@ -238,32 +240,28 @@ impl Szip {
     }
 
     /// Undoes the preprocessor, and writes samples to a scanline.
+    #[expect(clippy::cast_possible_truncation, reason = "samples fit their sizes")]
     fn put(&self, samples: &[u32], line: &mut [u8]) {
+        let coding = self.coding;
         match self.sample {
-            #[expect(clippy::cast_possible_truncation, reason = "samples have at most 8 bits")]
             Sample::Byte => {
-                decode::restore(self.coding, samples, line.iter_mut(), |to, sample| *to = sample as u8)
+                decode::restore(coding, samples, line.iter_mut(), |to, sample| *to = sample as u8);
             }
-            #[expect(clippy::cast_possible_truncation, reason = "samples have at most 16 bits")]
-            Sample::Two { is_big_endian } => {
+            Sample::Two { is_big_endian: false } => {
                 let slots = line.as_chunks_mut().0.iter_mut();
-                if is_big_endian {
-                    decode::restore(self.coding, samples, slots, |to, sample| {
-                        *to = (sample as u16).to_be_bytes()
-                    });
-                } else {
-                    decode::restore(self.coding, samples, slots, |to, sample| {
-                        *to = (sample as u16).to_le_bytes()
-                    });
-                }
+                decode::restore(coding, samples, slots, |to, sample| *to = (sample as u16).to_le_bytes());
             }
-            Sample::Four { is_big_endian } => {
+            Sample::Two { is_big_endian: true } => {
                 let slots = line.as_chunks_mut().0.iter_mut();
-                if is_big_endian {
-                    decode::restore(self.coding, samples, slots, |to, sample| *to = sample.to_be_bytes());
-                } else {
-                    decode::restore(self.coding, samples, slots, |to, sample| *to = sample.to_le_bytes());
-                }
+                decode::restore(coding, samples, slots, |to, sample| *to = (sample as u16).to_be_bytes());
+            }
+            Sample::Four { is_big_endian: false } => {
+                let slots = line.as_chunks_mut().0.iter_mut();
+                decode::restore(coding, samples, slots, |to, sample| *to = sample.to_le_bytes());
+            }
+            Sample::Four { is_big_endian: true } => {
+                let slots = line.as_chunks_mut().0.iter_mut();
+                decode::restore(coding, samples, slots, |to, sample| *to = sample.to_be_bytes());
             }
         }
     }
@@ -294,7 +292,7 @@ impl Szip {
         let whole = self.coding.blocks * self.coding.block;
         for line in src.chunks(self.scanline.saturating_mul(self.sample.size())) {
             self.get(line, samples);
-            if samples.iter().any(|&sample| sample > self.coding.largest()) {
+            if samples.iter().fold(0, |all, &sample| all | sample) > self.coding.largest() {
                 return None;
             }
             // A scanline is padded to whole blocks, and the last one to a whole scanline before that.

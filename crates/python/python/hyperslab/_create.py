@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +88,9 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
     for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle", "fletcher32", "fillvalue"):
         kwds.setdefault(key, getattr(other, key))
     if kwds["compression"] == "unknown":
-        kwds["compression"], kwds["compression_opts"] = _compression_of(other)
+        number, options = _compression_of(other)
+        kwds["compression"] = SimpleNamespace(filter_id=number, filter_options=options)
+        kwds["compression_opts"] = None
     kwds.setdefault("scaleoffset", other.scaleoffset)
     kwds.setdefault("track_order", other._track_order)
     kwds.setdefault("track_times", _object_facts(other)[4] is not None)
@@ -382,7 +385,7 @@ def _filters(
     fletcher32: bool | None,
     allow_unknown: bool,
 ) -> "list[tuple[int, int | None, list[int], bool]]":
-    """Returns the filters: the number of each, its flags, its parameters, and whether the number may be unknown."""
+    """Returns the filters: the number of each, its flags, its parameters, and whether it may be unknown."""
     found: list[tuple[int, int | None, list[int], bool]] = []
     if factor is not None:
         found.append((_SCALEOFFSET, None, [_DECIMAL if dtype.kind == "f" else _INTEGER, factor], False))

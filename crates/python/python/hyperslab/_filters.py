@@ -205,7 +205,7 @@ class SZip(Filter):
         ValueError: No such coding or number.
 
     Example:
-        >>> counts = file.create_dataset("counts", (1000,), "i2", chunks=(100,), compression=hs.SZip("nn", 16))
+        >>> counts = file.create_dataset("counts", (1000,), "i2", compression=hs.SZip("nn", 16))
         >>> counts.compression, counts.compression_opts
         ('szip', ('nn', 16))
     """

@@ -14,8 +14,8 @@ def use_imagecodecs() -> dict[int, str]:
     """Registers the filters that the package imagecodecs can decode, so that their chunks can be read.
 
     They are LZO (305), JPEG-LS as FCIDECOMP stores it (32018), JPEG (32019), JPEG 2000 (32031), SPERR (32028)
-    and HTJ2K (32033). SZ3 (32024) is not among them: imagecodecs has a version whose streams differ from those
-    in files of hdf5plugin.
+    and HTJ2K (32033). SZ3 (32024) is not among them: imagecodecs has a version whose streams differ from
+    those in files of hdf5plugin.
 
     Returns:
         The number and the name of each filter that was registered.
@@ -58,8 +58,8 @@ def _image(image: Any, size: int) -> Any:
 def _sperr(data: bytes, client_data: "tuple[int, ...]", size: int) -> Any:
     """Decodes a chunk of SPERR, whose first byte says how missing values are stored.
 
-    The client data hold the rank and the size of a float, the options, and the shape. Everything that the codec
-    takes from the chunk is compared with them first, since the codec does not check it.
+    The client data hold the rank and the size of a float, the options, and the shape. Everything that the
+    codec takes from the chunk is compared with them first, since the codec does not check it.
     """
     import imagecodecs
     import numpy as np

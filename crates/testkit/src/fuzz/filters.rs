@@ -102,7 +102,7 @@ impl Case {
 impl Stage {
     fn take(input: &mut Input<'_>) -> Self {
         let id = FILTERS[usize::from(input.u8()) % FILTERS.len()];
-        let count = input.below(13);
+        let count = input.below(33);
         Self { id, client_data: (0..count).map(|_| input.u32()).collect() }
     }
 
@@ -111,7 +111,7 @@ impl Stage {
     }
 }
 
-pub(super) const FILTERS: [FilterId; 9] = [
+pub(super) const FILTERS: [FilterId; 15] = [
     FilterId::DEFLATE,
     FilterId::SHUFFLE,
     FilterId::FLETCHER32,
@@ -121,7 +121,16 @@ pub(super) const FILTERS: [FilterId; 9] = [
     FilterId::BITSHUFFLE,
     FilterId::ZSTD,
     FilterId::BLOSC2,
+    FilterId::SZIP,
+    FilterId::NBIT,
+    FilterId::SCALE_OFFSET,
+    FilterId::BZIP2,
+    FilterId::SNAPPY,
+    FilterId::ZFP,
 ];
+
+/// The filters that lose something, depending on their parameters.
+const LOSSY: [FilterId; 3] = [FilterId::NBIT, FilterId::SCALE_OFFSET, FilterId::ZFP];
 
 /// The largest size of a decoded chunk.
 const MAX_BYTES: usize = 256 << 10;
@@ -142,6 +151,10 @@ fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mu
         if let Ok(Encoded::Stored(stored)) = filter.encode_into(&raw, &mut encoded, scratch) {
             let mut decoded = vec![0; raw.len()];
             let len = filter.decode_into(&encoded[..stored], &mut decoded, scratch);
+            assert!(stored <= filter.decode_bound(raw.len()), "{} exceeds its bound", filter.id());
+            if LOSSY.contains(&filter.id()) {
+                continue;
+            }
             assert_eq!(len, Ok(raw.len()), "{}", filter.id());
             assert!(decoded == raw, "{} decodes to other bytes than it encoded", filter.id());
             if let Some(note) = note(&encoded[..stored]).filter(|_| filter.id() == FilterId::BLOSC2) {
@@ -150,13 +163,15 @@ fn there_and_back(pipeline: &Pipeline, content: &[u8], case: &Case, scratch: &mu
                     "a note differs from the one that was stored"
                 );
             }
-            assert!(stored <= filter.decode_bound(raw.len()), "{} exceeds its bound", filter.id());
         }
     }
     let Ok((stored, mask)) = pipeline.encode(&raw, scratch) else { return };
     let stored = stored.to_vec();
     let mut decoded = vec![0; raw.len()];
     let result = pipeline.decode_into(mask, &stored, &mut decoded, scratch);
+    if case.stages.iter().any(|stage| LOSSY.contains(&stage.id)) {
+        return;
+    }
     assert_eq!(result, Ok(()));
     assert!(decoded == raw, "a pipeline decodes to other bytes than it encoded");
 }

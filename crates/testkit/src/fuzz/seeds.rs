@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use hyperslab::{File, Node};
-use hyperslab_filters::{FilterId, Pipeline, Registry, Scratch};
+use hyperslab_filters::{
+    ChunkFacts, Element, FilterChoice, FilterId, Kind, Number, Order, Pipeline, Registry, Scratch,
+    SzipMethod, ZfpMode,
+};
 use hyperslab_format::array::extensible::ExtensibleArrayHeader;
 use hyperslab_format::array::fixed::FixedArrayHeader;
 use hyperslab_format::btree2::header::BTree2Header;
@@ -229,6 +232,7 @@ const LONGEST: usize = 1024;
 /// Returns chunks that python-blosc2 and hdf5plugin wrote, and chunks of every filter of this project.
 pub fn filters() -> Vec<Vec<u8>> {
     let mut seeds = blosc_samples();
+    seeds.extend(number_chunks());
     let mut scratch = Scratch::default();
     let content: Vec<u8> = (0..4000_u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
     for (number, &id) in FILTERS.iter().enumerate() {
@@ -278,8 +282,50 @@ fn client_data(id: FilterId, element_size: usize) -> Vec<u32> {
         FilterId::DEFLATE | FilterId::ZSTD => vec![3],
         FilterId::BLOSC => vec![2, 2, size, 0, 5, 1, 0],
         FilterId::BITSHUFFLE => vec![0, 4, size, 0, 2],
+        FilterId::SZIP => vec![0xa9, 8, 16, 100],
         _ => vec![],
     }
+}
+
+/// Returns chunks of the filters that know the datatype, with their own client data.
+fn number_chunks() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    let mut scratch = Scratch::default();
+    let raw: Vec<u8> = (0..600_u32).flat_map(|n| (n * n / 100 % 500).to_le_bytes()).collect();
+    let shape = [20, 30];
+    let number = |kind, precision| {
+        Element::Number(Number {
+            kind,
+            size: 4,
+            order: Order::Little,
+            precision,
+            offset: 2 * (32 - precision) / 3,
+        })
+    };
+    let pair = Element::Compound {
+        size: 4,
+        members: vec![(0, Element::unsigned(2)), (2, Element::Other { size: 2 })],
+    };
+    for (choice, element) in [
+        (FilterChoice::NBit, number(Kind::Signed, 17)),
+        (FilterChoice::NBit, pair),
+        (FilterChoice::ScaleOffset { factor: 0 }, number(Kind::Signed, 32)),
+        (FilterChoice::ScaleOffset { factor: 5 }, number(Kind::Unsigned, 32)),
+        (FilterChoice::ScaleOffset { factor: 2 }, number(Kind::Float, 32)),
+        (FilterChoice::Szip { method: SzipMethod::Entropy, pixels_per_block: 6 }, number(Kind::Signed, 32)),
+        (FilterChoice::Zfp { mode: ZfpMode::Reversible }, number(Kind::Float, 32)),
+        (FilterChoice::Zfp { mode: ZfpMode::Rate(7.0) }, number(Kind::Signed, 32)),
+    ] {
+        let Ok(client_data) = choice.client_data(&ChunkFacts::new(&element, &shape)) else { continue };
+        let stages = vec![Stage { id: choice.id(), client_data }];
+        let case = Case { element_size: 4, shape: shape.to_vec(), mask: 0, stages };
+        let specs: Vec<_> = case.stages.iter().map(Stage::spec).collect();
+        let Ok(pipeline) = Pipeline::new(&specs, 4, raw.len(), &Registry::default()) else { continue };
+        let Ok((stored, _)) = pipeline.encode(&raw, &mut scratch) else { continue };
+        seeds.extend(case.encode().map(|header| [&header, stored].concat()));
+    }
+    assert_eq!(seeds.len(), 8);
+    seeds
 }
 
 /// Returns the chunks in `golden/files/blosc`.

@@ -11,8 +11,8 @@ use crate::error::{Error, RequestError, Result};
 /// Returns the stored description of a filter for chunks of this shape, with elements of `datatype` and this
 /// fill value.
 ///
-/// Errors: `Filter` if a parameter of the filter is out of range, if the filter is not for the datatype, or if
-/// a chunk is too long for the filter.
+/// Errors: `Filter` if a parameter of the filter is out of range, if the filter is not for the datatype, or
+/// if a chunk is too long for the filter.
 pub fn filter_spec(
     choice: &FilterChoice,
     (datatype, fill): (&Datatype, &FillBytes),

@@ -1,5 +1,6 @@
 """Filters: their numbers, and whether they are available."""
 
+from .._native import _filter_facts
 from ._objects import unsupported
 
 FILTER_ERROR, FILTER_NONE, FILTER_ALL, FILTER_RESERVED, FILTER_MAX = -1, 0, 0, 256, 65535
@@ -26,7 +27,8 @@ def get_filter_info(filter_code: int) -> int:
     """Returns the flags that say whether a filter decodes and encodes."""
     if not filter_avail(filter_code):
         raise RuntimeError(f"Filter info not retrieved (filter {filter_code} is not available)")
-    return FILTER_CONFIG_ENCODE_ENABLED | FILTER_CONFIG_DECODE_ENABLED
+    encodes = _filter_facts(filter_code)[2]
+    return FILTER_CONFIG_DECODE_ENABLED | (FILTER_CONFIG_ENCODE_ENABLED if encodes else 0)
 
 
 def register_filter(cls_pointer_address: int) -> bool:
