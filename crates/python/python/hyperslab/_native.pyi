@@ -192,11 +192,11 @@ def register_filter(
 
     Args:
         id: The registered number of the filter, from 256 to 65535.
-        decode: A function that gets the stored bytes, the client data of the filter as a tuple of integers,
-            and the number of bytes of a chunk. It returns the decoded bytes, as any object with the buffer
+        decode: A function that gets the stored bytes, the client data of the filter as a tuple of integers, and
+            the number of bytes of a chunk. It returns the decoded bytes, as any object with the buffer
             protocol.
-        encode: A function that gets the bytes of a chunk and the client data. It returns the bytes to store,
-            or None to store the chunk without the filter. Without this function, chunks can only be read.
+        encode: A function that gets the bytes of a chunk and the client data. It returns the bytes to store, or
+            None to store the chunk without the filter. Without this function, chunks can only be read.
 
     Raises:
         ValueError: The package has a filter of this number, or the number is out of range.
@@ -792,69 +792,63 @@ class Group(HLObject):
     ) -> Dataset:
         """Creates a dataset, and the missing groups on the way.
 
-                Arguments mean what they mean in h5py. If the data cannot be written, the dataset is removed again.
+        Arguments mean what they mean in h5py. If the data cannot be written, the dataset is removed again.
 
-                Args:
-                    name: The path of the dataset. Without a name (None), the dataset is deleted when the file is
-                        closed, unless a link to it is made.
-                    shape: The length of each axis, in elements. The default is the shape of `data`. Without `shape`
-                        and `data`, the dataset has no elements and its value is `Empty`.
-                    dtype: The dtype of the elements, or a committed datatype. The default is the dtype of `data`.
-                        Without `data` the dtype is "f4" (DeprecationWarning).
-                    data: The elements to write. The number of elements must match `shape`.
-                    chunks: The shape of a chunk in elements, or True for a shape of about 1 MiB with similar sides,
-                        or False for no chunks. With None, filters and `maxshape` choose as True does.
-                    compression: "gzip", "lzf", "szip", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`,
-                        `Blosc`, `Zstd`, `LZ4`, `Bitshuffle`, `Zfp`, `SZip`, `NBit`, `BZip2`, `Snappy`, or one of
-                        hdf5plugin), or a registered number of a filter. False and None: no filter.
-                    compression_opts: The level of gzip (0 to 9, the default is 4), the method and the elements of a
-                        block of szip (by default `("nn", 8)`), or the parameters of a filter given by its number.
-                    shuffle: True adds the shuffle filter.
-                    fletcher32: True adds a checksum to each chunk.
-                    scaleoffset: Stores differences from the smallest element of a chunk in few bits. For integers,
-                        the number of bits (0 and True: as many as needed; fewer lose values). For floats, the number
-                        of digits after the decimal point that are kept.
-                    maxshape: The largest length of each axis, None for no limit. `Dataset.resize` grows the dataset
-                        up to it.
-                    fillvalue: The value of elements that were never written, one element of the dtype. The default is
-                        0.
-                    fill_time: The stored rule for writing the fill value to new space: "ifset" (if a fill value is
-                        set; the default), "alloc" (always) or "never".
-                    track_times: True stores the current time as the time of the last modification.
-                    track_order: True lists the attributes in the order of creation.
-                    external: The external files that hold the elements: one name, or tuples of a name, the offset of
-                        the first byte and the size in bytes (2**64-1 for no limit). Such a dataset is contiguous, and
-                        can grow along its first axis. Files that do not exist are created.
-                    efile_prefix: The folder of external files with relative names. `${ORIGIN}` in it is the folder of
-                        this file. The environment variable HDF5_EXTFILE_PREFIX takes precedence. Without a folder,
-                        names are relative to the current folder; for reading also to the folder of this file.
-                    allow_unknown_filter: True accepts the number of a filter that the package does not have. Chunks
-                        are then stored without the filter.
-                    compact: True stores the elements in the header of the object: less than 64 KiB, no chunks.
-                    skip_fill_chunks: The initial `Dataset.skip_fill_chunks`. The default is the value given to
-                        `File`.
-                    others: The keywords `rdcc_nbytes`, `rdcc_nslots` and `rdcc_w0` of h5py have no effect
-                        (UserWarning).
+        Args:
+            name: The path of the dataset. Without a name (None), the dataset is deleted when the file is
+                closed, unless a link to it is made.
+            shape: The length of each axis, in elements. The default is the shape of `data`. Without `shape`
+                and `data`, the dataset has no elements and its value is `Empty`.
+            dtype: The dtype of the elements, or a committed datatype. The default is the dtype of `data`.
+                Without `data` the dtype is "f4" (DeprecationWarning).
+            data: The elements to write. The number of elements must match `shape`.
+            chunks: The shape of a chunk in elements, or True for a shape of about 1 MiB with similar sides,
+                or False for no chunks. With None, filters and `maxshape` choose as True does.
+            compression: "gzip", "lzf", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`, `Blosc`,
+                `Zstd`, `LZ4`, `Bitshuffle`, or one of hdf5plugin), or a registered number of a filter. False
+                and None: no filter.
+            compression_opts: The level of gzip (0 to 9, the default is 4), or the parameters of a filter
+                given by its number.
+            shuffle: True adds the shuffle filter.
+            fletcher32: True adds a checksum to each chunk.
+            scaleoffset: Not supported. Only None and False.
+            maxshape: The largest length of each axis, None for no limit. `Dataset.resize` grows the dataset
+                up to it.
+            fillvalue: The value of elements that were never written, one element of the dtype. The default is
+                0.
+            fill_time: The stored rule for writing the fill value to new space: "ifset" (if a fill value is
+                set; the default), "alloc" (always) or "never".
+            track_times: True stores the current time as the time of the last modification.
+            track_order: True lists the attributes in the order of creation.
+            external: The external files that hold the elements: one name, or tuples of a name, the offset of
+                the first byte and the size in bytes (2**64-1 for no limit). Such a dataset is contiguous, and
+                can grow along its first axis. Files that do not exist are created.
+            efile_prefix: The folder of external files with relative names. `${ORIGIN}` in it is the folder of
+                this file. The environment variable HDF5_EXTFILE_PREFIX takes precedence. Without a folder,
+                names are relative to the current folder; for reading also to the folder of this file.
+            allow_unknown_filter: True accepts the number of a filter that the package does not have. Chunks
+                are then stored without the filter.
+            compact: True stores the elements in the header of the object: less than 64 KiB, no chunks.
+            skip_fill_chunks: The initial `Dataset.skip_fill_chunks`. The default is the value given to
+                `File`.
+            others: The keywords `rdcc_nbytes`, `rdcc_nslots` and `rdcc_w0` of h5py have no effect
+                (UserWarning).
 
-                Returns:
-                    The dataset.
+        Returns:
+            The dataset.
 
-                Raises:
-                    ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
-                    TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
-        <<<<<<< ours
-                    NotImplementedError: `scaleoffset`, szip, property lists, `virtual_prefix`.
-        =======
-                    NotImplementedError: `external`, property lists, prefixes.
-        >>>>>>> theirs
+        Raises:
+            ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
+            TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
+            NotImplementedError: `scaleoffset`, szip, property lists, `virtual_prefix`.
 
-                Example:
-                    >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
-                    <HDF5 dataset "wind": shape (100, 50), type "<f4">
-                    >>> file.create_dataset("surface/levels", data=np.array([1000, 850, 500], "i4"))[:]
-                    array([1000,  850,  500], dtype=int32)
-                    >>> file.create_dataset("log", (0,), "f8", maxshape=(None,)).maxshape
-                    (None,)
+        Example:
+            >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
+            <HDF5 dataset "wind": shape (100, 50), type "<f4">
+            >>> file.create_dataset("surface/levels", data=np.array([1000, 850, 500], "i4"))[:]
+            array([1000,  850,  500], dtype=int32)
+            >>> file.create_dataset("log", (0,), "f8", maxshape=(None,)).maxshape
+            (None,)
         """
     def create_table(
         self,
