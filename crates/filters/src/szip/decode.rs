@@ -70,8 +70,7 @@ impl Decoder<'_> {
             }
             let end = at + block;
             if id == uncoded {
-                samples[at..end].fill(0);
-                append(reader, &mut samples[at..end], bits);
+                samples[at..end].iter_mut().for_each(|to| *to = sample(reader, bits));
             } else {
                 if start == 1 {
                     samples[at] = sample(reader, bits);
@@ -111,29 +110,25 @@ fn sample(reader: &mut BitReader<'_>, bits: u32) -> u32 {
 fn split(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) -> Option<()> {
     // A copy, which stays in registers.
     let mut bits = reader.clone();
-    bits.read_unaries(samples)?;
+    for to in &mut *samples {
+        *to = bits.read_unary()? << k;
+    }
     if k > 0 {
-        append(&mut bits, samples, k);
+        let mask = (1 << k) - 1;
+        for group in samples.chunks_mut((BitReader::MOST / k) as usize) {
+            #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
+            let mut rest = k * group.len() as u32;
+            let low = bits.read(rest);
+            for to in group {
+                rest -= k;
+                #[expect(clippy::cast_possible_truncation, reason = "fewer than 32 bits")]
+                let sample = (low >> rest & mask) as u32;
+                *to |= sample;
+            }
+        }
     }
     *reader = bits;
     Some(())
-}
-
-/// Appends `k` bits to each sample.
-#[inline]
-fn append(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) {
-    let mask = (1 << k) - 1;
-    for group in samples.chunks_mut((BitReader::MOST / k) as usize) {
-        #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
-        let mut rest = k * group.len() as u32;
-        let bits = reader.read(rest);
-        for to in group {
-            rest -= k;
-            #[expect(clippy::cast_possible_truncation, reason = "fewer than 32 bits")]
-            let low = (bits >> rest & mask) as u32;
-            *to = *to << k | low;
-        }
-    }
 }
 
 /// Undoes the preprocessor (CCSDS 121.0-B, section 5.2) and calls `put` with each sample.
@@ -150,14 +145,38 @@ pub(super) fn restore<T>(
     let (Some(to), Some((&first, rest))) = (slots.next(), samples.split_first()) else { return };
     put(to, first);
     let largest = coding.largest();
+    let half = largest / 2 + 1;
     let mut last = first;
-    for (to, &mapped) in slots.zip(rest) {
-        let step = (mapped >> 1) ^ (mapped & 1).wrapping_neg();
-        // Each sample waits for the one before it, so all that can be is computed without it.
-        let distance = mapped.div_ceil(2);
-        let highest = largest.wrapping_sub(distance);
-        let far = if last <= largest / 2 { mapped } else { mapped ^ largest };
-        last = if (distance <= last) & (last <= highest) { last.wrapping_add(step) } else { far };
-        put(to, last);
+    let slots = slots.zip(rest);
+    // The distance to the nearer end of the range is `last ^ flip`.
+    let flip = |last: u32| if last & half == 0 { 0 } else { largest };
+    let step = |mapped: u32| (mapped >> 1) ^ (mapped & 1).wrapping_neg();
+    if rest.iter().fold(0, |all, &mapped| all | mapped) <= largest / 16 {
+        // Small differences rarely reach the end of the range. The branch is foreseen, and then a sample
+        // waits only for the sum before it.
+        for (to, &mapped) in slots {
+            if mapped.div_ceil(2) > last ^ flip(last) {
+                last = far(mapped, flip(last));
+            } else {
+                last = last.wrapping_add(step(mapped));
+            }
+            put(to, last);
+        }
+    } else {
+        for (to, &mapped) in slots {
+            let flip = flip(last);
+            last = if mapped.div_ceil(2) <= last ^ flip {
+                last.wrapping_add(step(mapped))
+            } else {
+                mapped ^ flip
+            };
+            put(to, last);
+        }
     }
+}
+
+/// Returns the sample for a difference beyond the nearer end of the range.
+#[cold]
+fn far(mapped: u32, flip: u32) -> u32 {
+    mapped ^ flip
 }
