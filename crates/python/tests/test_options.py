@@ -144,11 +144,10 @@ def test_a_fill_value_must_be_one_element(tmp_path):
 
 @needs_ours
 @pytest.mark.parametrize("scaleoffset", [0, 1, True, 4, np.int32(0)])
-def test_the_scale_offset_filter_is_refused_whatever_its_parameter(tmp_path, scaleoffset):
+def test_zero_is_a_parameter_of_the_scale_offset_filter_and_false_is_none(tmp_path, scaleoffset):
     with hs.File(tmp_path / "f.h5", "w") as f:
-        with pytest.raises(NotImplementedError, match="scale-offset"):
-            f.create_dataset("d", data=np.arange(10), chunks=(5,), scaleoffset=scaleoffset)
-        assert not list(f)
+        d = f.create_dataset("d", data=np.arange(10), chunks=(5,), scaleoffset=scaleoffset)
+        assert d.filter_ids == (6,)
         for without in (None, False):
             assert f.create_dataset(f"d{without}", data=[1], scaleoffset=without).chunks is None
 
