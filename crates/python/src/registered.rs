@@ -40,11 +40,12 @@ pub(crate) fn registry() -> Arc<Registry> {
 ///
 /// Args:
 ///     id: The registered number of the filter, from 256 to 65535.
-///     decode: A function that gets the stored bytes, the client data of the filter as a tuple of integers,
-///         and the number of bytes of a chunk. It returns the decoded bytes, as any object with the buffer
-///         protocol.
-///     encode: A function that gets the bytes of a chunk and the client data. It returns the bytes to store,
-///         or None to store the chunk without the filter. Without this function, chunks can only be read.
+///     decode: A function that gets the stored bytes, the client data of the filter as a tuple of
+///         integers, and the number of bytes of a chunk. It returns the decoded bytes, as any object with
+///         the buffer protocol.
+///     encode: A function that gets the bytes of a chunk and the client data. It returns the bytes to
+///         store, or None to store the chunk without the filter. Without this function, chunks can only
+///         be read.
 ///
 /// Raises:
 ///     ValueError: The package has a filter of this number, or the number is out of range.

@@ -16,7 +16,7 @@ use hyperslab_format::name;
 use sha2::{Digest as _, Sha256};
 
 use crate::batches::{axes, batches};
-use crate::show::value::{Decoder, Value};
+use crate::show::value::{Decoder, Value, hex};
 use crate::show::{json, json_numbers};
 
 /// The most elements that are printed. Of more elements the checksums are printed.
@@ -111,7 +111,9 @@ impl Text<'_, '_> {
         let mut values = Values::new(attribute.dataspace.shape().iter().product());
         match self.decoder.attribute(attribute, usize::MAX) {
             Ok(found) => {
-                found.iter().for_each(|value| values.push(value));
+                for value in &found {
+                    values.push(value);
+                }
                 values.write("  ", self.out)
             }
             Err(_) => Ok(writeln!(self.out, "  values unreadable")?),
@@ -223,8 +225,7 @@ impl Values {
         if self.pushed.is_multiple_of(BLOCK) || self.pushed == self.count {
             let digest = self.hash.finalize_reset();
             let first = (self.pushed - 1) / BLOCK * BLOCK;
-            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            self.blocks.push(format!("values {first}:{} sha256 {hex}", self.pushed));
+            self.blocks.push(format!("values {first}:{} sha256 {}", self.pushed, hex(&digest)));
         }
     }
 

@@ -336,7 +336,8 @@ fn nested(list: Value, shape: &[u32]) -> Value {
     Value::List(items)
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Returns bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         // Writing to a string does not fail.

@@ -217,6 +217,7 @@ const MAX_STEPS: u64 = 1 << 26;
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::iter;
 
     use proptest::prelude::*;
 
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn boxes_that_overlap_too_often_are_refused() {
-        let nested: Vec<Block> = (0..20_000).map(|i| vec![i..100_000 - i]).collect();
+        let nested: Vec<Block> = (0..20_000).map(|i| iter::once(i..100_000 - i).collect()).collect();
         assert!(matches!(Union::new(1, &nested), Err(RequestError::TooMany { .. })));
     }
 }

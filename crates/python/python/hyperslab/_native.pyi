@@ -192,11 +192,12 @@ def register_filter(
 
     Args:
         id: The registered number of the filter, from 256 to 65535.
-        decode: A function that gets the stored bytes, the client data of the filter as a tuple of integers, and
-            the number of bytes of a chunk. It returns the decoded bytes, as any object with the buffer
-            protocol.
-        encode: A function that gets the bytes of a chunk and the client data. It returns the bytes to store, or
-            None to store the chunk without the filter. Without this function, chunks can only be read.
+        decode: A function that gets the stored bytes, the client data of the filter as a tuple of
+            integers, and the number of bytes of a chunk. It returns the decoded bytes, as any object with
+            the buffer protocol.
+        encode: A function that gets the bytes of a chunk and the client data. It returns the bytes to
+            store, or None to store the chunk without the filter. Without this function, chunks can only
+            be read.
 
     Raises:
         ValueError: The package has a filter of this number, or the number is out of range.
@@ -804,14 +805,16 @@ class Group(HLObject):
             data: The elements to write. The number of elements must match `shape`.
             chunks: The shape of a chunk in elements, or True for a shape of about 1 MiB with similar sides,
                 or False for no chunks. With None, filters and `maxshape` choose as True does.
-            compression: "gzip", "lzf", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`, `Blosc`,
-                `Zstd`, `LZ4`, `Bitshuffle`, or one of hdf5plugin), or a registered number of a filter. False
-                and None: no filter.
-            compression_opts: The level of gzip (0 to 9, the default is 4), or the parameters of a filter
-                given by its number.
+            compression: "gzip", "lzf", "szip", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`,
+                `Blosc`, `Zstd`, `LZ4`, `Bitshuffle`, `Zfp`, `SZip`, `NBit`, `BZip2`, `Snappy`, or one of
+                hdf5plugin), or a registered number of a filter. False and None: no filter.
+            compression_opts: The level of gzip (0 to 9, the default is 4), the method and the elements of a
+                block of szip (by default `("nn", 8)`), or the parameters of a filter given by its number.
             shuffle: True adds the shuffle filter.
             fletcher32: True adds a checksum to each chunk.
-            scaleoffset: Not supported. Only None and False.
+            scaleoffset: Stores differences from the smallest element of a chunk in few bits. For integers,
+                the number of bits (0 and True: as many as needed; fewer lose values). For floats, the number
+                of digits after the decimal point that are kept.
             maxshape: The largest length of each axis, None for no limit. `Dataset.resize` grows the dataset
                 up to it.
             fillvalue: The value of elements that were never written, one element of the dtype. The default is
@@ -840,7 +843,7 @@ class Group(HLObject):
         Raises:
             ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
             TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
-            NotImplementedError: `scaleoffset`, szip, property lists, `virtual_prefix`.
+            NotImplementedError: Property lists, `virtual_prefix`.
 
         Example:
             >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")

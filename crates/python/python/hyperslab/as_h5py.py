@@ -16,7 +16,9 @@ import os
 import runpy
 import sys
 import types
+from collections.abc import Sequence
 from functools import partial
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -46,18 +48,17 @@ def _module() -> types.ModuleType:
     h5py.__path__ = []
     h5py.__file__ = __file__
     h5py.__package__ = "h5py"
-    h5py.__getattr__ = hyperslab.__getattr__  # type: ignore[method-assign]
+    vars(h5py).update(__getattr__=hyperslab.__getattr__, __version__=low.version.version, _hl=hl)
     sys.modules["h5py"] = h5py
     for name in filter(partial(hasattr, hyperslab), hyperslab.H5PY_NAMES):
         setattr(h5py, name, getattr(hyperslab, name))
     for name in low.MODULES:
         sys.modules[f"h5py.{name}"] = module = importlib.import_module(f"hyperslab.low.{name}")
         setattr(h5py, name, module)
-    h5py._hl = sys.modules["h5py._hl"] = hl  # type: ignore[attr-defined]
+    sys.modules["h5py._hl"] = hl
     for name in hl.MODULES:
         sys.modules[f"h5py._hl.{name}"] = module = importlib.import_module(f"hyperslab.low.hl.{name}")
         setattr(hl, name, module)
-    h5py.__version__ = low.version.version  # type: ignore[attr-defined]
     return h5py
 
 
@@ -75,10 +76,12 @@ _HOMES = {
 }
 
 
-class _OwnTests:
+class _OwnTests(MetaPathFinder):
     """Finds the tests of h5py in the installed h5py: `pytest --pyargs h5py.tests` runs them."""
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+    def find_spec(
+        self, name: str, path: "Sequence[str] | None" = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name != "h5py.tests":
             return None
         try:
@@ -101,7 +104,7 @@ def _stand_in() -> types.ModuleType:
     h5py = _module()
     for name, home in _HOMES.items():
         getattr(hyperslab, name).__module__ = home
-    sys.meta_path.append(_OwnTests())  # type: ignore[arg-type]
+    sys.meta_path.append(_OwnTests())
     # After the folder of the program, which has its own modules.
     sys.path.insert(1, str(STAND_IN))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
