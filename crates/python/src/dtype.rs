@@ -240,8 +240,8 @@ impl<'py> Translator<'py> {
                 "Insufficient precision in available types to represent {place:?}"
             )));
         };
-        let memory = Float::ieee(size, float.order).filter(|memory| memory.size < 16).unwrap_or(float);
-        self.plain(self.named(&format!("{sign}f{size}"))?, Datatype::Float(memory))
+        let memory = Datatype::Float(numpy_float(size, &float));
+        self.plain(self.named(&format!("{sign}f{size}"))?, memory)
     }
 
     fn complex(&self, complex: &Complex) -> PyResult<Level<'py>> {
@@ -257,8 +257,8 @@ impl<'py> Translator<'py> {
             )));
         }
         let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
-        let part = Float::ieee(base.size, base.order).filter(|part| part.size < 16).unwrap_or(*base);
-        self.plain(descr, Datatype::Complex(Complex { base: Box::new(Datatype::Float(part)) }))
+        let part = Datatype::Float(numpy_float(base.size, base));
+        self.plain(descr, Datatype::Complex(Complex { base: Box::new(part) }))
     }
 
     /// Returns the form of a compound of two floats `r` and `i`: h5py's complex numbers before HDF5 2.0.
@@ -269,7 +269,8 @@ impl<'py> Translator<'py> {
         let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
         let mut offset = 0;
         let members = compound.members.iter().map(|member| {
-            let member = Member { offset, ..member.clone() };
+            let datatype = Datatype::Float(numpy_float(base.size, base));
+            let member = Member { offset, datatype, name: member.name.clone() };
             offset += base.size;
             member
         });
@@ -452,6 +453,17 @@ impl<'py> Translator<'py> {
 /// precision.
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
+
+/// Returns the layout of NumPy's float of `size` bytes, in the byte order of `stored`. The `longdouble` of x86 has
+/// the extended precision; on other processors only what is stored as they have it is read.
+fn numpy_float(size: u32, stored: &Float) -> Float {
+    let known = match size {
+        16 if cfg!(target_arch = "x86_64") => Some(Float::EXTENDED.in_order(stored.order)),
+        16 => None,
+        _ => Float::ieee(size, stored.order),
+    };
+    known.unwrap_or(*stored)
+}
 
 /// Whether h5py reads a compound as complex numbers: it has two members `r` and `i` of the same float type.
 fn is_complex(compound: &Compound) -> bool {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from soundness import CHECKS
+from listed import account, outcomes_of
 from support import IS_H5PY
 
 HERE = Path(__file__).parent / "pandas_own"
@@ -42,13 +42,6 @@ def run(root):
 @pytest.mark.skipif(IS_H5PY, reason="about hyperslab's pandas")
 def test_what_the_tests_of_pandas_read_is_read_here_except_what_is_listed_with_a_reason(tmp_path):
     outcomes, compared = run(tmp_path)
-    listed = {test for tests in CANNOT.values() for test in tests}
-    failed = {name: said for name, (outcome, said) in outcomes.items() if outcome == "failed"}
-    unlisted = {name: said for name, said in failed.items() if name not in listed}
-    assert not unlisted, "\n".join(f"{name}: {said}" for name, said in unlisted.items())
-    needless = [name for name in listed if name not in failed]
-    assert not needless, f"remove these from cannot.toml, because they pass or no longer exist: {needless}"
-    passed = sum(outcome == "passed" for outcome, _ in outcomes.values())
-    CHECKS.said.append(f"pandas' own tests: {passed} passed, {compared} reads compared")
-    CHECKS.said += [f"  {len(tests)} cannot: {reason}" for reason, tests in CANNOT.items()]
+    failed, passed = outcomes_of(outcomes)
+    account(f"pandas' own tests: {passed} passed, {compared} reads compared", failed, CANNOT)
     assert passed > 400 and compared > 500, (passed, compared)

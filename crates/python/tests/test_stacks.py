@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from soundness import CHECKS
+from listed import account, outcomes_of
 from support import IS_H5PY
 
 HERE = Path(__file__).parent / "stacks"
@@ -52,16 +52,8 @@ def outcomes(suite, root):
 def test_a_suite_passes_except_for_tests_listed_with_a_reason(name, tmp_path):
     suite = SUITES[name]
     found = outcomes(suite, tmp_path)
-    listed = {test for tests in suite["cannot"].values() for test in tests}
-    either = {test for tests in suite["either"].values() for test in tests}
-    failed = {test: said for test, (outcome, said) in found.items() if outcome == "failed"}
-    unlisted = {test: said for test, said in failed.items() if test not in listed | either}
-    assert not unlisted, "\n".join(f"{test}: {said}" for test, said in unlisted.items())
-    needless = [test for test in listed if test not in failed]
-    assert not needless, f"remove these from suites.toml, because they pass or no longer exist: {needless}"
-    passed = sum(outcome == "passed" for outcome, _ in found.values())
-    CHECKS.said.append(f"the suite of {name}: {passed} passed")
-    CHECKS.said += [f"  {len(tests)} cannot: {reason}" for reason, tests in suite["cannot"].items()]
+    failed, passed = outcomes_of(found)
+    account(f"the suite of {name}: {passed} passed", failed, suite["cannot"], suite["either"], "suites.toml")
     assert passed >= suite["least"], passed
 
 

@@ -1,4 +1,4 @@
-//! What the superblock extension states of the whole file (spec II.C). It is read once, when the file is opened.
+//! What the superblock extension states of the whole file (spec II.C), read when the file is opened.
 
 use hyperslab_format::message::small::{BTreeK, SharedMessages};
 
