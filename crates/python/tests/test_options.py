@@ -158,8 +158,7 @@ def test_zero_is_a_parameter_of_the_scale_offset_filter_and_false_is_none(tmp_pa
     [
         ({"dcpl": object()}, NotImplementedError, "dcpl"),
         ({"dapl": object()}, NotImplementedError, "dapl"),
-        ({"efile_prefix": "x"}, NotImplementedError, "efile_prefix"),
-        ({"external": [("x", 0, 1)]}, NotImplementedError, "external"),
+        ({"external": [("x", 0, 1)]}, ValueError, "external files: they are smaller"),
         ({"compact": True, "chunks": (2,)}, ValueError, "compact"),
         ({"compact": True, "compression": "gzip"}, ValueError, "compact"),
         ({"compact": True, "maxshape": (None,)}, ValueError, "compact"),
