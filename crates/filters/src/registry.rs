@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
@@ -65,6 +65,12 @@ pub struct Registry {
 type Others = Arc<dyn Fn(FilterId, &Parameters<'_>) -> Arc<dyn Filter> + Send + Sync>;
 
 impl Registry {
+    /// Returns the default registry, which all callers share.
+    pub fn shared() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Registry>> = LazyLock::new(Arc::default);
+        Arc::clone(&SHARED)
+    }
+
     /// Returns a registry without filters.
     pub const fn empty() -> Self {
         Self { constructors: BTreeMap::new(), others: None }

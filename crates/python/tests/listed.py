@@ -20,6 +20,6 @@ def account(counts, failed, cannot, either=None, where="cannot.toml"):
 
 
 def outcomes_of(found):
-    """Returns {test: message} of the failed tests of {test: (outcome, message)}, and the number of passed ones."""
+    """Returns {test: message} of the failed tests in {test: (outcome, message)}, and how many passed."""
     failed = {name: said for name, (outcome, said) in found.items() if outcome == "failed"}
     return failed, sum(outcome == "passed" for outcome, _ in found.values())

@@ -57,7 +57,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { data: false, max_chunk_bytes: 4 << 30, registry: Arc::default() }
+        Self { data: false, max_chunk_bytes: 4 << 30, registry: Registry::shared() }
     }
 }
 

@@ -164,6 +164,13 @@ fn integers((least, most): (i128, i128), op: Comparison, value: &Value) -> Inter
     match (is_none, is_all) {
         (true, _) => Interval::Empty,
         (_, true) => Interval::Between { low: Unbounded, high: Unbounded, is_exact: true },
+        // The neighbour is included instead: an interval between two neighbours is then seen to be empty.
+        _ if is_exact && op == Comparison::Less => {
+            Interval::Between { low: Unbounded, high: Included(Key::Int(up - 1)), is_exact }
+        }
+        _ if is_exact && op == Comparison::Greater => {
+            Interval::Between { low: Included(Key::Int(down + 1)), high: Unbounded, is_exact }
+        }
         // A key of the column has the column's bytes.
         _ => between(op, Key::Int(down.clamp(least, most)), Key::Int(up.clamp(least, most)), is_exact),
     }

@@ -61,7 +61,6 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Returns whether the file is created, given whether it is empty.
     /// Whether the file is opened for writing.
     pub(super) fn writes(self) -> bool {
         self.write || self.create || self.create_new || self.truncate
@@ -81,6 +80,7 @@ impl Access {
         self.truncate || self.create_new
     }
 
+    /// Returns whether the file is created, given whether it is empty.
     pub(super) fn makes(self, is_empty: bool) -> bool {
         match self.creates() {
             Create::No => self.truncate,
@@ -99,7 +99,7 @@ impl Default for OpenOptions {
             chunk_cache_bytes: 64 << 20,
             locking: Locking::default(),
             swmr: false,
-            registry: Arc::default(),
+            registry: Registry::shared(),
             commit: CommitOptions::default(),
             version: None,
             user_block: 0,
