@@ -454,8 +454,8 @@ impl<'py> Translator<'py> {
 const FLOATS: [(u32, u8, i64, i64); 4] =
     [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
 
-/// Returns the layout of NumPy's float of `size` bytes, in the byte order of `stored`. The `longdouble` of x86
-/// has the extended precision. On other processors, layouts are read that are those of the processor.
+/// Returns the layout of NumPy's float of `size` bytes, in the byte order of `stored`. The `longdouble` of
+/// x86 has the extended precision. On other processors, only layouts of the processor are read.
 fn numpy_float(size: u32, stored: &Float) -> Float {
     let known = match size {
         16 if cfg!(target_arch = "x86_64") => Some(Float::EXTENDED.in_order(stored.order)),
