@@ -95,7 +95,7 @@ impl Dataset {
         };
         let touched = view.touched(&axes);
         let sources = self.open_all(&touched)?;
-        let mut given = 0_u64;
+        let (mut given, mut planned) = (0_u64, 0);
         let mut work: Vec<Work> = Vec::new();
         let mut is_filled = false;
         let total = what.count(&view.shape)?;
@@ -108,8 +108,8 @@ impl Dataset {
             work.push(Work { source, file: Arc::clone(&part.file), pieces: Vec::new() });
             mapping.pieces(&axes, &mut |piece| {
                 given = given.saturating_add(piece.place.result.iter().map(|dim| dim.count).product());
-                let planned: usize = work.iter().map(|work| work.pieces.len()).sum::<usize>();
-                if planned >= BATCH {
+                if planned == BATCH {
+                    planned = 0;
                     // More boxes follow, so the elements without a source are not known yet.
                     if !is_filled {
                         self.fill(&state, view, what, dst, &options)?;
@@ -125,7 +125,10 @@ impl Dataset {
                         .collect();
                     run(done, &shape, size, dst, &options, chain)?;
                 }
-                work.last_mut().into_iter().for_each(|work| work.pieces.push(piece.clone()));
+                planned += 1;
+                if let Some(work) = work.last_mut() {
+                    work.pieces.push(piece);
+                }
                 Ok::<(), Error>(())
             })?;
         }
