@@ -24,6 +24,7 @@ ORDER = (
     "netcdf",
     "commit",
     "repack",
+    "virtual",
     "checking",
     "ingest",
     "expressions",

@@ -25,13 +25,32 @@ pub(super) struct Media {
     pub(super) medium: Option<Arc<dyn Driver>>,
     /// The same driver, or an overlay on it if a crash interrupted a commit.
     pub(super) view: Option<Arc<dyn Driver>>,
+    /// The first bytes of a file that no program changes, from the superblock on. The opening reads them at
+    /// once, and a small file has all its metadata there.
+    front: Vec<u8>,
     /// The reason why there is no driver, if there is none.
     pub(super) gone: RequestError,
 }
 
 impl Media {
     fn new(medium: Arc<dyn Driver>, view: Arc<dyn Driver>) -> Self {
-        Self { medium: Some(medium), view: Some(view), gone: RequestError::Closed }
+        Self { medium: Some(medium), view: Some(view), front: Vec::new(), gone: RequestError::Closed }
+    }
+
+    fn none(gone: RequestError) -> Self {
+        Self { medium: None, view: None, front: Vec::new(), gone }
+    }
+
+    /// Fills `dst` with the bytes at `at`, of a file whose superblock is at `base`.
+    pub(super) fn read(&self, base: u64, at: Addr, dst: &mut [u8]) -> Result<()> {
+        let view = self.view.as_ref().ok_or_else(|| self.gone.clone())?;
+        let from = usize::try_from(at.get()).unwrap_or(usize::MAX);
+        if let Some(known) = self.front.get(from..from.saturating_add(dst.len())) {
+            dst.copy_from_slice(known);
+            return Ok(());
+        }
+        let offset = base.saturating_add(at.get());
+        view.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
     }
 }
 
@@ -46,7 +65,9 @@ impl Store {
         if report.superblock().is_marked_swmr() {
             return Self::open_following(driver, metadata_cache_bytes);
         }
-        Self::found(&report, driver, metadata_cache_bytes)
+        let store = Self::found(&report, driver, metadata_cache_bytes)?;
+        store.media.write().front = report.into_front();
+        Ok(store)
     }
 
     /// Opens a file for reading that another program may write meanwhile (SWMR).
@@ -173,6 +194,7 @@ impl Store {
         if media.view.is_some() {
             media.view = view;
         }
+        media.front = if self.follows { Vec::new() } else { report.into_front() };
         self.set_len(len);
         self.cache.clear();
         // Last, so that a thread that sees the new generation finds no stale blocks in the cache.
@@ -200,6 +222,7 @@ impl Store {
         let medium = {
             let mut media = self.media.write();
             media.view = None;
+            media.front = Vec::new();
             media.medium.take()
         };
         self.cache.clear();
@@ -215,8 +238,7 @@ impl Store {
 
     /// Makes the file of a forked child unreadable.
     pub fn give_up(&mut self) {
-        *self.media.untimely().write() =
-            Media { medium: None, view: None, gone: RequestError::ForkedInChange };
+        *self.media.untimely().write() = Media::none(RequestError::ForkedInChange);
     }
 
     /// Returns the store for a forked child. It shows the file at the fork, uncommitted changes included,
@@ -228,7 +250,7 @@ impl Store {
         let is_whole = writing.as_ref().is_none_or(Option::is_some);
         let media = match self.media.untimely().try_read_recursive() {
             Some(media) if is_whole => media.clone(),
-            _ => Media { medium: None, view: None, gone: RequestError::ForkedInChange },
+            _ => Media::none(RequestError::ForkedInChange),
         };
         Self {
             number: self.number,
@@ -259,7 +281,7 @@ fn inspect(driver: &dyn Driver) -> Result<Report> {
 
 /// Returns the length of the file from the superblock on. Errors if the file is incomplete.
 fn checked_len(report: &Report, view: &dyn Driver) -> Result<u64> {
-    let file_len = view.len().map_err(Error::io("length", 0, 0))?;
+    let file_len = report.view_len();
     check_whole(report.superblock(), view, report.superblock_at(), file_len)?;
     Ok(file_len - report.superblock_at())
 }

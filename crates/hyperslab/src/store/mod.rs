@@ -233,8 +233,10 @@ impl Store {
     /// Fills `dst` with the bytes at `at`. The caller has checked the bounds.
     pub fn read_raw(&self, at: Addr, dst: &mut [u8]) -> Result<()> {
         self.check_readable()?;
-        let offset = self.base.saturating_add(at.get());
-        self.driver()?.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
+        if self.is_closing.load(Ordering::Acquire) {
+            return Err(RequestError::Closed.into());
+        }
+        self.media.read().read(self.base, at, dst)
     }
 
     /// Errors if a commit failed half-way: the file may then hold neither the old state nor the new one.

@@ -139,13 +139,27 @@ impl Report {
     /// Returns the file as it is after the action, for reading: `driver` itself, or an overlay that writes
     /// nothing.
     pub fn view(&self, driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
-        if !matches!(self.action, Action::Unguard | Action::Redo) {
+        if !self.has_overlay() {
             return driver;
         }
         let overwrites = self.journal.iter().flat_map(|journal| &journal.overwrites);
         let mut patches: Vec<_> = overwrites.map(|entry| (entry.offset, entry.bytes.clone())).collect();
         patches.push((self.place.at, self.image.clone()));
         Arc::new(Overlay::new(driver, patches, self.len_bytes()))
+    }
+
+    /// Returns the length of the [`view`](Self::view).
+    pub fn view_len(&self) -> u64 {
+        if self.has_overlay() { self.len_bytes() } else { self.place.file_len }
+    }
+
+    fn has_overlay(&self) -> bool {
+        matches!(self.action, Action::Unguard | Action::Redo)
+    }
+
+    /// Returns the first bytes of the [`view`](Self::view) from the superblock on, if they are known.
+    pub fn into_front(self) -> Vec<u8> {
+        if self.has_overlay() { Vec::new() } else { self.place.bytes }
     }
 
     fn refuse(&mut self, why: &'static str) {
@@ -180,8 +194,8 @@ fn without_images(
     decoded: hyperslab_format::Result<Superblock>,
 ) -> Result<Report> {
     let superblock = decoded?;
-    let mut image = place.bytes.clone();
-    image.truncate(superblock.encoded_len(superblock.widths(), &()));
+    let len = superblock.encoded_len(superblock.widths(), &());
+    let image = place.bytes.get(..len).unwrap_or(&place.bytes).to_vec();
     let is_guarded = superblock.is_guarded(place.file_len);
     let seal = if is_guarded { Seal::Guarded } else { Seal::Before };
     let image = guard::clear(&image).filter(|_| is_guarded).unwrap_or(image);
@@ -296,7 +310,7 @@ pub fn act(driver: &dyn Driver, report: &Report) -> Result<()> {
 fn locate(driver: &dyn Driver) -> Result<Place> {
     let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
     for at in Superblock::candidate_offsets(file_len) {
-        let len = usize::try_from(file_len - at).unwrap_or(usize::MAX).min(SUPERBLOCK_PREFIX);
+        let len = usize::try_from(file_len - at).unwrap_or(usize::MAX).min(FRONT);
         let mut bytes = vec![0; len];
         journal::read(driver, at, &mut bytes)?;
         if Superblock::is_signature(&bytes) {
@@ -306,8 +320,9 @@ fn locate(driver: &dyn Driver) -> Result<Place> {
     Err(broken::<Superblock>(Addr::new(0), ErrorKind::NotHdf5 { file_len }))
 }
 
-/// Enough bytes for every version of the superblock.
-const SUPERBLOCK_PREFIX: usize = 512;
+/// The bytes that are read to find the superblock: a page of memory. They cost as much as a few bytes, and
+/// begin with the metadata of most small files.
+const FRONT: usize = 4096;
 
 const CHANGED: &str = "it was changed by another program while a transaction was unfinished";
 const CUT_SHORT: &str = "it was cut short while a transaction was unfinished";

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import is_datatype, numpy_dtype
 from ._create import _fill
-from ._native import Dataset, Datatype, Group
+from ._native import Dataset, Group
 from ._shapes import lengths
 
 UNLIMITED = 2**64 - 1
@@ -274,7 +275,7 @@ def create_virtual_dataset(
     if layout._filename is not None and layout._filename != filename:
         raise Exception(f"{filename!r} != {layout._filename!r}")
     dtype = layout.dtype
-    kind = dtype.dtype if isinstance(dtype, Datatype) else np.dtype(dtype)
+    kind = numpy_dtype(dtype)
     sides = [
         (_given(one.vspace), "." if one.file_name == filename else one.file_name, one.dset_name, _given(one.src_space))
         for one in layout.sources
@@ -284,7 +285,7 @@ def create_virtual_dataset(
         {
             "shape": layout.shape,
             "maxshape": layout.maxshape,
-            "dtype": dtype if isinstance(dtype, Datatype) else kind,
+            "dtype": dtype if is_datatype(dtype) else kind,
             "chunks": None,
             "compact": False,
             "external": [],

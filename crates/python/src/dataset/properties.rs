@@ -319,6 +319,12 @@ impl Dataset {
         self.core.set_virtual_prefix(prefix);
     }
 
+    /// The folder that was set, or None.
+    #[getter]
+    fn _virtual_prefix(&self) -> Option<String> {
+        Some(self.core.virtual_prefix()).filter(|prefix| !prefix.is_empty())
+    }
+
     /// Returns the mappings: for each the elements of this dataset, the file, the dataset, the elements of
     /// the source, and whether the source is missing if `find` is true.
     fn _virtual_sources<'py>(&self, py: Python<'py>, find: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {

@@ -3,8 +3,8 @@
 use std::env;
 #[cfg(unix)]
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 #[cfg(unix)]
 use hyperslab_format::name;
@@ -67,7 +67,8 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
         }
         opened => opened,
     };
-    first(name, candidates(&on_disk(name), from.path(), &prefixes), open)
+    let on_disk = on_disk(name);
+    first(name, candidates(&on_disk, from.path(), &prefixes), open)
 }
 
 /// Opens the file `name` that a virtual dataset in `from` names (spec III.F). `prefix` is a folder to search,
@@ -86,11 +87,16 @@ pub(in crate::object) fn open_source(
         let origin = from.path().and_then(Path::parent).unwrap_or(Path::new("."));
         prefixes = format!("{}{rest}", origin.display());
     }
-    first(name, candidates(&on_disk(name), from.path(), &prefixes), |path| options.open(path))
+    let on_disk = on_disk(name);
+    first(name, candidates(&on_disk, from.path(), &prefixes), |path| options.open(path))
 }
 
 /// Opens the first of the files that exists.
-fn first(name: &str, candidates: Vec<PathBuf>, open: impl Fn(&Path) -> Result<File>) -> Result<File> {
+fn first(
+    name: &str,
+    candidates: impl Iterator<Item = PathBuf>,
+    open: impl Fn(&Path) -> Result<File>,
+) -> Result<File> {
     for candidate in candidates {
         match open(&candidate) {
             Err(error) if is_absent(&error) => {}
@@ -103,20 +109,23 @@ fn first(name: &str, candidates: Vec<PathBuf>, open: impl Fn(&Path) -> Result<Fi
 /// Returns the paths to try, in order: the absolute name; then the name (for an absolute name, only its last
 /// component) under each prefix, beside the linking file, in the current directory, and beside the target of
 /// the linking file if that file was opened through a symbolic link.
-fn candidates(name: &Path, from: Option<&Path>, prefixes: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut relative = name;
-    if name.is_absolute() {
-        found.push(name.to_owned());
-        relative = name.file_name().map_or(name, Path::new);
-    }
+///
+/// Only the last of them needs the system, so a name that is found before costs no call.
+fn candidates<'a>(
+    name: &'a Path,
+    from: Option<&'a Path>,
+    prefixes: &'a str,
+) -> impl Iterator<Item = PathBuf> + use<'a> {
+    let is_absolute = name.is_absolute();
+    let relative = if is_absolute { name.file_name().map_or(name, Path::new) } else { name };
+    let beside = move |file: &Path| file.parent().map(|directory| directory.join(relative));
     let prefixes = prefixes.split(':').filter(|prefix| !prefix.is_empty());
-    found.extend(prefixes.map(|prefix| Path::new(prefix).join(relative)));
-    found.extend(from.and_then(Path::parent).map(|directory| directory.join(relative)));
-    found.push(relative.to_owned());
-    let real = from.and_then(|from| from.canonicalize().ok());
-    found.extend(real.as_deref().and_then(Path::parent).map(|directory| directory.join(relative)));
-    found
+    let absolute = is_absolute.then(|| name.to_owned()).into_iter();
+    absolute
+        .chain(prefixes.map(move |prefix| Path::new(prefix).join(relative)))
+        .chain(from.and_then(beside))
+        .chain(iter::once(relative.to_owned()))
+        .chain(iter::once_with(move || beside(&from?.canonicalize().ok()?)).flatten())
 }
 
 /// Returns the name of a file that a link stores, as the system knows it: any bytes on Unix.
@@ -142,7 +151,7 @@ mod tests {
 
     fn paths(name: &str, from: Option<&str>, prefixes: &str) -> Vec<String> {
         let found = candidates(Path::new(name), from.map(Path::new), prefixes);
-        found.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+        found.map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     #[test]

@@ -140,7 +140,12 @@ impl File {
         let identity = driver.identity().map_err(failed)?;
         let place = {
             let mut places = PLACES.get(|_| Mutex::default()).lock();
-            places.retain(|_, place| Arc::strong_count(place) > 1);
+            // The places of closed files are dropped once in as many openings as there are places.
+            if places.len() == places.capacity() {
+                places.retain(|_, place| Arc::strong_count(place) > 1);
+                let left = places.len();
+                places.reserve(left + 1);
+            }
             Arc::clone(places.entry(identity).or_default())
         };
         // No other thread opens or closes the file meanwhile.

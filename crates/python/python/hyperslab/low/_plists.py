@@ -310,6 +310,9 @@ class PropDCID(PropOCID):
 
     def set_virtual(self, vspace: Any, src_file: bytes, src_dset: bytes, src_space: Any) -> None:
         """Maps a selection of the dataset to a selection of a source."""
+        from ._mappings import mapped
+
+        mapped(vspace, src_file, src_dset, src_space)
         self._values["layout"] = _VIRTUAL
         self._values.setdefault("virtual", []).append((vspace.copy(), src_file, src_dset, src_space.copy()))
 

@@ -11,9 +11,11 @@ from .. import _create
 from .._chunks import StoreInfo as StoreInfo
 from .._native import Dataset as _Dataset
 from .._native import DatasetID as _DatasetID
+from .._virtual import VirtualLayout, create_virtual_dataset
 from . import _transfer, h5s
 from ._access import PropDAID
-from ._objects import name_text, unsupported
+from ._mappings import mapped
+from ._objects import name_text
 from ._plists import PropDCID
 from ._types import TypeID, type_of, typewrap
 
@@ -31,6 +33,9 @@ _access: "WeakKeyDictionary[Any, PropDAID]" = WeakKeyDictionary()
 def keep_access(dataset: Any, plist: PropDAID) -> None:
     """Keeps the property list with which a dataset was opened."""
     _access[dataset] = plist
+    prefix = plist.get_virtual_prefix()
+    if prefix:
+        dataset._set_virtual_prefix(os.fsdecode(prefix))
 
 
 class DatasetID(_DatasetID):
@@ -147,7 +152,7 @@ def create(
     plist = PropDCID() if dcpl is None else dcpl
     layout = plist.get_layout()
     if layout == VIRTUAL:
-        raise unsupported("h5d.create of a virtual dataset", "use Group.create_virtual_dataset")
+        return _create_virtual(loc, name, tid, space, plist, dapl)
     is_null = space.get_simple_extent_type() == h5s.NULL
     fill = plist._values.get("fill")
     made = _create.create_dataset(
@@ -165,6 +170,20 @@ def create(
         external=plist._values.get("external"),
         _pipeline=[(code, flags, list(values)) for code, flags, values, _ in plist._filters()],
         _allocation=plist._values.get("alloc_time"),
+    )
+    if dapl is not None:
+        keep_access(made, dapl.copy())
+    return made.id
+
+
+def _create_virtual(
+    loc: Any, name: "bytes | str | None", tid: TypeID, space: h5s.SpaceID, plist: PropDCID, dapl: "PropDAID | None"
+) -> Any:
+    layout = VirtualLayout(space.shape, tid, space._most)
+    layout.sources = [mapped(*mapping) for mapping in plist._virtual()]
+    fill = plist._values.get("fill")
+    made = create_virtual_dataset(
+        loc._object, None if name is None else name_text(name), layout, None if fill is False else fill
     )
     if dapl is not None:
         keep_access(made, dapl.copy())

@@ -10,6 +10,7 @@ from ._access import PropDAID as PropDAID
 from ._access import PropDXID as PropDXID
 from ._access import PropFAID as PropFAID
 from ._access import PropLAID as PropLAID
+from ._mappings import mappings_of
 from ._plists import CRT_ORDER_INDEXED as CRT_ORDER_INDEXED
 from ._plists import CRT_ORDER_TRACKED as CRT_ORDER_TRACKED
 from ._plists import PropClassID as PropClassID
@@ -93,6 +94,8 @@ def _creation_of_dataset(dataset: Dataset) -> PropDCID:
     made._values["filters"] = [
         (code, flags, tuple(values), (name or "").encode()) for code, flags, name, values in identifier._pipeline
     ]
+    if dataset.is_virtual:
+        made._values["virtual"] = mappings_of(dataset)
     if layout == 1 and dataset.external:
         made._values["external"] = [(name.encode(), offset, size) for name, offset, size in dataset.external]
     return made
