@@ -6,7 +6,7 @@ import numpy as np
 
 from .._virtual import UNLIMITED, Space, VDSmap, virtual_sources
 from ._objects import unsupported
-from ._spaces import All, Blocks, Elements, Nothing, Regular
+from ._spaces import All, Blocks, Elements, Nothing, Regular, regular_of
 from .h5s import SIMPLE, SpaceID
 
 
@@ -51,7 +51,8 @@ def shown(space: Space, shape: "tuple[int, ...] | None") -> SpaceID:
     elif space.kind == "blocks":
         corners = [np.asarray(corner, dtype="i8") for corner in space.data]
         parts = [np.indices(last - first + 1).reshape(len(shape), -1).T + first for first, last in corners]
-        made._selection = Blocks(np.unique(np.concatenate(parts), axis=0))
+        points = np.unique(np.concatenate(parts), axis=0)
+        made._selection = regular_of(points) or Blocks(points)
     return made
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._selections import MultiBlockSlice as MultiBlockSlice
-from ._spaces import Blocks, Elements, Regular, _regular
+from ._spaces import Blocks, Elements, Regular, regular_of
 from .h5s import SELECT_SET, SpaceID
 
 
@@ -30,7 +30,7 @@ class Selector:
             space.select_hyperslab(start, counts, tuple(step or 1 for step in found), op=SELECT_SET)
             return start, counts, result
         points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1).astype("i8")
-        space._selection = _regular(points) or Blocks(points)
+        space._selection = regular_of(points) or Blocks(points)
         return tuple(int(axis[0]) for axis in axes), counts, result
 
 

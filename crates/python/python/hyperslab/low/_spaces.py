@@ -207,10 +207,10 @@ def combine(mine: Selection, other: Selection, op: int, shape: Shape) -> Selecti
         raise ValueError(f"Invalid operation on selections: {op}")
     flat = _OPERATIONS[op](_flat(mine, shape), _flat(other, shape))
     points = np.stack(np.unravel_index(flat, shape), axis=1).astype("i8")
-    return _regular(points) or Blocks(points)
+    return regular_of(points) or Blocks(points)
 
 
-def _regular(points: Any) -> "Regular | None":
+def regular_of(points: Any) -> "Regular | None":
     """Returns sorted points as a regular hyperslab, if they are one."""
     axes = [np.unique(column) for column in points.T]
     if not len(points) or int(np.prod([len(axis) for axis in axes], dtype=object)) != len(points):
