@@ -20,11 +20,11 @@ def described(space):
     kind = space.get_select_type()
     if kind != h5s.SEL_HYPERSLABS:
         return kind
-    axes = zip(*space.get_regular_hyperslab(), strict=True)
     return [
-        (start, END) if END in axis else [start + stride * at + by for at in range(count) for by in range(block)]
-        for axis in axes
-        for start, stride, count, block in [axis]
+        (start, END)
+        if END in (count, block)
+        else [start + stride * at + by for at in range(count) for by in range(block)]
+        for start, stride, count, block in zip(*space.get_regular_hyperslab(), strict=True)
     ]
 
 

@@ -40,7 +40,8 @@ def outcomes(suite, root):
     paths = [root, *(source / path for path in suite.get("path", ()))]
     # The files of these tests are still open when a test ends.
     found = environment(*paths) | {"H5PY_OWN_OUTCOMES": str(root / "outcomes.json"), "OUTCOMES_ONLY": "1"}
-    command = [sys.executable, "-m", "hyperslab.as_h5py", "-m", "pytest", *suite["arguments"]]
+    # As a plugin, the stand-in is in the processes of pytest-xdist, too.
+    command = [sys.executable, "-m", "pytest", "-p", "hyperslab.as_h5py", *suite["arguments"]]
     command += ["-q", "--tb=no", "-W", "ignore", "-p", "outcomes", "-p", "no:cacheprovider"]
     done = subprocess.run(command, env=found, cwd=source, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stdout[-3000:] + done.stderr[-3000:]

@@ -29,6 +29,13 @@ def pytest_runtest_call(item):
     return result
 
 
+def pytest_collection_finish():
+    """Fails if the tests would run with h5py."""
+    import h5py
+
+    assert "hyperslab" in h5py.__file__, "hyperslab does not stand in for h5py"
+
+
 def pytest_runtest_logreport(report):
     """Records the worst outcome of the three phases of a test, with the first line of its message."""
     name = report.nodeid.rpartition("/")[2]
