@@ -96,7 +96,7 @@ libfuzzer: export CFLAGS += -fno-sanitize-address-use-after-scope
 libfuzzer: export ASAN_OPTIONS = detect_odr_violation=0
 libfuzzer:
 	cargo run --locked --quiet -p hyperslab-testkit --example seeds -- fuzz/corpus
-	cd fuzz && for target in decode open filters select segy index tables; do \
+	cd fuzz && for target in decode open change filters select segy index tables; do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 			-rss_limit_mb=4096 -malloc_limit_mb=1024 || exit; \
 	done

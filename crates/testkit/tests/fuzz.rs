@@ -27,6 +27,11 @@ fn damaged_files_are_read_or_fail_without_a_panic() {
 }
 
 #[test]
+fn damaged_files_are_changed_or_fail_and_sound_files_stay_sound() {
+    fuzz(fuzz::CHANGE, 1_500);
+}
+
+#[test]
 fn damaged_chunks_decode_or_fail_and_parts_equal_the_whole() {
     fuzz(fuzz::FILTERS, 4_000);
 }

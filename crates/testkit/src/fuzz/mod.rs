@@ -2,6 +2,7 @@
 //!
 //! `fuzz/` runs them with libFuzzer. `tests/fuzz.rs` runs them on damaged golden files with any compiler.
 
+mod change;
 mod decode;
 mod filters;
 mod index;
@@ -13,6 +14,7 @@ mod segy;
 mod select;
 mod tables;
 
+pub use change::change;
 pub use decode::decode;
 pub use filters::filters;
 pub use index::index;
@@ -37,6 +39,8 @@ pub struct Target {
 pub const DECODE: Target = Target { name: "decode", run: decode, seeds: seeds::decode };
 /// Opens and reads whole files.
 pub const OPEN: Target = Target { name: "open", run: open, seeds: seeds::open };
+/// Changes whole files.
+pub const CHANGE: Target = Target { name: "change", run: change, seeds: seeds::open };
 /// Runs filters and their pipelines.
 pub const FILTERS: Target = Target { name: "filters", run: filters, seeds: seeds::filters };
 /// Evaluates selections.
@@ -52,4 +56,4 @@ pub const INDEX: Target = Target { name: "index", run: index, seeds: index::seed
 pub const TABLES: Target = Target { name: "tables", run: tables, seeds: tables::seeds };
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [DECODE, OPEN, FILTERS, SELECT, SEGY, INDEX, TABLES];
+pub const TARGETS: [Target; 8] = [DECODE, OPEN, CHANGE, FILTERS, SELECT, SEGY, INDEX, TABLES];
