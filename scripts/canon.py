@@ -8,19 +8,22 @@ cannot read is `unreadable`.
 
 import argparse
 import hashlib
+import itertools
 import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5d, h5l, h5o, h5s, h5t
+from h5py import h5d, h5l, h5o, h5r, h5s, h5t
 
 SHOWN = 64
 """The most elements that are printed. Of more elements the checksums are printed."""
+LISTED = 256
+"""The most elements of a region that are listed."""
 BLOCK = 65_536
 """The elements of one checksum."""
 BATCH = 1 << 20
@@ -195,8 +198,32 @@ class Values:
             return "null"
         path = quoted(self.paths[key_of(self.file[value])])
         if isinstance(value, h5py.RegionReference):
-            return f'{{"region_of":{path}}}'
+            return f'{{"region_of":{path},"elements":{self.elements(value)}}}'
         return f'{{"object":{path}}}'
+
+    def elements(self, value: h5py.RegionReference) -> str:
+        """Returns the elements of a region: their coordinates, or the corners of their box if they are many."""
+        space = h5r.get_region(value, self.file.id)
+        kind, count = space.get_select_type(), space.get_select_npoints()
+        if kind == h5s.SEL_ALL:
+            return '"all"'
+        if count == 0:
+            return "[]"
+        if count > LISTED:
+            first, last = space.get_select_bounds()
+            return f'{{"count":{count},"first":{listed(first)},"last":{listed(last)}}}'
+        if kind == h5s.SEL_POINTS:
+            rows = space.get_select_elem_pointlist().tolist()
+        else:
+            rows = []
+            for first, last in space.get_select_hyper_blocklist().tolist():
+                rows += itertools.product(*(range(low, high + 1) for low, high in zip(first, last, strict=True)))
+            rows.sort()
+        return f"[{','.join(map(listed, rows))}]"
+
+
+def listed(numbers: Iterable[int]) -> str:
+    return f"[{','.join(map(str, numbers))}]"
 
 
 def key_of(node: h5py.HLObject) -> Any:

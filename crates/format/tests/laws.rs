@@ -462,7 +462,7 @@ fn file_space_info() {
         FileSpaceInfo::V0 { strategy: if managers.is_some() { 1 } else { strategy }, threshold, managers }
     });
     let twelve = prop::array::uniform12(addr());
-    let new = (0..=3_u8, 0..60_000_u64, 1..60_000_u64, any::<u16>(), addr(), option::of(twelve)).prop_map(
+    let new = (0..=3_u8, 0..60_000_u64, 512..60_000_u64, any::<u16>(), addr(), option::of(twelve)).prop_map(
         |(strategy, threshold, page_size, page_end_threshold, end_before_managers, managers)| {
             FileSpaceInfo::V1 {
                 strategy,

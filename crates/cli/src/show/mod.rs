@@ -3,6 +3,7 @@
 pub(crate) mod array;
 pub(crate) mod datatype;
 mod float;
+mod region;
 pub(crate) mod storage;
 pub(crate) mod table;
 pub(crate) mod value;

@@ -9,7 +9,7 @@ use hyperslab_format::Addr;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
 use hyperslab_format::selection::StoredSelection;
 
-use super::{datatype, float, json};
+use super::{datatype, float, json, region};
 
 /// An element.
 #[derive(Debug, Clone, PartialEq)]
@@ -248,7 +248,9 @@ impl Value {
             Self::Reference(target) => match target {
                 Target::Null => "null".to_owned(),
                 Target::Object(object) => format!(r#"{{"object":{}}}"#, json(object)),
-                Target::Region { object, .. } => format!(r#"{{"region_of":{}}}"#, json(object)),
+                Target::Region { object, selection } => {
+                    format!(r#"{{"region_of":{},"elements":{}}}"#, json(object), region::json(selection))
+                }
                 Target::Attribute { object, name } => {
                     format!(r#"{{"attribute":{},"of":{}}}"#, json(name), json(object))
                 }

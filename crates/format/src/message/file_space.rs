@@ -1,6 +1,8 @@
 //! File Space Info message, type 23 (spec IV.A.2.x): how a file manages its free space. The message is in the
 //! superblock extension.
 
+use std::ops::RangeInclusive;
+
 use crate::addr::Addr;
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
@@ -40,11 +42,18 @@ pub enum FileSpaceInfo {
 /// The strategy of version 0 that keeps the managers when the file is closed.
 const ALL_PERSIST: u8 = 1;
 
+/// The strategy of version 1 that allocates in pages.
+const PAGES: u8 = 1;
+
+/// The sizes of pages in bytes that libhdf5 accepts. Space is allocated by whole pages, so a size from a damaged
+/// file would make the file as long.
+pub const PAGE_SIZES: RangeInclusive<u64> = 512..=1 << 30;
+
 impl FileSpaceInfo {
     /// Returns the size of a page in bytes if the file allocates space in pages.
     pub fn page_size(&self) -> Option<u64> {
         match self {
-            Self::V1 { strategy: 1, page_size, .. } => Some(*page_size),
+            Self::V1 { strategy: PAGES, page_size, .. } => Some(*page_size),
             Self::V0 { .. } | Self::V1 { .. } => None,
         }
     }
@@ -72,8 +81,8 @@ impl Structure for FileSpaceInfo {
         let persist = r.u8()? != 0;
         let threshold = r.length()?;
         let page_size = r.length()?;
-        if page_size == 0 {
-            return Err(r.bad_value("File Space Page Size", 0, "at least 1"));
+        if page_size == 0 || strategy == PAGES && !PAGE_SIZES.contains(&page_size) {
+            return Err(r.bad_value("File Space Page Size", page_size, "512 to 1 GiB"));
         }
         Ok(Self::V1 {
             strategy,
@@ -125,7 +134,7 @@ fn addresses<const N: usize>(r: &mut Reader<'_>) -> Result<[Addr; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::golden;
+    use crate::{Widths, golden};
 
     /// From a superblock extension, written by h5py 3.16 with `fs_strategy="page"` and `fs_persist=True`.
     #[test]
@@ -135,5 +144,17 @@ mod tests {
             &(),
         );
         assert_eq!(info.page_size(), Some(4096));
+    }
+
+    #[test]
+    fn pages_of_other_sizes_are_refused() {
+        for (page_size, is_valid) in [(511_u64, false), (512, true), (1 << 30, true), ((1 << 30) + 1, false)]
+        {
+            let mut bytes = vec![1, PAGES, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            bytes.extend(page_size.to_le_bytes());
+            bytes.resize(bytes.len() + 10, 0);
+            let info = Reader::new(&bytes, Widths::EIGHT, Addr::new(0)).structure::<FileSpaceInfo>(&());
+            assert_eq!(info.is_ok(), is_valid, "{page_size}");
+        }
     }
 }

@@ -41,6 +41,16 @@ impl Media {
         Self { medium: None, view: None, front: Vec::new(), gone }
     }
 
+    /// Keeps the first bytes of the medium, unless readers see others.
+    fn keep_front(&mut self, front: Vec<u8>) {
+        let is_shown = self
+            .medium
+            .as_ref()
+            .zip(self.view.as_ref())
+            .is_some_and(|(medium, view)| Arc::ptr_eq(medium, view));
+        self.front = if is_shown { front } else { Vec::new() };
+    }
+
     /// Fills `dst` with the bytes at `at`, of a file whose superblock is at `base`.
     pub(super) fn read(&self, base: u64, at: Addr, dst: &mut [u8]) -> Result<()> {
         let view = self.view.as_ref().ok_or_else(|| self.gone.clone())?;
@@ -66,7 +76,7 @@ impl Store {
             return Self::open_following(driver, metadata_cache_bytes);
         }
         let store = Self::found(&report, driver, metadata_cache_bytes)?;
-        store.media.write().front = report.into_front();
+        store.media.write().keep_front(report.into_front());
         Ok(store)
     }
 
@@ -194,7 +204,7 @@ impl Store {
         if media.view.is_some() {
             media.view = view;
         }
-        media.front = if self.follows { Vec::new() } else { report.into_front() };
+        media.keep_front(if self.follows { Vec::new() } else { report.into_front() });
         self.set_len(len);
         self.cache.clear();
         // Last, so that a thread that sees the new generation finds no stale blocks in the cache.

@@ -157,9 +157,9 @@ impl Report {
         matches!(self.action, Action::Unguard | Action::Redo)
     }
 
-    /// Returns the first bytes of the [`view`](Self::view) from the superblock on, if they are known.
+    /// Returns the first bytes of the file from the superblock on, before the action.
     pub fn into_front(self) -> Vec<u8> {
-        if self.has_overlay() { Vec::new() } else { self.place.bytes }
+        self.place.bytes
     }
 
     fn refuse(&mut self, why: &'static str) {

@@ -268,6 +268,21 @@ fn a_circular_free_list_in_a_local_heap_is_found() {
 }
 
 #[test]
+fn a_name_that_runs_into_free_space_or_a_key_inside_a_name_is_found() {
+    let sound = sample("symbol_table_300.h5");
+    let heap = place(&sound, b"HEAP\0");
+    let word = |at: usize| u64::from_le_bytes(sound[at..at + 8].try_into().unwrap());
+    let [free, data] = [word(heap + 16), word(heap + 24)].map(|word| usize::try_from(word).unwrap());
+    let end = data + free;
+    let text = sound[..end].iter().rposition(|&byte| byte != 0).unwrap() + 1;
+    // The zero bytes that end the last name, up to the free block.
+    finds(&patched(&sound, text, &vec![b'~'; end - text]), false, "extends over");
+    let tree = place(&sound, b"TREE\0\0");
+    let first = 8_u64;
+    finds(&patched(&sound, tree + 24, &(first + 1).to_le_bytes()), false, "extends over");
+}
+
+#[test]
 fn array_blocks_with_a_wrong_header_address_are_found() {
     for (name, signature) in [
         ("array_holes.h5", b"FADB"),

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
 use hyperslab_format::free_space::sections::{FreeSection, FreeSectionKind, FreeSpaceSections};
 use hyperslab_format::header::RawMessage;
-use hyperslab_format::message::file_space::FileSpaceInfo;
+use hyperslab_format::message::file_space::{FileSpaceInfo, PAGE_SIZES};
 use hyperslab_format::{Addr, Extent, Structure, Widths};
 
 use super::File;
@@ -65,8 +65,8 @@ impl FileSpace {
     /// Returns an error if libhdf5 would refuse to create such a file.
     pub(super) fn check(&self) -> Result<()> {
         let why = match self.page_size {
-            0..SMALLEST_PAGE => "cannot set file space page size to less than 512",
-            LARGEST_PAGE.. => "cannot set file space page size to more than 1gb",
+            size if size < *PAGE_SIZES.start() => "cannot set file space page size to less than 512",
+            size if size > *PAGE_SIZES.end() => "cannot set file space page size to more than 1gb",
             _ => return Ok(()),
         };
         let what = format!("file space page size of {} bytes", self.page_size);
@@ -402,8 +402,6 @@ const SMALL: u8 = 1;
 const LARGE: u8 = 2;
 /// In a file without pages, shorter sections are kept for metadata.
 const METADATA_SECTIONS: u64 = 4096;
-const SMALLEST_PAGE: u64 = 512;
-const LARGEST_PAGE: u64 = (1 << 30) + 1;
 /// The flags of the message: it is not shared, and programs that do not know it mark it.
 const MESSAGE_FLAGS: u8 = RawMessage::DO_NOT_SHARE | RawMessage::MARK_IF_UNKNOWN;
 const NAME: (&str, &str) = (FreeSpaceSections::NAME, FreeSpaceSections::SPEC);
