@@ -33,6 +33,8 @@ pub(super) struct Heap {
     huge_objects: u64,
     /// The offset and the length of each managed object that was met.
     managed: Vec<(u64, u64)>,
+    /// The offset and the length of each free section of a direct block.
+    free: Vec<(u64, u64)>,
     tiny: (u64, u64),
     huge: u64,
 }
@@ -73,6 +75,7 @@ impl Check<'_> {
             allocated: 0,
             huge_objects: 0,
             managed: Vec::new(),
+            free: Vec::new(),
             tiny: (0, 0),
             huge: 0,
             header,
@@ -86,7 +89,7 @@ impl Check<'_> {
             }
         }
         if let Some(manager) = heap.header.free_space_manager.defined() {
-            self.free_space(manager, FreeSpaceClient::FractalHeap);
+            heap.free = self.free_space(manager, FreeSpaceClient::FractalHeap);
         }
         if let Some(tree) = heap.header.huge_btree.defined() {
             self.huge_objects(&mut heap, tree);
@@ -242,14 +245,14 @@ impl Check<'_> {
         let (allocated, found) = (stated.allocated_space, heap.allocated);
         let severity = if allocated < found { Severity::Warning } else { Severity::Error };
         self.compare(severity, name, at, "amount of allocated managed space", allocated, found);
-        let mut objects = heap.managed.clone();
+        let mut objects = [&heap.managed[..], &heap.free].concat();
         objects.sort_unstable();
         let overlaps =
             objects.windows(2).filter(|pair| pair[0].0.saturating_add(pair[0].1) > pair[1].0).count();
         if overlaps > 0 {
-            self.wrong(name, at, format_args!("{overlaps} objects overlap others"));
+            self.wrong(name, at, format_args!("{overlaps} objects or free sections overlap others"));
         }
-        let used = objects.iter().fold(0_u64, |sum, (_, length)| sum.saturating_add(*length));
+        let used = heap.managed.iter().fold(0_u64, |sum, (_, length)| sum.saturating_add(*length));
         let free = heap.room(self.store.widths()).saturating_sub(used);
         let severity = if heap.header.free_space > free { Severity::Warning } else { Severity::Error };
         self.compare(

@@ -1,7 +1,7 @@
 //! Checks free-space managers (spec III.H) of the file and of fractal heaps.
 
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
-use hyperslab_format::free_space::sections::FreeSpaceSections;
+use hyperslab_format::free_space::sections::{FreeSectionKind, FreeSpaceSections};
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::{Addr, Extent};
 
@@ -19,23 +19,27 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the manager whose header is at `at`.
-    pub(super) fn free_space(&mut self, at: Addr, client: FreeSpaceClient) {
+    /// Checks the manager whose header is at `at`. Returns the offset and the length of each section in a direct
+    /// block of a heap.
+    pub(super) fn free_space(&mut self, at: Addr, client: FreeSpaceClient) -> Vec<(u64, u64)> {
         let name = name_of::<FreeSpaceHeader>();
-        let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return };
+        let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return Vec::new() };
         if header.client != client {
             let text =
                 format!("client is {:?}, which does not match the owner of the manager", header.client);
             self.wrong(name, at, text);
-            return;
+            return Vec::new();
         }
         let total = header.serialized_sections.saturating_add(header.ghost_sections);
         self.expect(name, at, "total number of sections", header.total_sections, total);
         let Some(list) = header.list.defined() else {
-            return self.expect(name, at, "number of serialized sections", header.serialized_sections, 0);
+            self.expect(name, at, "number of serialized sections", header.serialized_sections, 0);
+            return Vec::new();
         };
         let extent = Extent::new(list, header.list_allocated);
-        let Some(sections) = self.read::<FreeSpaceSections>(list, &header.form(at)) else { return };
+        let Some(sections) = self.read::<FreeSpaceSections>(list, &header.form(at)) else {
+            return Vec::new();
+        };
         self.cover(extent, name_of::<FreeSpaceSections>());
         if header.list_size > header.list_allocated {
             let message = format!(
@@ -54,6 +58,8 @@ impl Check<'_> {
             let space = sections.sections.iter().fold(0_u64, |sum, section| sum.saturating_add(section.size));
             self.expect(name, at, "total space tracked", header.total_space, space);
         }
+        let singles = sections.sections.iter().filter(|section| section.kind == FreeSectionKind::Single);
+        singles.map(|section| (section.offset, section.size)).collect()
     }
 }
 

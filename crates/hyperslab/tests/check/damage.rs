@@ -230,6 +230,17 @@ fn wrong_statistics_in_the_header_of_a_fractal_heap_are_found() {
 }
 
 #[test]
+fn a_free_section_of_a_heap_inside_an_object_is_found() {
+    let sound = sample("links_v108.h5");
+    // After the signature, the version, the address of the header, and the count and the size of the first
+    // sections.
+    let offset = place(&sound, b"FSSE") + 4 + 1 + 8 + 1 + 3;
+    for byte in [sound[offset] - 8, sound[offset] - 1] {
+        finds(&patched(&sound, offset, &[byte]), false, "free sections overlap others");
+    }
+}
+
+#[test]
 fn damage_in_symbol_tables_is_found() {
     let sound = sample("symbol_table_300.h5");
     let tree = place(&sound, b"TREE\0\0");

@@ -30,9 +30,9 @@ fn seal(bytes: &[u8], start: usize) -> Option<Seal> {
 }
 
 /// The signatures of structures that end with a checksum (spec II.A, III, IV.A.1, VII).
-const SIGNATURES: [&[u8; 4]; 14] = [
+const SIGNATURES: [&[u8; 4]; 19] = [
     b"\x89HDF", b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FAHD", b"FADB", b"EAHD",
-    b"EAIB", b"EASB", b"EADB",
+    b"EAIB", b"EASB", b"EADB", b"FSHD", b"FSSE", b"SMTB", b"SMLI", b"MDCI",
 ];
 
 /// The largest structure whose checksum is found, because the search takes quadratic time. Longer structures

@@ -208,12 +208,7 @@ impl Dataset {
             let part = &view.parts[number];
             let Some(source) = self.source(&part.file, &part.dataset)? else { continue };
             self.check_variable(&source)?;
-            let extent = source.shape();
-            let mapping = Mapping::new(&part.target, &part.source, &extent, part.slices);
-            let mapping = mapping.map_err(|error| named(error.into(), &part.file, &part.dataset))?;
-            let coords: Vec<u64> = found.iter().flat_map(|(at, _)| mapping.source_at(*at)).collect();
-            let what =
-                if extent.is_empty() { Selection::All } else { Points::new(extent.len(), coords)?.into() };
+            let what = points_of(part, &source, found.iter().map(|(at, _)| *at))?;
             let mut elements = vec![0; found.len() * size];
             let mut to = Destination::contiguous(&mut elements);
             source
@@ -285,6 +280,18 @@ fn run(
         let (work, parts) = &mut *job.lock();
         one(work, &work.pieces, parts, &alone)
     })
+}
+
+/// Returns the elements of `source` at these positions of a part.
+pub(super) fn points_of(part: &Part, source: &Dataset, at: impl Iterator<Item = u64>) -> Result<Selection> {
+    let extent = source.shape();
+    let mapping = Mapping::new(&part.target, &part.source, &extent, part.slices);
+    let mapping = mapping.map_err(|error| named(error.into(), &part.file, &part.dataset))?;
+    if extent.is_empty() {
+        return Ok(Selection::All);
+    }
+    let coords: Vec<u64> = at.flat_map(|at| mapping.source_at(at)).collect();
+    Ok(Points::new(extent.len(), coords)?.into())
 }
 
 /// Returns the selection of a piece in its source.

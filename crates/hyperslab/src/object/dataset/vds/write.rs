@@ -1,11 +1,14 @@
 //! Writing through a virtual dataset into its sources, as libhdf5 does.
 
-use super::read::selection;
+use std::collections::BTreeMap;
+
+use super::read::{points_of, selection};
 use super::sources::named;
+use super::view::View;
 use crate::engine::WriteOptions;
 use crate::error::{Error, RequestError, Result};
 use crate::object::Dataset;
-use crate::select::{Mapping, Piece, Place, Selection};
+use crate::select::{Mapping, Piece, Place, Points, Selection};
 use crate::types::Conversion;
 
 impl Dataset {
@@ -29,9 +32,6 @@ impl Dataset {
         }
         let conversion = Conversion::needed(&state.datatype, given, self.store().widths())?;
         let size = conversion.as_ref().map_or(state.element_size, |conversion| conversion.dst_size());
-        let Some(axes) = what.axes(&view.shape) else {
-            return Err(Error::unsupported("writing single elements of a virtual dataset", "III.F"));
-        };
         let result = what.shape(&view.shape);
         let total = what.count(&view.shape)?;
         if total.checked_mul(size as u64) != Some(bytes.len() as u64) {
@@ -40,6 +40,11 @@ impl Dataset {
         }
         // Sources that are open for reading are opened anew.
         self.sources.clear();
+        let options = WriteOptions::default().threads(options.threads).datatype(given.clone());
+        let Some(axes) = what.axes(&view.shape) else {
+            let Selection::Points(points) = what else { return Ok(()) };
+            return self.write_points(&view, points, bytes, size, &options);
+        };
         let mut writes: Vec<(Self, Vec<Piece>)> = Vec::new();
         let mut mapped = 0_u64;
         for part in view.touched(&axes) {
@@ -55,21 +60,56 @@ impl Dataset {
             writes.push((source, pieces));
         }
         if mapped < total {
-            let why = "write requested to unmapped portion of virtual dataset";
-            return Err(RequestError::Argument { what: "selection".to_owned(), why }.into());
+            return Err(unmapped());
         }
-        let options = WriteOptions::default().threads(options.threads).datatype(given.clone());
         for (source, pieces) in writes {
             for piece in pieces {
                 let elements = gather(bytes, &result, size, &piece.place);
                 source.write_with(selection(&piece), &elements, &options)?;
             }
-            if !source.file().is_same(self.file()) {
-                source.file().flush()?;
-            }
+            self.flush_source(&source)?;
         }
         Ok(())
     }
+
+    /// Writes single elements.
+    fn write_points(
+        &self,
+        view: &View,
+        points: &Points,
+        bytes: &[u8],
+        size: usize,
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let mut by_part: BTreeMap<usize, (Vec<u64>, Vec<u8>)> = BTreeMap::new();
+        for (coord, element) in points.iter().zip(bytes.chunks_exact(size.max(1))) {
+            let (part, at) = view.find(coord).ok_or_else(unmapped)?;
+            let (places, elements) = by_part.entry(part).or_default();
+            places.push(at);
+            elements.extend_from_slice(element);
+        }
+        let mut writes = Vec::new();
+        for (number, (places, elements)) in by_part {
+            let part = &view.parts[number];
+            let source = self.source_to_change(&part.file, &part.dataset)?.ok_or_else(unmapped)?;
+            let what = points_of(part, &source, places.into_iter())?;
+            writes.push((source, what, elements));
+        }
+        for (source, what, elements) in writes {
+            source.write_with(what, &elements, options)?;
+            self.flush_source(&source)?;
+        }
+        Ok(())
+    }
+
+    fn flush_source(&self, source: &Self) -> Result<()> {
+        if source.file().is_same(self.file()) { Ok(()) } else { source.file().flush() }
+    }
+}
+
+fn unmapped() -> Error {
+    let why = "write requested to unmapped portion of virtual dataset";
+    RequestError::Argument { what: "selection".to_owned(), why }.into()
 }
 
 /// Returns the elements of a box of row-major `bytes`.
