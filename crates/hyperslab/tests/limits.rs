@@ -5,8 +5,11 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use hyperslab::{Dataset, Error, File, Result};
+use hyperslab::driver::Memory;
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Dataset, Element, Error, File, Result, Selection, Slab};
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayHeader};
 use hyperslab_format::btree1::entries::{BTree1Entries, BTree1Key};
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
@@ -14,7 +17,9 @@ use hyperslab_format::btree2::header::BTree2Header;
 use hyperslab_format::btree2::node::{BTree2Node, ChildPointer};
 use hyperslab_format::btree2::record::{Record, RecordForm, Records};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
+use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::{Addr, Extent, Reader, Structure, Widths, Writer};
+use hyperslab_testkit::fuzz::mutate::{reseal, seals};
 
 fn golden(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files").join(name)).unwrap()
@@ -364,4 +369,45 @@ fn a_cached_chunk_is_not_used_for_another_dataset_or_record() {
     // has fewer bytes.
     let beside = narrow.read::<i32>([1..3, 6..8]);
     assert!(matches!(beside.unwrap_err().root(), Error::Chunk { .. }));
+}
+
+/// Returns the file with another length of a dataset of one dimension, which has the length `from`.
+fn resized(name: &str, from: u64, to: u64) -> Vec<u8> {
+    let mut bytes = golden(name);
+    let seals = seals(&bytes);
+    let old = [from.to_le_bytes(), from.to_le_bytes()].concat();
+    let at = places(&bytes, &old).next().unwrap();
+    bytes[at..at + 16].copy_from_slice(&[to.to_le_bytes(), to.to_le_bytes()].concat());
+    reseal(&mut bytes, &seals);
+    bytes
+}
+
+#[test]
+fn an_index_without_a_list_of_chunks_has_no_more_than_it_can_have() {
+    let many = 1 << 44;
+    for (name, path, from, why) in [
+        ("single_v110.h5", "full", 300, "1, which a single chunk"),
+        ("implicit_v110.h5", "line", 50, "Raw data"),
+    ] {
+        let driver = Arc::new(Memory::new(resized(name, from, many)));
+        let file = File::options().write(true).open_on(driver).unwrap();
+        let dataset = file.dataset(path).unwrap();
+        assert_eq!(dataset.shape(), [many]);
+        assert!(failure(dataset.read::<i32>(0..1)).contains(why));
+        assert!(failure(dataset.visit_chunks(&mut |_, _| ControlFlow::Continue(()))).contains(why));
+        // The removal would free as many chunks.
+        assert!(failure(file.root().remove(path)).contains(why));
+    }
+}
+
+#[test]
+fn a_selection_of_a_compact_null_dataset_reads_no_stored_bytes() {
+    let file = File::in_memory().unwrap();
+    let mut options = DatasetOptions::new(Dataspace::Null, i32::datatype());
+    options.storage = NewStorage::Compact;
+    file.root().create_dataset("null", &options).unwrap();
+    let mut bytes = [7; 4];
+    let what = Selection::Slab(Slab([].into_iter().collect()));
+    let _ = file.dataset("null").unwrap().read_into(&what, &mut bytes);
+    assert_eq!(bytes, [0; 4]);
 }

@@ -22,12 +22,12 @@ use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::mappings::VirtualMappings;
-use hyperslab_format::layout::{ChunkedLayout, Layout};
+use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
-use hyperslab_format::{Addr, ErrorKind};
+use hyperslab_format::{Addr, ErrorKind, Extent};
 use parking_lot::RwLock;
 
 use self::rows::RowsLock;
@@ -375,7 +375,34 @@ pub(super) fn committed_type(header: &Header) -> Result<Option<Addr>> {
 pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout) -> Result<ChunkIndex> {
     let dataspace = header.find::<Dataspace>(store)?.ok_or_else(|| header.lacks("a dataspace message"))?;
     let filters = header.find::<FilterPipeline>(store)?.unwrap_or_default();
-    let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), &layout.chunk_shape);
+    let grid = grid(header, store, &dataspace, layout)?;
     let k = store.btree_k().indexed_storage_k;
     Ok(ChunkIndex::new(layout, grid, layout.chunk_len(), !filters.filters.is_empty(), k))
 }
+
+/// Returns the grid of the chunks of a dataset.
+///
+/// Errors: the layout has another rank than the dataspace, or an index that cannot have so many chunks.
+fn grid(header: &Header, store: &Store, dataspace: &Dataspace, layout: &ChunkedLayout) -> Result<Grid> {
+    let misfit = |field, value, expected| Err(header.error(ErrorKind::Value { field, value, expected }));
+    let rank = layout.chunk_shape.len();
+    if rank != dataspace.shape().len() {
+        return misfit("Dimensionality", rank as u64 + 1, "that of the dataspace, and one more");
+    }
+    let grid = Grid::new(dataspace.shape(), max_shape(dataspace), &layout.chunk_shape);
+    match layout.index {
+        ChunkIndexInfo::Single { .. } if grid.len() > 1 => {
+            misfit("Number of chunks", grid.len(), "1, which a single chunk index has")
+        }
+        // The chunks are adjacent, so their number follows from the size of the file.
+        ChunkIndexInfo::Implicit { addr } if addr.is_defined() => {
+            let len = grid.len().saturating_mul(layout.chunk_len());
+            store.check(Extent::new(addr, len), RAW_DATA)?;
+            Ok(grid)
+        }
+        _ => Ok(grid),
+    }
+}
+
+/// The name of raw data in errors.
+const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");

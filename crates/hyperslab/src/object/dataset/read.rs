@@ -9,13 +9,13 @@ use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
 
-use super::State;
+use super::{RAW_DATA, State, grid};
 use crate::engine::{
     ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
 use crate::error::{Error, RequestError, Result};
 use crate::heap::stages;
-use crate::index::{ChunkIndex, ChunkRecord, Grid, Visitor};
+use crate::index::{ChunkIndex, ChunkRecord, Visitor};
 use crate::object::element::zeroed;
 use crate::object::{Dataset, File};
 use crate::select::{Coord, Selection};
@@ -411,6 +411,8 @@ impl State {
                     "the size of all elements",
                 ));
             }
+            // A null dataspace has no elements, but counts as a scalar in selections.
+            Layout::Compact { .. } if len == 0 => Storage::Contiguous(None),
             Layout::Compact { data } => Storage::Compact(data.clone()),
             Layout::Contiguous(extent) if extent.addr.is_undefined() || len == 0 => Storage::Contiguous(None),
             Layout::Contiguous(extent) => {
@@ -446,10 +448,7 @@ impl State {
 
     fn make_chunked(&self, layout: &ChunkedLayout, file: &File) -> Result<ChunkedStorage> {
         let chunk_shape = layout.chunk_shape.clone();
-        if chunk_shape.len() != self.dataspace.shape().len() {
-            let expected = "that of the dataspace, and one more";
-            return Err(self.misfit("Dimensionality", chunk_shape.len() as u64 + 1, expected));
-        }
+        let grid = grid(self.header(), file.store(), &self.dataspace, layout)?;
         if u64::from(layout.element_size) != self.element_size as u64 {
             let expected = "the size of the datatype";
             return Err(self.misfit("Dataset Element Size", layout.element_size.into(), expected));
@@ -467,7 +466,6 @@ impl State {
         let pipeline =
             Pipeline::new(&stages(&self.filters), self.element_size, in_memory, &file.opened_with().registry)
                 .map_err(|cause| Error::Filter { cause })?;
-        let grid = Grid::new(self.dataspace.shape(), self.max_shape(), &chunk_shape);
         let is_filtered = !pipeline.is_empty();
         let index =
             ChunkIndex::new(layout, grid, bytes, is_filtered, file.store().btree_k().indexed_storage_k);
@@ -479,6 +477,3 @@ impl State {
         self.header().error(ErrorKind::Value { field, value, expected })
     }
 }
-
-/// The name of raw data in errors.
-const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
