@@ -1,6 +1,6 @@
 """Writes the files that every probe gets a fresh copy of: `f.h5`, and `other.h5`, to which it has a link.
 
-    python fixture.py FOLDER...
+python fixture.py FOLDER...
 """
 
 import shutil
@@ -29,7 +29,9 @@ def _datasets(f):
     f["big"] = np.arange(10_000, dtype="<f8").reshape(100, 100)
     f["scalar"], f["empty"], f["zero"] = 2.5, h5py.Empty("<f4"), np.zeros((0, 3), "<i2")
     f.create_dataset("k", data=np.arange(40, dtype="<i2").reshape(10, 4), chunks=(4, 3), maxshape=(None, 8))
-    f.create_dataset("z", data=np.arange(60, dtype=">f4").reshape(6, 10), chunks=(3, 5), compression="gzip", shuffle=True)
+    f.create_dataset(
+        "z", data=np.arange(60, dtype=">f4").reshape(6, 10), chunks=(3, 5), compression="gzip", shuffle=True
+    )
     f.create_dataset("fill", (4, 4), "<i8", chunks=(2, 2), maxshape=(None, None), fillvalue=-1)
     f.create_dataset("log", (0,), "<i4", chunks=(8,), maxshape=(None,))
     f["cube"] = np.arange(24, dtype="u1").reshape(2, 3, 4)

@@ -16,6 +16,7 @@ import pickle
 import sys
 import warnings
 from copy import copy, deepcopy
+from importlib import import_module
 from pathlib import Path
 
 import h5py
@@ -31,7 +32,8 @@ def probes():
         for source in path.read_text().split("\n\n"):
             source = source.strip("\n")
             if source and not source.startswith(('"""', "#")):
-                yield f"{path.stem}: " + "; ".join(source.splitlines()), source
+                tree = ast.parse(source)
+                yield f"{path.stem}: " + "; ".join(ast.unparse(tree).splitlines()), source
 
 
 def run(source, names):
@@ -56,7 +58,7 @@ def outcome(source, image, folder):
     for name, content in image.items():
         Path(name).write_bytes(content)
     names = {"h5py": h5py, "np": np, "os": os, "io": io, "pickle": pickle, "Path": Path}
-    names |= {"copy": copy, "deepcopy": deepcopy, "__name__": "__main__"}
+    names |= {"copy": copy, "deepcopy": deepcopy, "import_module": import_module, "__name__": "__main__"}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         with h5py.File("f.h5", "r+") as f:

@@ -371,7 +371,7 @@ list(f["g"].attrs)[:4], len(f["g"].attrs)
 
 bool(f.attrs), bool(f["g/n"].attrs)
 
-iter(f.attrs)
+next(iter(f.attrs)), next(iter(f.attrs.items()))
 
 f.attrs.nope
 

@@ -352,9 +352,9 @@ f.create_dataset("v", (3,), "i4", fill_time="nope")
 
 f.create_dataset("v", (3,), "i4", fill_time=3)
 
-f.create_dataset("v", (3,), track_times=True).id.get_create_plist().get_obj_track_times()
+bool(f.create_dataset("v", (3,), track_times=True).id.get_create_plist().get_obj_track_times())
 
-f.create_dataset("v", (3,)).id.get_create_plist().get_obj_track_times()
+bool(f.create_dataset("v", (3,)).id.get_create_plist().get_obj_track_times())
 
 f.create_dataset("v", (3,), track_times="x")
 

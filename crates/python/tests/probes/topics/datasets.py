@@ -257,8 +257,6 @@ f["k"].id.read_direct_chunk((0,))
 f["k"].id.write_direct_chunk((0, 0), np.full(12, 7, "<i2").tobytes())
 f["k"][0]
 
-f["k"].id.write_direct_chunk((0, 0), b"short")
-
 f["k"].id.write_direct_chunk((1, 1), bytes(24))
 
 f["d"].id.read_direct_chunk((0, 0))

@@ -336,7 +336,7 @@ repr(f), str(f)
 
 f.parent, f.parent.name
 
-f.id.valid, f.id.name
+bool(f.id.valid), f.id.name
 
 type(f.id), type(f["d"].id), type(f["g"].id), type(f["named"].id)
 

@@ -100,7 +100,7 @@ list(reversed(f["ordered"]))
 
 next(iter(f)), next(iter(f["ordered"]))
 
-iter(f["g"])
+next(iter(f["g"])), iter(f["g"]) is iter(f["g"])
 
 list(f.items())
 
@@ -398,8 +398,8 @@ h5py.Group(f.id)
 
 isinstance(f, h5py.Group), isinstance(f["d"], h5py.HLObject), issubclass(h5py.File, h5py.Group)
 
-from collections.abc import Mapping, MutableMapping, Sized, Iterable
-[isinstance(f, abc) for abc in (Mapping, MutableMapping, Sized, Iterable)]
+abc = import_module("collections.abc")
+[isinstance(f, each) for each in (abc.Mapping, abc.MutableMapping, abc.Sized, abc.Iterable)]
 
 f.nope
 

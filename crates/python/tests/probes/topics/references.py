@@ -18,7 +18,7 @@ f["d"].ref == f["hard"].ref
 
 h5py.Reference(), bool(h5py.Reference())
 
-h5py.RegionReference(), bool(h5py.RegionReference())
+type(h5py.RegionReference()), bool(h5py.RegionReference())
 
 f[h5py.Reference()]
 
@@ -76,7 +76,7 @@ v = f.create_dataset("v", (2,), h5py.vlen_dtype(h5py.ref_dtype))
 v[0] = np.array([f["d"].ref, f["g"].ref], h5py.ref_dtype)
 [f[ref].name for ref in v[0]]
 
-f["regions"][:], bool(f["regions"][0]), bool(f["regions"][1])
+f["regions"].shape, f["regions"][:].dtype, bool(f["regions"][0]), bool(f["regions"][1])
 
 region = f["regions"][0]
 f[region].name, f[region][region]
@@ -261,7 +261,7 @@ f["d"].dims == f["d"].dims, f["d"].dims[0] == f["d"].dims[0]
 
 repr(f["scaled"].dims), repr(f["scaled"].dims[1])
 
-iter(f["scaled"].dims)
+next(iter(f["scaled"].dims))
 
 list(f["scalar"].dims), list(f["empty"].dims)
 

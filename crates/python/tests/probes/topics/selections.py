@@ -472,7 +472,7 @@ len(f["scalar"])
 
 len(f["empty"])
 
-reversed(f["x"])
+list(reversed(f["x"])), next(reversed(f["d"]))
 
 float(f["scalar"]), int(f["scalar"])
 

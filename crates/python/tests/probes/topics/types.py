@@ -12,7 +12,11 @@ h5py.string_dtype("utf-8", 2.5)
 
 h5py.string_dtype("UTF-8"), h5py.string_dtype("utf8")
 
-h5py.check_string_dtype(h5py.string_dtype()), h5py.check_string_dtype(np.dtype("S3")), h5py.check_string_dtype(np.dtype("i4"))
+(
+    h5py.check_string_dtype(h5py.string_dtype()),
+    h5py.check_string_dtype(np.dtype("S3")),
+    h5py.check_string_dtype(np.dtype("i4")),
+)
 
 h5py.check_string_dtype("S3")
 
@@ -20,13 +24,22 @@ h5py.check_string_dtype(None)
 
 h5py.check_string_dtype(np.dtype("O")), h5py.check_string_dtype(np.dtype("U3"))
 
-h5py.vlen_dtype("i4"), h5py.vlen_dtype(int), h5py.vlen_dtype(h5py.string_dtype()), h5py.vlen_dtype(h5py.vlen_dtype("f4"))
+(
+    h5py.vlen_dtype("i4"),
+    h5py.vlen_dtype(int),
+    h5py.vlen_dtype(h5py.string_dtype()),
+    h5py.vlen_dtype(h5py.vlen_dtype("f4")),
+)
 
 h5py.vlen_dtype("nope")
 
 h5py.vlen_dtype(None)
 
-h5py.check_vlen_dtype(h5py.vlen_dtype("i4")), h5py.check_vlen_dtype(np.dtype("i4")), h5py.check_vlen_dtype(h5py.string_dtype())
+(
+    h5py.check_vlen_dtype(h5py.vlen_dtype("i4")),
+    h5py.check_vlen_dtype(np.dtype("i4")),
+    h5py.check_vlen_dtype(h5py.string_dtype()),
+)
 
 h5py.check_vlen_dtype(3)
 
@@ -42,7 +55,11 @@ h5py.enum_dtype({1: "A"})
 
 h5py.enum_dtype({"A": 300}, "u1")
 
-h5py.check_enum_dtype(h5py.enum_dtype({"A": 1})), h5py.check_enum_dtype(np.dtype("i4")), h5py.check_enum_dtype(np.dtype(bool))
+(
+    h5py.check_enum_dtype(h5py.enum_dtype({"A": 1})),
+    h5py.check_enum_dtype(np.dtype("i4")),
+    h5py.check_enum_dtype(np.dtype(bool)),
+)
 
 h5py.opaque_dtype("M8[s]"), h5py.opaque_dtype(np.dtype("V3"))
 
@@ -54,7 +71,11 @@ h5py.ref_dtype, h5py.regionref_dtype, h5py.check_ref_dtype(h5py.ref_dtype), h5py
 
 h5py.special_dtype(vlen=str), h5py.special_dtype(vlen=bytes), h5py.special_dtype(vlen="i4")
 
-h5py.special_dtype(enum=("i1", {"A": 1})), h5py.special_dtype(ref=h5py.Reference), h5py.special_dtype(ref=h5py.RegionReference)
+(
+    h5py.special_dtype(enum=("i1", {"A": 1})),
+    h5py.special_dtype(ref=h5py.Reference),
+    h5py.special_dtype(ref=h5py.RegionReference),
+)
 
 h5py.special_dtype(ref=int)
 
@@ -64,7 +85,11 @@ h5py.special_dtype(vlen=str, enum=("i", {}))
 
 h5py.special_dtype("x")
 
-h5py.check_dtype(vlen=h5py.string_dtype()), h5py.check_dtype(enum=h5py.enum_dtype({"A": 1})), h5py.check_dtype(ref=h5py.ref_dtype)
+(
+    h5py.check_dtype(vlen=h5py.string_dtype()),
+    h5py.check_dtype(enum=h5py.enum_dtype({"A": 1})),
+    h5py.check_dtype(ref=h5py.ref_dtype),
+)
 
 h5py.check_dtype(nope=np.dtype("i4"))
 
