@@ -34,7 +34,10 @@ use crate::state::FileState;
 /// fixed length, and `Empty` for an attribute without a dataspace. Names are listed in the order of creation
 /// if the object tracks the order, otherwise by name. After the file is closed, reading and changing
 /// attributes raises `ClosedError`. `ClosedError` is also a KeyError, so `get` and `pop` then return the
-/// default.
+/// default. Two mappings are equal if they have equal names and values.
+///
+/// Args:
+///     parent: The object that has the attributes. `parent.attrs` is the same mapping.
 ///
 /// Example:
 ///     >>> dataset.attrs["units"]
@@ -45,7 +48,7 @@ use crate::state::FileState;
 ///     >>> "scale" in dataset.attrs, len(dataset.attrs)
 ///     (True, 3)
 ///     >>> del dataset.attrs["scale"]
-#[pyclass(frozen, mapping, weakref, module = "hyperslab")]
+#[pyclass(frozen, mapping, weakref, dict, module = "hyperslab")]
 #[derive(Debug)]
 pub(crate) struct AttributeManager {
     /// The file.
@@ -82,8 +85,19 @@ impl AttributeManager {
         };
         writable::<PyOSError>(&self.state, "write an attribute")?;
         let attribute = Attribute { name: name.to_owned(), datatype, dataspace, data };
-        py.detach(|| self.node.put_attribute(&attribute)).or_raise()?;
+        self.put(py, &attribute, None)?;
         Ok(true)
+    }
+
+    /// Creates or replaces an attribute. Its datatype may be a committed one.
+    fn put(
+        &self,
+        py: Python<'_>,
+        attribute: &Attribute,
+        committed: Option<&hyperslab::NamedDatatype>,
+    ) -> PyResult<()> {
+        let put = || self.node.put_attribute_of(attribute, committed);
+        py.detach(put).or_raise()
     }
 
     pub(crate) fn find(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Attribute> {
@@ -100,6 +114,15 @@ impl AttributeManager {
 
 #[pymethods]
 impl AttributeManager {
+    #[new]
+    fn new(parent: &Bound<'_, HLObject>) -> PyResult<Self> {
+        HLObject::attrs(parent)
+    }
+
+    fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        calls::method(slf.as_any(), "_mapping", "equal", &PyTuple::new(slf.py(), [other])?, None)
+    }
+
     /// The low-level identifier of the object that has the attributes.
     #[getter]
     fn _id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -318,7 +341,7 @@ impl AttributeManager {
             }
         };
         let attribute = Attribute { name: name_required(name)?, datatype, dataspace, data };
-        py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
+        self.put(py, &attribute, committed.as_ref())
     }
 
     /// Creates or replaces an attribute of which the elements are given as bytes of a described datatype.
@@ -341,7 +364,7 @@ impl AttributeManager {
         }
         let data = objects::convert(&given, &datatype, widths, bytes)?;
         let attribute = Attribute { name: name_required(name)?, datatype, dataspace, data };
-        py.detach(|| self.node.put_attribute_of(&attribute, committed.as_ref())).or_raise()
+        self.put(py, &attribute, committed.as_ref())
     }
 
     /// Deletes an attribute and returns the value.

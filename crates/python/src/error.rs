@@ -4,6 +4,7 @@ use std::io;
 
 use hyperslab::{Error, RequestError};
 use hyperslab_filters::FilterError;
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
     PyIndexError, PyKeyError, PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyTypeError,
     PyValueError,
@@ -14,6 +15,7 @@ use pyo3::prelude::*;
 mod defined {
     pyo3::import_exception!(hyperslab._errors, FormatError);
     pyo3::import_exception!(hyperslab._errors, ClosedError);
+    pyo3::import_exception!(hyperslab._errors, NameExistsError);
     pyo3::import_exception!(hyperslab._errors, UnsupportedDtypeError);
 }
 
@@ -165,17 +167,29 @@ pub(crate) fn missing_object(error: &Error) -> PyErr {
     }
 }
 
+/// Returns the exception for an error of which h5py reports invalid arguments as `E`.
+pub(crate) fn argument<E: PyTypeInfo>(error: &Error) -> PyErr {
+    match error.root() {
+        Error::Request(RequestError::Argument { .. }) => PyErr::new::<E, _>(error.to_string()),
+        _ => exception(error),
+    }
+}
+
 fn request(error: &RequestError, message: String) -> PyErr {
     match error {
         RequestError::NoSuchObject { .. }
         | RequestError::NoSuchFile { .. }
         | RequestError::NoSuchAttribute { .. }
         | RequestError::UserLink { .. } => PyKeyError::new_err(message),
-        RequestError::TooManyLinks { .. } | RequestError::Forked | RequestError::ForkedInChange => {
-            PyRuntimeError::new_err(message)
-        }
+        RequestError::TooManyLinks { .. }
+        | RequestError::Forked
+        | RequestError::ForkedInChange
+        | RequestError::MaxShape { .. } => PyRuntimeError::new_err(message),
+        RequestError::Exists { .. } => defined::NameExistsError::new_err(message),
         RequestError::Closed => ClosedError::new_err(message),
-        RequestError::AlreadyOpen { .. } | RequestError::OtherFile => PyOSError::new_err(message),
+        RequestError::AlreadyOpen { .. } | RequestError::OtherFile | RequestError::NoConversion { .. } => {
+            PyOSError::new_err(message)
+        }
         RequestError::Reshaped => Reshaped::new_err(message),
         RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),
         RequestError::TooMany { .. } => PyMemoryError::new_err(message),

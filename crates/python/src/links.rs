@@ -4,7 +4,9 @@ use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::file::path_of;
 use crate::name::Name;
+use crate::object::name_required;
 
 /// A link to an object of the same file, as returned by `Group.get` with `getlink=True`.
 ///
@@ -27,7 +29,7 @@ pub(crate) struct HardLink;
 ///     path: The path, from the root group (with a slash in front) or from the group that holds the link.
 ///
 /// Raises:
-///     TypeError: `path` is not a str.
+///     TypeError: `path` is not a str or bytes.
 ///
 /// Example:
 ///     >>> file["temperature"] = hs.SoftLink("/surface/t2m")
@@ -53,7 +55,7 @@ pub(crate) struct SoftLink {
 ///     path: The path of the object in the other file.
 ///
 /// Raises:
-///     TypeError: `filename` is not a str or PathLike, or `path` is not a str.
+///     TypeError: `filename` is not a str, bytes or PathLike, or `path` is not a str or bytes.
 ///
 /// Example:
 ///     >>> file["far"] = hs.ExternalLink("climate.h5", "/surface")
@@ -81,8 +83,8 @@ impl HardLink {
 #[pymethods]
 impl SoftLink {
     #[new]
-    fn new(path: String) -> Self {
-        Self { path }
+    fn new(path: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { path: name_required(path)? })
     }
 
     /// The path that the link leads to. It may lead to nothing. It is `bytes` if it is not UTF-8.
@@ -108,8 +110,8 @@ impl SoftLink {
 #[pymethods]
 impl ExternalLink {
     #[new]
-    fn new(filename: std::path::PathBuf, path: String) -> PyResult<Self> {
-        let filename = filename.into_os_string().into_string();
+    fn new(filename: &Bound<'_, PyAny>, path: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (filename, path) = (path_of(filename)?.into_os_string().into_string(), name_required(path)?);
         let not_utf8 = |name: std::ffi::OsString| {
             PyValueError::new_err(format!("the file name {} is not UTF-8", name.display()))
         };

@@ -269,7 +269,7 @@ impl HLObject {
     ///     >>> list(file.attrs)
     ///     ['title']
     #[getter]
-    fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
+    pub(crate) fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
         let this = slf.get();
         if slf.is_instance_of::<File>() {
             this.state.check()?;

@@ -148,6 +148,8 @@ pub(crate) fn convert_in_numpy<'py>(
         b'V' if !source.has_object() && descr.has_subarray() && descr.base().kind() == b'b' => {
             return Ok(own.call_method1("astype", (descr.base(),))?.cast_into()?);
         }
+        // Both are Python objects, and the metadata say of which kind.
+        b'O' if source.has_object() && !descr.getattr("metadata")?.is_none() => return Ok(own.clone()),
         b'S' if source.has_object() || source.kind() == b'S' => {}
         b'b' if matches!(source.kind(), b'i' | b'u' | b'f') => {}
         _ => {

@@ -148,6 +148,20 @@ fn referenced(
     found.or_raise()?.ok_or_else(|| PyValueError::new_err("Invalid HDF5 region reference"))
 }
 
+fn is_same(target: &hyperslab::Dataset, dataset: &Dataset) -> bool {
+    target.address() == dataset.core.address() && target.file().is_same(dataset.core.file())
+}
+
+/// Whether a reference is to a part of `dataset`.
+pub(crate) fn is_within(
+    py: Python<'_>,
+    dataset: &Dataset,
+    reference: &Bound<'_, RegionReference>,
+) -> PyResult<bool> {
+    let (target, _) = referenced(py, &dataset.state, reference.as_super().get())?;
+    Ok(is_same(&target, dataset))
+}
+
 /// Returns the request for the part of `dataset` that a reference selects, or `None` for no element of a
 /// scalar. Raises `ValueError` if the reference is to another dataset.
 pub(crate) fn request(
@@ -156,7 +170,7 @@ pub(crate) fn request(
     reference: &Bound<'_, RegionReference>,
 ) -> PyResult<Option<Request>> {
     let (target, region) = referenced(py, &dataset.state, reference.as_super().get())?;
-    if target.address() != dataset.core.address() || !target.file().is_same(dataset.core.file()) {
+    if !is_same(&target, dataset) {
         return Err(PyValueError::new_err("Region reference must point to this dataset"));
     }
     let extent = dataset.core.shape();

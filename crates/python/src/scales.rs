@@ -1,14 +1,14 @@
 //! Dimension scales and axis labels for `hyperslab._dims`. As in h5py, invalid arguments raise
 //! `RuntimeError`.
 
-use hyperslab::{Error, Node, RequestError};
+use hyperslab::Node;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::create::writable;
 use crate::dataset::Dataset;
-use crate::error::exception;
+use crate::error::argument;
 use crate::object::wrap;
 
 /// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
@@ -18,10 +18,7 @@ fn look<T: Send>(
 ) -> PyResult<T> {
     let (py, dataset) = (dataset.py(), dataset.get());
     dataset.state.check()?;
-    py.detach(|| f(&dataset.core)).map_err(|error| match error.root() {
-        Error::Request(RequestError::Argument { .. }) => PyRuntimeError::new_err(error.to_string()),
-        _ => exception(&error),
-    })
+    py.detach(|| f(&dataset.core)).map_err(|error| argument::<PyRuntimeError>(&error))
 }
 
 /// Calls `f`, which changes the dataset. The file must be writable; `what` names the change in the error.

@@ -16,6 +16,8 @@ use crate::error::{OrRaise, in_one_shape};
 use crate::objects_write;
 use crate::plain::{self, Number};
 use crate::read;
+use crate::reference::RegionReference;
+use crate::region;
 use crate::selection::Request;
 
 /// Performs `dataset[key] = value`: directly for numbers and arrays of numbers, else in `hyperslab._write`.
@@ -30,6 +32,11 @@ pub(crate) fn set_item(
 
 fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let (py, dataset) = (slf.py(), slf.get());
+    if let Ok(reference) = key.cast::<RegionReference>()
+        && !region::is_within(py, dataset, reference)?
+    {
+        return Err(PyTypeError::new_err("Region reference must point to this dataset"));
+    }
     if let Some(number) = Number::of(value)
         && let Some(number) = number.for_element_of(&dataset.core.datatype())
         && let Some(request) = Request::plain(key, &dataset.core.shape())?

@@ -42,7 +42,7 @@ from ._dtypes import (
     string_dtype,
     vlen_dtype,
 )
-from ._errors import ClosedError, FormatError, UnsupportedDtypeError
+from ._errors import ClosedError, FormatError, NameExistsError, UnsupportedDtypeError
 from ._expr import Expr
 from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, BZip2, Filter, NBit, Snappy, SZip, Zfp, Zstd
 from ._imagecodecs import use_imagecodecs
@@ -164,8 +164,7 @@ def __getattr__(name: str) -> "_Any":
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# The names of h5py that the package has.
-H5PY_NAMES = (
+__all__ = [
     "AttributeManager",
     "Dataset",
     "Datatype",
@@ -197,20 +196,18 @@ H5PY_NAMES = (
     "is_hdf5",
     "opaque_dtype",
     "ref_dtype",
+    "regionref_dtype",
     "register_driver",
     "registered_drivers",
-    "regionref_dtype",
     "run_tests",
     "special_dtype",
     "string_dtype",
     "unregister_driver",
     "vlen_dtype",
-)
-
-
-__all__ = [
-    "LZ4",
-    "AttributeManager",
+]
+# The names of h5py that the package has.
+H5PY_NAMES = tuple(__all__)
+__all__ += [
     "BZip2",
     "Bitshuffle",
     "Blosc",
@@ -218,65 +215,33 @@ __all__ = [
     "ClosedError",
     "Cols",
     "Column",
-    "Dataset",
-    "Datatype",
     "EArray",
-    "Empty",
     "Expr",
-    "ExternalLink",
-    "File",
     "Filter",
     "Finding",
     "FormatError",
-    "Group",
-    "HLObject",
-    "HardLink",
-    "MultiBlockSlice",
+    "LZ4",
     "NBit",
+    "NameExistsError",
     "NewRow",
     "Query",
     "ReadPlan",
-    "Reference",
-    "RegionReference",
     "Row",
     "SZip",
     "Snappy",
-    "SoftLink",
-    "VirtualLayout",
-    "VirtualSource",
-    "VDSmap",
     "StoreInfo",
     "Table",
-    "UNLIMITED",
     "UnsupportedDtypeError",
+    "VDSmap",
     "VLArray",
     "Zfp",
     "Zstd",
     "__version__",
     "check",
-    "check_complex_dtype",
-    "check_dtype",
-    "check_enum_dtype",
-    "check_opaque_dtype",
-    "check_ref_dtype",
-    "check_string_dtype",
-    "check_vlen_dtype",
-    "complex_compat_dtype",
-    "enable_ipython_completer",
-    "enum_dtype",
-    "get_config",
     "get_threads",
-    "is_hdf5",
-    "opaque_dtype",
-    "ref_dtype",
-    "regionref_dtype",
     "register_filter",
-    "run_tests",
     "segy",
     "set_threads",
-    "special_dtype",
-    "string_dtype",
     "unregister_filter",
     "use_imagecodecs",
-    "vlen_dtype",
 ]

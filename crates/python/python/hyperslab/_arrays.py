@@ -76,7 +76,7 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
         return vlen_array(data, kind)
     if own is not None and own.kind == "T" and kind.kind == "O":
         return np.asarray(data, order="C")
-    array = np.asarray(data, order="C", dtype=kind)
+    array = np.asarray(data, order="C", dtype=None if kind is getattr(data, "dtype", None) else kind)
     if array.dtype.kind == "U":
         raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
     if kind is not None and (check_ref_dtype(kind) or check_vlen_dtype(kind)) and array.dtype.metadata is None:
@@ -116,14 +116,18 @@ def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarr
     return made
 
 
+# Elements that have no elements themselves.
+_SINGLE = {str, bytes, Reference, RegionReference}
+
+
 def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
     """Returns an array of Python objects, each of which is an array.
 
     A flat list becomes one object; nested lists become one object for each innermost list.
     """
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
-        if np.dtype(check_vlen_dtype(dtype)).kind == "O" and item_types(data) <= {str, bytes}:
-            # A sequence of strings is one object.
+        if np.dtype(check_vlen_dtype(dtype)).kind == "O" and item_types(data) <= _SINGLE:
+            # A sequence of strings or references is one object.
             array = np.empty((), dtype=dtype)
             array[()] = data
             return array

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._arrays import array_for_new_object, check_texts, is_datatype, numpy_dtype, vlen_array
-from ._dtypes import check_opaque_dtype, check_string_dtype, check_vlen_dtype
+from ._dtypes import check_enum_dtype, check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._filters import Bitshuffle, Blosc, Blosc2, SZip
 from ._native import (
     Dataset,
@@ -121,6 +121,8 @@ def set_item(group: Group, name: "str | bytes", value: Any) -> None:
     The value is an object for a hard link, a soft or external link, a dtype to commit, or the elements of a
     new dataset.
     """
+    if not isinstance(name, str | bytes):
+        raise TypeError(f"A name should be string or bytes, not {type(name)}")
     if isinstance(value, HLObject | SoftLink | ExternalLink):
         group._link(name, value)
     elif isinstance(value, np.dtype):
@@ -131,12 +133,7 @@ def set_item(group: Group, name: "str | bytes", value: Any) -> None:
 
 def commit(group: Group, name: "str | bytes", dtype: Any) -> None:
     """Commits a datatype under a name."""
-    try:
-        group._commit(name, dtype)
-    except ValueError as error:
-        if "already exists" not in str(error):
-            raise
-        raise KeyError(f"Unable to commit datatype ({error})") from None
+    group._commit(name, dtype)
 
 
 def copy(
@@ -151,7 +148,13 @@ def copy(
     without_attrs: bool = False,
 ) -> None:
     """Copies an object: to a path in this group, or into another group."""
-    node = source if isinstance(source, HLObject) else group[source]
+    try:
+        node = source if isinstance(source, HLObject) else group[source]
+    except KeyError as error:
+        # As in h5py: with a group as the destination, the object is opened for its name.
+        if isinstance(dest, Group) and name is None:
+            raise
+        raise RuntimeError(f"Unable to copy object ({error.args[0]})") from None
     if isinstance(dest, Group):
         target = dest
         if name is None:
@@ -202,6 +205,10 @@ def create_dataset(
 ) -> Any:
     """Creates a dataset; see `Group.create_dataset`."""
     cache = _check_keywords(others)
+    if dtype is None and data is None and shape is not None:
+        from .low.h5py_warnings import H5pyDeprecationWarning
+
+        warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
     parts = _external(external)
     if data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and dtype is not None:
@@ -219,10 +226,6 @@ def create_dataset(
             raise ValueError("Shape tuple is incompatible with data")
     limits = lengths("maxshape", maxshape)
     if dtype is None:
-        if data is None:
-            from .low.h5py_warnings import H5pyDeprecationWarning
-
-            warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
         dtype = np.dtype("f4") if data is None else data.dtype
     kind = numpy_dtype(dtype)
     number, values = _compression(compression, compression_opts)
@@ -457,10 +460,16 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)
+    if array.dtype.kind in "US" and dtype.kind in "biufc":
+        raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
     if array.size != 1 and dtype.subdtype is None:
         raise ValueError(f"the fill value is one element, not {array.size}")
     if array.dtype.kind in "US":
         return np.asarray(value, dtype=dtype)
+    if dtype.kind in "iu" and array.dtype.kind in "iuf" and check_enum_dtype(dtype) is None:
+        # As libhdf5 does it, a number beyond the range becomes the nearest limit.
+        limits = np.iinfo(dtype)
+        array = np.clip(array, limits.min, limits.max)
     if array.dtype != dtype and array.dtype.kind in "biufc":
         array = array.astype(dtype)
     return np.ascontiguousarray(array)

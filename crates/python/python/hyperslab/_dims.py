@@ -180,7 +180,9 @@ class DimensionManager:
             >>> file["time"] = [0.0, 6.0, 12.0, 18.0]
             >>> file["time"].make_scale("time")  # in place of dataset.dims.create_scale(file["time"], "time")
         """
-        warnings.warn("dims.create_scale: use make_scale of the dataset", DeprecationWarning, stacklevel=2)
+        from .low.h5py_warnings import H5pyDeprecationWarning
+
+        warnings.warn("dims.create_scale: use make_scale of the dataset", H5pyDeprecationWarning, stacklevel=2)
         dset.make_scale(name)
 
     def __len__(self) -> int:

@@ -31,11 +31,11 @@ class UnsupportedDtypeError(NotImplementedError, TypeError, ValueError):
     __module__ = "hyperslab"
 
 
-class ClosedError(OSError, ValueError, KeyError):
+class ClosedError(OSError, ValueError, KeyError, RuntimeError):
     """The file of an object is closed.
 
-    h5py raises `OSError`, `ValueError` or `KeyError` for an object of a closed file, depending on the call.
-    This exception is all three.
+    h5py raises `OSError`, `ValueError`, `KeyError` or `RuntimeError` for an object of a closed file. It
+    depends on the call. This exception is all four.
 
     Example:
         >>> file.close()
@@ -44,6 +44,23 @@ class ClosedError(OSError, ValueError, KeyError):
         ... except hs.ClosedError as error:
         ...     print(error)
         the file is closed
+    """
+
+    __module__ = "hyperslab"
+
+
+class NameExistsError(OSError, ValueError, KeyError, RuntimeError):
+    """There is already an object, a link or an attribute of this name.
+
+    h5py raises `ValueError` (`create_dataset`), `OSError` (`group[name] = value`), `RuntimeError` (`copy`) or
+    `KeyError` (a committed dtype), depending on the call. This exception is all four.
+
+    Example:
+        >>> try:
+        ...     file.create_group("surface")
+        ... except hs.NameExistsError as error:
+        ...     print(error)
+        name already exists: "surface" (/surface)
     """
 
     __module__ = "hyperslab"

@@ -18,6 +18,7 @@ class _Named(Protocol):
 # The methods of a mutable mapping, which the native classes call.
 setdefault = MutableMapping.setdefault
 update = MutableMapping.update
+equal = Mapping.__eq__
 
 
 def clear(self: Any) -> None:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from types import EllipsisType, TracebackType
 from typing import (
     Any,
+    ClassVar,
     Literal,
     Protocol,
     Self,
@@ -1669,7 +1670,8 @@ class Dataset(HLObject):
     """
 
     def __new__(cls, *_args: Any, **_kwds: Any) -> Self: ...
-    def __init__(self, bind: DatasetID) -> None: ...
+    def __init__(self, bind: DatasetID, *, readonly: bool = False) -> None: ...
+    def __reversed__(self) -> Iterator[Any]: ...
     def __getitem__(self, args: _Index, /) -> Any:
         """Reads a selection into a new array.
 
@@ -2210,9 +2212,9 @@ class Dataset(HLObject):
         Raises:
             TypeError: The dataset is not stored in chunks, `size` has another number of axes, or it is not an
                 integer although `axis` is given.
-            ValueError: The shape exceeds `maxshape`, or there is no such axis.
+            ValueError: There is no such axis.
             OverflowError: A length is negative.
-            RuntimeError: The file is open for reading.
+            RuntimeError: The shape exceeds `maxshape`, or the file is open for reading.
 
         Example:
             >>> dataset.resize(5, axis=0)
@@ -2478,7 +2480,10 @@ class AttributeManager:
     fixed length, and `Empty` for an attribute without a dataspace. Names are listed in the order of creation
     if the object tracks the order, otherwise by name. After the file is closed, reading and changing
     attributes raises `ClosedError`. `ClosedError` is also a KeyError, so `get` and `pop` then return the
-    default.
+    default. Two mappings are equal if they have equal names and values.
+
+    Args:
+        parent: The object that has the attributes. `parent.attrs` is the same mapping.
 
     Example:
         >>> dataset.attrs["units"]
@@ -2491,6 +2496,9 @@ class AttributeManager:
         >>> del dataset.attrs["scale"]
     """
 
+    def __new__(cls, parent: HLObject) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
     def __getitem__(self, name: _Name, /) -> Any:
         """Returns the value of an attribute.
 
@@ -2922,8 +2930,8 @@ class DatasetID(ObjectID):
     """The low-level identifier of a dataset: the chunks, as they are stored.
 
     Methods for chunks raise RuntimeError if the dataset is not stored in chunks. Every method raises
-    `ClosedError` after the file is closed. The methods show the chunks that are in the file. Chunks that were
-    changed in part may be in memory, and `dataset.flush()` writes such chunks to the file.
+    `ClosedError` after the file is closed. Chunks that were changed in part and wait in memory are encoded
+    first, so all chunks with elements are shown.
 
     Example:
         >>> dataset.id.get_num_chunks()
@@ -3079,7 +3087,7 @@ class DatasetID(ObjectID):
             filter_mask: A mask of filters: bit i is set if filter i was left out.
 
         Raises:
-            ValueError: No chunk of the dataset begins at `offsets`.
+            OSError: No chunk of the dataset begins at `offsets`.
             RuntimeError: The dataset is not stored in chunks, or the file is open for reading.
 
         Example:
@@ -3209,7 +3217,7 @@ class SoftLink:
         path: The path, from the root group (with a slash in front) or from the group that holds the link.
 
     Raises:
-        TypeError: `path` is not a str.
+        TypeError: `path` is not a str or bytes.
 
     Example:
         >>> file["temperature"] = hs.SoftLink("/surface/t2m")
@@ -3219,7 +3227,7 @@ class SoftLink:
         <SoftLink to "/surface/t2m">
     """
 
-    def __new__(cls, path: str) -> Self: ...
+    def __new__(cls, path: str | bytes) -> Self: ...
     def __getnewargs__(self) -> tuple[str]: ...
     @property
     def path(self) -> str:
@@ -3243,7 +3251,7 @@ class ExternalLink:
         path: The path of the object in the other file.
 
     Raises:
-        TypeError: `filename` is not a str or PathLike, or `path` is not a str.
+        TypeError: `filename` is not a str, bytes or PathLike, or `path` is not a str or bytes.
 
     Example:
         >>> file["far"] = hs.ExternalLink("climate.h5", "/surface")
@@ -3253,7 +3261,7 @@ class ExternalLink:
         'r+'
     """
 
-    def __new__(cls, filename: str | os.PathLike[str], path: str) -> Self: ...
+    def __new__(cls, filename: str | bytes | os.PathLike[str], path: str | bytes) -> Self: ...
     def __getnewargs__(self) -> tuple[str, str]: ...
     @property
     def filename(self) -> str:

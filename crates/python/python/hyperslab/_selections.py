@@ -11,7 +11,7 @@ class MultiBlockSlice:
         block: The length of a block, in elements.
 
     Raises:
-        ValueError: The blocks overlap (`block > stride`).
+        ValueError: The blocks overlap (`block > stride`), or a number other than `start` is below 1.
 
     Example:
         >>> file["x"] = np.arange(10)
@@ -20,6 +20,8 @@ class MultiBlockSlice:
     """
 
     def __init__(self, start: int = 0, stride: int = 1, count: int | None = None, block: int = 1) -> None:
+        if stride < 1 or block < 1 or (count is not None and count < 1):
+            raise ValueError("Stride, count and block can't be 0 or negative")
         if block > stride:
             raise ValueError("Blocks will overlap if block > stride")
         self.start = start
@@ -42,8 +44,6 @@ class MultiBlockSlice:
         """
         if self.start < 0:
             raise ValueError(f"Start can't be negative (got {self.start})")
-        if self.stride < 1 or self.block < 1 or (self.count is not None and self.count < 1):
-            raise ValueError("Stride, count and block can't be 0 or negative")
         count = self.count
         if count is None:
             count = (length - self.start - self.block) // self.stride + 1

@@ -266,6 +266,24 @@ class VirtualLayout:
         is_here = self._filename is not None and path == self._filename
         self.sources.append(VDSmap(space, "." if is_here else path, name, source.space))
 
+    def make_dataset(self, parent: Group, name: "str | bytes | None", fillvalue: Any = None) -> Any:
+        """Makes the dataset, as `Group.create_virtual_dataset` does.
+
+        Args:
+            parent: The group of the dataset.
+            name: The name of the dataset.
+            fillvalue: The value of elements that no source has.
+
+        Returns:
+            The low-level identifier of the dataset.
+
+        Example:
+            >>> layout = hs.VirtualLayout((6,), "f4")
+            >>> layout.make_dataset(file, "nothing", fillvalue=-1).shape
+            (6,)
+        """
+        return create_virtual_dataset(parent, name, self, fillvalue).id
+
 
 def create_virtual_dataset(
     group: Group, name: "str | bytes | None", layout: VirtualLayout, fillvalue: Any = None

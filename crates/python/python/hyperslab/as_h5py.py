@@ -67,6 +67,7 @@ _HOMES = {
     "AttributeManager": "h5py._hl.attrs",
     "Dataset": "h5py._hl.dataset",
     "Datatype": "h5py._hl.datatype",
+    "Empty": "h5py._hl.base",
     "ExternalLink": "h5py._hl.group",
     "File": "h5py._hl.files",
     "Group": "h5py._hl.group",

@@ -171,7 +171,10 @@ impl Dataset {
         PyClassInitializer::from(HLObject::unopened()).add_subclass(own)
     }
 
-    fn __init__(slf: &Bound<'_, Self>, bind: &Bound<'_, PyAny>) -> PyResult<()> {
+    // `readonly` is a promise to the caches of h5py; a dataset of this package has no cache of its own.
+    #[pyo3(signature = (bind, *, readonly=false))]
+    fn __init__(slf: &Bound<'_, Self>, bind: &Bound<'_, PyAny>, readonly: bool) -> PyResult<()> {
+        let _ = readonly;
         let (state, node) = ObjectID::object(bind)?;
         let Node::Dataset(dataset) = &node else {
             return Err(PyValueError::new_err(format!("{bind} is not a DatasetID")));
@@ -179,6 +182,10 @@ impl Dataset {
         slf.get().core.set(dataset.clone())?;
         slf.get().state.set(Arc::clone(&state))?;
         slf.as_super().get().open(state, node, false)
+    }
+
+    fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._views")?.getattr("reversed_rows")?.call1((slf,))
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -17,6 +17,7 @@ use crate::dtype::descr_of;
 use crate::error::{OrRaise, in_one_shape};
 use crate::plan::ReadPlan;
 use crate::read::{self, FieldTranslation};
+use crate::reference::RegionReference;
 use crate::selection::{Index, Request};
 use crate::views::{AsStrView, AsTypeView, FieldsView};
 
@@ -52,13 +53,16 @@ impl Dataset {
     ) -> PyResult<()> {
         in_one_shape(py, || {
             let request = read::request_of(self, source_sel)?;
+            let is_region = source_sel.is_some_and(PyAnyMethods::is_instance_of::<RegionReference>);
             let Some(dest_sel) = dest_sel else {
-                return self.read_or_broadcast(py, &request, dest);
+                return self.read_or_broadcast(py, &request, dest, is_region);
             };
             let place = dest.get_item(dest_sel)?;
             match place.cast::<PyUntypedArray>() {
                 // Slices give a view of the destination, lists and masks a copy, integers only one element.
-                Ok(view) if !view.getattr("base")?.is_none() => self.read_or_broadcast(py, &request, view),
+                Ok(view) if !view.getattr("base")?.is_none() => {
+                    self.read_or_broadcast(py, &request, view, is_region)
+                }
                 _ => {
                     let whole = read::array(py, self, self.translation(py)?, &request, None)?;
                     dest.set_item(dest_sel, whole)
@@ -336,16 +340,22 @@ impl Dataset {
         Ok(arrays)
     }
 
+    /// Reads to an array of the shape of the request, or of a shape that it is broadcast to. For a region
+    /// reference, as in h5py, only the number of elements counts.
     fn read_or_broadcast<'py>(
         &self,
         py: Python<'py>,
         request: &Request,
         dest: &Bound<'py, PyUntypedArray>,
+        is_region: bool,
     ) -> PyResult<()> {
         if dest.shape() == &request.shape[..] || self.translation(py)?.descr.bind(py).has_subarray() {
             return read::into(py, self, request, dest, None);
         }
-        let whole = read::array(py, self, self.translation(py)?, request, None)?;
+        let mut whole = read::array(py, self, self.translation(py)?, request, None)?;
+        if is_region && whole.len() == dest.len() {
+            whole = whole.call_method1("reshape", (PyTuple::new(py, dest.shape())?,))?.cast_into()?;
+        }
         let place = dest.get_item(py.Ellipsis())?;
         place.set_item(py.Ellipsis(), &whole).map_err(|error| {
             if !error.is_instance_of::<PyValueError>(py) {

@@ -99,9 +99,9 @@ impl Dataset {
     /// Raises:
     ///     TypeError: The dataset is not stored in chunks, `size` has another number of axes, or it is not an
     ///         integer although `axis` is given.
-    ///     ValueError: The shape exceeds `maxshape`, or there is no such axis.
+    ///     ValueError: There is no such axis.
     ///     OverflowError: A length is negative.
-    ///     RuntimeError: The file is open for reading.
+    ///     RuntimeError: The shape exceeds `maxshape`, or the file is open for reading.
     ///
     /// Example:
     ///     >>> dataset.resize(5, axis=0)

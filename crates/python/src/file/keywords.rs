@@ -133,6 +133,11 @@ impl Keywords {
                 }
                 "backing_store" => backing_store = value.is_truthy()?,
                 "skip_fill_chunks" => skip_fill_chunks = Some(value.extract()?),
+                "rdcc_w0" if !(0.0..=1.0).contains(&value.extract::<f64>()?) => {
+                    return Err(PyValueError::new_err(
+                        "Raw data cache w0 value must be between 0.0 and 1.0 inclusive",
+                    ));
+                }
                 other if WITHOUT_EFFECT.contains(&other) => warn_without_effect(other, &value)?,
                 _ => return Err(unknown(&key)),
             }

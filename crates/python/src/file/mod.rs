@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use hyperslab::Node;
+use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -141,6 +142,17 @@ pub(crate) fn open_state<'a>(slf: &'a Bound<'_, File>) -> PyResult<&'a Arc<FileS
     Ok(state)
 }
 
+/// The argument for a mode or a driver: a `str`, or the text of another object for the error that names it.
+struct Choice(String);
+
+impl<'py> FromPyObject<'_, 'py> for Choice {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        given.extract::<String>().or_else(|_| Ok(given.repr()?.to_string())).map(Self)
+    }
+}
+
 #[pymethods]
 impl File {
     #[new]
@@ -155,15 +167,17 @@ impl File {
         PyClassInitializer::from(HLObject::unopened()).add_subclass(group).add_subclass(Self)
     }
 
-    #[pyo3(signature = (name, mode="r", driver=None, libver=None, **kwds))]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments of Python are converted to values")]
+    #[pyo3(signature = (name, mode=Choice("r".to_owned()), driver=None, libver=None, **kwds))]
     fn __init__(
         slf: &Bound<'_, Self>,
         name: &Bound<'_, PyAny>,
-        mode: &str,
-        driver: Option<&str>,
+        mode: Choice,
+        driver: Option<Choice>,
         libver: Option<&Bound<'_, PyAny>>,
         kwds: Option<Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        let (mode, driver) = (&mode.0, driver.as_ref().map(|driver| driver.0.as_str()));
         // Before a mode such as "w" changes another file.
         slf.as_super().get().group.check_not_set()?;
         let kwds = kwds.unwrap_or_else(|| PyDict::new(slf.py()));

@@ -7,7 +7,7 @@ use hyperslab::{CopyOptions, Group as CoreGroup, Node, RequestError, WriteOption
 use hyperslab_tables::index;
 use numpy::prelude::*;
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -15,7 +15,7 @@ use super::Group;
 use crate::buffer;
 use crate::calls;
 use crate::create::{Request, dataspace, datatype, writable};
-use crate::error::{OrRaise, exception, missing_object};
+use crate::error::{OrRaise, argument, exception, missing_object};
 use crate::links::{ExternalLink, SoftLink};
 use crate::object::{HLObject, name_required, wrap};
 use crate::plain;
@@ -86,7 +86,14 @@ impl Group {
     fn __delitem__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, (state, group)) = (slf.py(), changed::<PyKeyError>(slf, "delete a link")?);
         let path = name_required(name)?;
-        py.detach(|| index::remove(group, &path)).map_err(|error| missing_object(&error))?;
+        let missing = |error| match missing_object(&error) {
+            // The root group has no link.
+            raised if raised.is_instance_of::<PyValueError>(py) && !path.is_empty() => {
+                argument::<PyKeyError>(&error)
+            }
+            raised => raised,
+        };
+        py.detach(|| index::remove(group, &path)).map_err(missing)?;
         state.waiting.forget_deleted(py);
         Ok(())
     }
@@ -434,7 +441,14 @@ impl Group {
         let group = &slf.get().group;
         if let Ok(target) = object.cast::<HLObject>() {
             let node = &target.get().node;
-            return py.detach(|| group.link_to(&path, node)).or_raise();
+            return py.detach(|| group.link_to(&path, node)).map_err(|error| {
+                // As in h5py, a link to an object of another file is an OSError.
+                if node.file().is_same(group.file()) {
+                    exception(&error)
+                } else {
+                    argument::<PyOSError>(&error)
+                }
+            });
         }
         if let Ok(link) = object.cast::<SoftLink>() {
             let target = &link.get().path;

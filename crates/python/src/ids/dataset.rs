@@ -8,7 +8,7 @@ use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::message::filters::FilterSpec;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ use crate::buffer;
 use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::description::describe;
-use crate::error::{OrRaise, exception};
+use crate::error::{OrRaise, argument, exception};
 use crate::filters;
 use crate::object::wrap;
 use crate::store_info::{self, StoreInfos};
@@ -26,8 +26,8 @@ use crate::store_info::{self, StoreInfos};
 /// The low-level identifier of a dataset: the chunks, as they are stored.
 ///
 /// Methods for chunks raise RuntimeError if the dataset is not stored in chunks. Every method raises
-/// `ClosedError` after the file is closed. The methods show the chunks that are in the file. Chunks that were
-/// changed in part may be in memory, and `dataset.flush()` writes such chunks to the file.
+/// `ClosedError` after the file is closed. Chunks that were changed in part and wait in memory are encoded
+/// first, so all chunks with elements are shown.
 ///
 /// Example:
 ///     >>> dataset.id.get_num_chunks()
@@ -56,6 +56,15 @@ impl DatasetID {
         let dataset = self.open()?;
         if dataset.core.chunk_shape().is_none() {
             return Err(PyRuntimeError::new_err(format!("{what} (not a chunked dataset)")));
+        }
+        Ok(dataset)
+    }
+
+    /// Returns the dataset. Chunks that were changed in part are encoded and entered in the index first.
+    fn settled(&self, py: Python<'_>, what: &str) -> PyResult<&Dataset> {
+        let dataset = self.chunked(what)?;
+        if dataset.state.mode != "r" {
+            py.detach(|| dataset.core.flush_chunks()).or_raise()?;
         }
         Ok(dataset)
     }
@@ -114,7 +123,7 @@ impl DatasetID {
     ///     >>> dataset.id.get_num_chunks()
     ///     4
     fn get_num_chunks(&self, py: Python<'_>) -> PyResult<u64> {
-        let dataset = self.chunked("Can't get number of chunks")?;
+        let dataset = self.settled(py, "Can't get number of chunks")?;
         py.detach(|| dataset.core.stored_chunks()).or_raise()
     }
 
@@ -136,7 +145,7 @@ impl DatasetID {
     ///     >>> dataset.id.get_chunk_info(0)
     ///     StoreInfo(chunk_offset=(0, 0, 0), filter_mask=0, byte_offset=..., size=...)
     fn get_chunk_info<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyTuple>> {
-        let dataset = self.chunked("Can't get number of chunks")?;
+        let dataset = self.settled(py, "Can't get number of chunks")?;
         let mut left = index;
         let mut found: Option<(SmallVec<[u64; 4]>, ChunkRecord)> = None;
         let mut visitor = |coord: &[u64], record: ChunkRecord| {
@@ -175,7 +184,7 @@ impl DatasetID {
         py: Python<'py>,
         chunk_offset: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let dataset = self.chunked("Can't get chunk info by its coordinates")?;
+        let dataset = self.settled(py, "Can't get chunk info by its coordinates")?;
         let chunk = dataset.core.chunk_shape().unwrap_or_default();
         if chunk_offset.len() != chunk.len() {
             return Err(PyValueError::new_err("Tuple length incompatible with array"));
@@ -208,7 +217,7 @@ impl DatasetID {
     ///     (2, 0, 0)
     ///     (3, 0, 0)
     fn chunk_iter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-        let dataset = self.chunked("Error iterating over dataset chunks")?;
+        let dataset = self.settled(py, "Error iterating over dataset chunks")?;
         let mut batch = Batch {
             chunk: &dataset.core.chunk_shape().unwrap_or_default(),
             base: dataset.core.file().store().base(),
@@ -264,7 +273,7 @@ impl DatasetID {
         offsets: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(u32, Bound<'py, PyAny>)> {
-        let dataset = self.chunked("Can't get storage size of chunk")?;
+        let dataset = self.settled(py, "Can't get storage size of chunk")?;
         let offsets: SmallVec<[u64; 4]> =
             offsets.try_iter()?.map(|at| at?.extract::<u64>()).collect::<PyResult<_>>()?;
         let chunk = dataset.core.chunk_shape().unwrap_or_default();
@@ -282,7 +291,7 @@ impl DatasetID {
             ));
         };
         if offsets.iter().zip(&chunk).any(|(at, len)| at % len != 0) {
-            return Err(pyo3::exceptions::PyOSError::new_err(
+            return Err(PyOSError::new_err(
                 "Can't read unprocessed chunk data (offset doesn't fall on chunks's boundary)",
             ));
         }
@@ -317,7 +326,7 @@ impl DatasetID {
     ///     filter_mask: A mask of filters: bit i is set if filter i was left out.
     ///
     /// Raises:
-    ///     ValueError: No chunk of the dataset begins at `offsets`.
+    ///     OSError: No chunk of the dataset begins at `offsets`.
     ///     RuntimeError: The dataset is not stored in chunks, or the file is open for reading.
     ///
     /// Example:
@@ -339,7 +348,8 @@ impl DatasetID {
         let first: Vec<u64> = offsets.try_iter()?.map(|at| at?.extract::<u64>()).collect::<PyResult<_>>()?;
         let bytes = py.get_type::<PyBytes>().call1((data,))?;
         let bytes = bytes.cast::<PyBytes>()?.as_bytes();
-        py.detach(|| dataset.core.write_stored_chunk(&first, filter_mask, bytes)).or_raise()
+        let written = py.detach(|| dataset.core.write_stored_chunk(&first, filter_mask, bytes));
+        written.map_err(|error| argument::<PyOSError>(&error))
     }
 
     /// The datatype of the elements as `hyperslab.low.h5t` describes it.
@@ -399,6 +409,10 @@ impl DatasetID {
         let dataset = &self.open()?.core;
         match dataset.layout() {
             Layout::Virtual { .. } => Ok(0),
+            Layout::Chunked(_) => {
+                let dataset = &self.settled(py, "Can't get storage size")?.core;
+                py.detach(|| dataset.storage_bytes()).or_raise()
+            }
             _ => py.detach(|| dataset.storage_bytes()).or_raise(),
         }
     }

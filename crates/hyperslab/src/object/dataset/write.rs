@@ -148,7 +148,8 @@ impl Dataset {
     }
 
     /// Encodes and writes the chunks that were changed in part.
-    pub(in crate::object) fn flush_chunks(&self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn flush_chunks(&self) -> Result<()> {
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _found = self.store().reading_data();

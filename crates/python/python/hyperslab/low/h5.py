@@ -1,8 +1,10 @@
 """The configuration of h5py, and the version of HDF5 whose behaviour the package has."""
 
+import warnings
 from typing import Any
 
 from ._objects import phil as phil
+from .h5py_warnings import H5pyDeprecationWarning
 
 INDEX_NAME, INDEX_CRT_ORDER = 0, 1
 ITER_INC, ITER_DEC, ITER_NATIVE = 0, 1, 2
@@ -22,9 +24,6 @@ class H5PYConfig:
     ros3 = False
     direct_vfd = False
     has_native_complex = True
-    swmr_min_hdf5_version = (1, 9, 178)
-    vds_min_hdf5_version = (1, 9, 233)
-    read_byte_strings = True
     API_16 = False
     API_18 = True
 
@@ -32,7 +31,6 @@ class H5PYConfig:
         self._complex_names = ("r", "i")
         self._bool_names = ("FALSE", "TRUE")
         self._track_order = False
-        self._default_file_mode = "r"
 
     @property
     def complex_names(self) -> tuple[str, str]:
@@ -43,8 +41,9 @@ class H5PYConfig:
         self._complex_names = _two_names(names, "complex_names")
 
     @property
-    def bool_names(self) -> tuple[str, str]:
-        return self._bool_names
+    def bool_names(self) -> tuple[bytes, bytes]:
+        # As bytes, and set as text, as in h5py.
+        return self._f_name, self._t_name
 
     @bool_names.setter
     def bool_names(self, names: Any) -> None:
@@ -59,8 +58,24 @@ class H5PYConfig:
         self._track_order = bool(is_on)
 
     @property
+    def swmr_min_hdf5_version(self) -> tuple[int, int, int]:
+        _warn_of("swmr_min_hdf5_version")
+        return 1, 9, 178
+
+    @property
+    def vds_min_hdf5_version(self) -> tuple[int, int, int]:
+        _warn_of("vds_min_hdf5_version")
+        return 1, 9, 233
+
+    @property
+    def read_byte_strings(self) -> bool:
+        _warn_of("read_byte_strings")
+        return True
+
+    @property
     def default_file_mode(self) -> str:
-        return self._default_file_mode
+        _warn_of("default_file_mode")
+        return "r"
 
     @default_file_mode.setter
     def default_file_mode(self, mode: str) -> None:
@@ -90,6 +105,10 @@ class H5PYConfig:
             f"<h5py configuration: complex_names={self.complex_names} bool_names={self.bool_names} "
             f"track_order={self.track_order}>"
         )
+
+
+def _warn_of(name: str) -> None:
+    warnings.warn(f"get_config().{name} has no meaning any more", H5pyDeprecationWarning, stacklevel=3)
 
 
 def _two_names(names: Any, what: str) -> tuple[str, str]:

@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._errors import NameExistsError
 from .._native import AttrID as _AttrID
-from . import h5s
+from . import h5, h5s
 from ._objects import name_text, next_number
 from ._transfer import _in_memory, _objects
 from ._types import TypeID, type_of, typewrap
@@ -91,17 +92,40 @@ def _attributes(loc: Any, obj_name: "bytes | str" = b".") -> Any:
     return (owner if text == "." else owner[text]).attrs
 
 
-def _name_of(attributes: Any, name: "bytes | str | None", index: "int | None") -> str:
-    if name is not None and index is not None:
-        raise TypeError("Only one of name or index may be specified.")
-    if name is None and index is None:
-        raise TypeError("Either name or index must be specified.")
-    if name is not None:
-        return name_text(name)
-    try:
-        return str(list(attributes)[index or 0])
-    except IndexError:
-        raise ValueError(f"Unable to open attribute (there is no attribute {index})") from None
+def _in_order(attributes: Any, index_type: int, order: int) -> "list[str]":
+    """Returns the names: by name or as they were created, and in which direction."""
+    names = sorted(attributes) if index_type == h5.INDEX_NAME else list(attributes)
+    return names[::-1] if order == h5.ITER_DEC else names
+
+
+def _of_one(function: "Callable[[Any, str], _T]") -> "Callable[..., _T]":
+    """Gives a function of attributes and a name the arguments of h5py: an object, a name or a number."""
+
+    def call(
+        loc: Any,
+        name: "bytes | str | None" = None,
+        index: "int | None" = None,
+        *,
+        obj_name: bytes = b".",
+        lapl: Any = None,
+        index_type: int = h5.INDEX_NAME,
+        order: int = h5.ITER_INC,
+    ) -> _T:
+        if name is not None and index is not None:
+            raise TypeError("Only one of name or index may be specified.")
+        attributes = _attributes(loc, obj_name)
+        if name is not None:
+            return function(attributes, name_text(name))
+        if index is None:
+            raise TypeError("Either name or index must be specified.")
+        try:
+            text = _in_order(attributes, index_type, order)[index]
+        except IndexError:
+            raise ValueError(f"Unable to open attribute (there is no attribute {index})") from None
+        return function(attributes, text)
+
+    call.__name__, call.__qualname__, call.__doc__ = function.__name__, function.__qualname__, function.__doc__
+    return call
 
 
 def create(
@@ -110,7 +134,7 @@ def create(
     """Creates an attribute, with zeros for its value."""
     attributes, text = _attributes(loc, obj_name), name_text(name)
     if text in attributes:
-        raise ValueError(f"Unable to create attribute (attribute already exists: {text!r})")
+        raise NameExistsError(f"Unable to create attribute (attribute already exists: {text!r})")
     if space.get_simple_extent_type() == h5s.NULL:
         attributes._set(text, None, tid, None)
     elif _objects(tid.dtype):
@@ -133,19 +157,10 @@ def _empty(shape: "tuple[int, ...]", dtype: "np.dtype[Any]") -> Any:
     return array
 
 
-def open(
-    loc: Any,
-    name: "bytes | str | None" = None,
-    index: "int | None" = None,
-    *,
-    obj_name: bytes = b".",
-    lapl: Any = None,
-    index_type: int = 0,
-    order: int = 0,
-) -> AttrID:
+@_of_one
+def open(attributes: Any, name: str) -> AttrID:
     """Opens an attribute by name or by number."""
-    attributes = _attributes(loc, obj_name)
-    return AttrID(attributes, _name_of(attributes, name, index))
+    return AttrID(attributes, name)
 
 
 def exists(loc: Any, name: "bytes | str", *, obj_name: bytes = b".", lapl: Any = None) -> bool:
@@ -155,22 +170,16 @@ def exists(loc: Any, name: "bytes | str", *, obj_name: bytes = b".", lapl: Any =
 
 def rename(loc: Any, name: "bytes | str", new_name: "bytes | str", *, obj_name: bytes = b".", lapl: Any = None) -> None:
     """Renames an attribute."""
-    _attributes(loc, obj_name).rename(name_text(name), name_text(new_name))
+    try:
+        _attributes(loc, obj_name).rename(name_text(name), name_text(new_name))
+    except KeyError as error:
+        raise RuntimeError(f"Unable to rename attribute ({error.args[0]})") from None
 
 
-def delete(
-    loc: Any,
-    name: "bytes | str | None" = None,
-    index: "int | None" = None,
-    *,
-    obj_name: bytes = b".",
-    lapl: Any = None,
-    index_type: int = 0,
-    order: int = 0,
-) -> None:
+@_of_one
+def delete(attributes: Any, name: str) -> None:
     """Deletes an attribute."""
-    attributes = _attributes(loc, obj_name)
-    del attributes[_name_of(attributes, name, index)]
+    del attributes[name]
 
 
 def get_num_attrs(loc: Any) -> int:
@@ -178,22 +187,12 @@ def get_num_attrs(loc: Any) -> int:
     return len(_attributes(loc))
 
 
-def get_info(
-    loc: Any,
-    name: "bytes | str | None" = None,
-    index: "int | None" = None,
-    *,
-    obj_name: bytes = b".",
-    lapl: Any = None,
-    index_type: int = 0,
-    order: int = 0,
-) -> AttrInfo:
+@_of_one
+def get_info(attributes: Any, name: str) -> AttrInfo:
     """Returns facts about an attribute."""
-    attributes = _attributes(loc, obj_name)
-    found = AttrID(attributes, _name_of(attributes, name, index))
-    is_tracked = bool(loc._object.id.get_create_plist().get_attr_creation_order())
-    names = list(attributes)
-    place = names.index(found.name.decode()) if is_tracked else 0
+    found = AttrID(attributes, name)
+    is_tracked = bool(attributes._id.get_create_plist().get_attr_creation_order())
+    place = list(attributes).index(name) if is_tracked else 0
     return AttrInfo(found.name, place, is_tracked, found.get_storage_size())
 
 
@@ -207,10 +206,7 @@ def iterate(
     info: bool = False,
 ) -> "_T | None":
     """Calls a function with the name of each attribute, until it returns something."""
-    names = list(_attributes(loc))
-    if index_type == 0:
-        names.sort()
-    for name in reversed(names[index:]) if order == 1 else names[index:]:
+    for name in _in_order(_attributes(loc), index_type, order)[index:]:
         encoded = name.encode()
         result = func(encoded, get_info(loc, encoded)) if info else func(encoded)
         if result is not None:

@@ -81,6 +81,7 @@ class FileID(GroupMethods, _FileID):
         """Returns the properties that the file was opened with."""
         keywords, made, file = self._keywords(), PropFAID(), self._object
         made._values["driver"] = file.driver
+        made.set_fclose_degree(CLOSE_WEAK)
         if file.driver == "core":
             made.set_fapl_core(keywords.get("block_size") or 65536, bool(keywords.get("backing_store", True)))
         defaults = made.get_cache()

@@ -133,9 +133,8 @@ def visit(
 ) -> "_T | None":
     """Calls a function with the path of each object below a group, until it returns something."""
     group = _at(loc, obj_name)
-    first = func(b".", _facts(group)) if info else func(b".")
-    if first is not None or not isinstance(group, _Group):
-        return first
+    if not isinstance(group, _Group):
+        return None
 
     def each(path: str, found: Any) -> "_T | None":
         return func(path.encode(), _facts(found)) if info else func(path.encode())

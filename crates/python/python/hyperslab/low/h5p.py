@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import Dataset, File, Group, _order_facts
+from .._native import Dataset, File, Group, _object_facts, _order_facts
 from ._access import PropCopyID as PropCopyID
 from ._access import PropDAID as PropDAID
 from ._access import PropDXID as PropDXID
@@ -96,6 +96,7 @@ def _creation_of_dataset(dataset: Dataset) -> PropDCID:
     ]
     if dataset.is_virtual:
         made._values["virtual"] = mappings_of(dataset)
+    made.set_obj_track_times(_object_facts(dataset)[4] is not None)
     if layout == 1 and dataset.external:
         made._values["external"] = [(name.encode(), offset, size) for name, offset, size in dataset.external]
     return made

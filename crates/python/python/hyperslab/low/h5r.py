@@ -15,7 +15,10 @@ OBJECT, DATASET_REGION = 0, 1
 def create(loc: Any, name: "bytes | str", ref_type: int, space: "h5s.SpaceID | None" = None) -> Reference:
     """Creates a reference to an object, or to the selection of a dataspace."""
     text = name_text(name)
-    found = loc._object if text == "." else loc._object[text]
+    try:
+        found = loc._object if text == "." else loc._object[text]
+    except KeyError as error:
+        raise RuntimeError(f"Unable to create a reference ({error.args[0]})") from None
     if ref_type == OBJECT:
         reference: Reference = found.ref
         return reference
