@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use hyperslab_format::name;
 
-use crate::driver::Locking;
+use crate::driver::{Locking, Members};
 use crate::error::{Error, RequestError, Result};
 use crate::object::{File, OpenOptions};
 
@@ -61,7 +61,7 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
     if let Some(locking) = access.locking {
         options = options.locking(locking);
     }
-    let open = |path: &Path| match options.open(path) {
+    let open = |path: &Path| match open_linked(from, path, &options) {
         Err(error) if write && access.write.is_none() && !is_absent(&error) => {
             options.for_existing(false).open(path)
         }
@@ -86,7 +86,13 @@ pub(in crate::object) fn open_source(
         let origin = from.path().and_then(Path::parent).unwrap_or(Path::new("."));
         prefixes = format!("{}{rest}", origin.display());
     }
-    first(name, candidates(&on_disk(name), from.path(), &prefixes), |path| options.open(path))
+    first(name, candidates(&on_disk(name), from.path(), &prefixes), |path| open_linked(from, path, options))
+}
+
+/// Opens the file at `path`. A file in several parts may name another one, as in libhdf5.
+fn open_linked(from: &File, path: &Path, options: &OpenOptions) -> Result<File> {
+    let has_members = from.opened_with().members.is_some();
+    options.clone().members(has_members.then(|| Members::found(path)).flatten()).open(path)
 }
 
 /// Opens the first of the files that exists.
