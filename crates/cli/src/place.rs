@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use anyhow::Context as _;
+use hyperslab::driver::Members;
 use hyperslab::{File, Node};
 
 use crate::error;
@@ -40,14 +41,19 @@ fn object(file: &Path, path: &str) -> anyhow::Result<Node> {
     open(file)?.get(path).with_context(|| file.display().to_string())
 }
 
-/// Opens a file for reading.
+/// Opens a file for reading. If there is no such file, but there are members of one, opens that file.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
-    File::open(path).map_err(|error| error::opening(path, error))
+    File::options().members(Members::found(path)).open(path).map_err(|error| error::opening(path, error))
+}
+
+/// Returns whether there is a file of this name, or members of one.
+fn exists(path: &Path) -> bool {
+    path.exists() || Members::found(path).is_some()
 }
 
 /// Splits `FILE:/path` for a file that exists. The path is `/` if the argument has none.
 pub(crate) fn split(argument: &OsStr) -> (&OsStr, &str) {
-    split_where(argument, |file| Path::new(file).exists())
+    split_where(argument, |file| exists(Path::new(file)))
 }
 
 /// Splits `FILE:/path` for a file that may not exist yet. Its name then ends at the last `:/`.

@@ -33,12 +33,16 @@ use proptest::prelude::*;
 
 use harness::{AT, NARROW, addr, laws, laws_in_context, laws_with_widths};
 
-/// Checks the laws with both wide and narrow fields.
+/// Addresses of sixteen bytes.
+const WIDE: Widths = Widths { offset: Width::Sixteen, length: Width::Eight };
+
+/// Checks the laws with wide and narrow fields.
 fn laws_with_both_widths<S>(strategy: impl Strategy<Value = S>)
 where
     S: Structure<Context = ()> + PartialEq + std::fmt::Debug,
 {
     laws_with_widths(NARROW, &strategy, &());
+    laws_with_widths(WIDE, &strategy, &());
     laws(strategy, &());
 }
 
@@ -53,7 +57,8 @@ fn bytes(len: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
 fn widths() -> impl Strategy<Value = Widths> {
     // The strategies make addresses that do not fit in two bytes.
     let width = || prop_oneof![Just(Width::Four), Just(Width::Eight)];
-    (width(), width()).prop_map(|(offset, length)| Widths { offset, length })
+    let offset = prop_oneof![3 => width(), 1 => Just(Width::Sixteen)];
+    (offset, width()).prop_map(|(offset, length)| Widths { offset, length })
 }
 
 fn charset() -> impl Strategy<Value = Charset> {
@@ -136,21 +141,26 @@ fn superblocks() {
     });
     let old =
         (widths(), (1..u16::MAX, 1..u16::MAX, option::of(1..u16::MAX)), any::<u8>(), ends(), addr(), root)
-            .prop_map(|(widths, (leaf, internal, storage), consistency_flags, (base, len), driver, root)| {
-                Superblock::V0(SuperblockV0 {
-                    version: storage.is_some().into(),
-                    widths,
-                    group_leaf_k: leaf,
-                    group_internal_k: internal,
-                    consistency_flags,
-                    indexed_storage_k: storage,
-                    base_address: base,
-                    free_space: Addr::UNDEFINED,
-                    end_of_file: base + len,
-                    driver_information: driver,
-                    root,
-                })
-            });
+            .prop_map(
+                |(widths, (leaf, internal, storage), consistency_flags, (base, len), driver, mut root)| {
+                    if widths.offset == Width::Sixteen {
+                        root.cache = EntryCache::None;
+                    }
+                    Superblock::V0(SuperblockV0 {
+                        version: storage.is_some().into(),
+                        widths,
+                        group_leaf_k: leaf,
+                        group_internal_k: internal,
+                        consistency_flags,
+                        indexed_storage_k: storage,
+                        base_address: base,
+                        free_space: Addr::UNDEFINED,
+                        end_of_file: base + len,
+                        driver_information: driver,
+                        root,
+                    })
+                },
+            );
     laws(old, &());
     let new = (2..=3_u8, widths(), any::<u8>(), ends(), addr(), defined()).prop_map(
         |(version, widths, consistency_flags, (base, len), extension, root)| {

@@ -1,4 +1,4 @@
-//! Checks the structures of shared messages and cache images against the laws of `Structure`.
+//! Checks the structures of shared messages, cache images and driver information against the laws of `Structure`.
 
 #[allow(dead_code)] // each test program uses only a part of the shared harness
 mod harness;
@@ -8,6 +8,9 @@ use hyperslab_format::cache_image::{CacheImage, CacheImageEntry};
 use hyperslab_format::message::small::{CacheImageMessage, SharedMessages};
 use hyperslab_format::shared_messages::list::{SharedMessageList, SharedMessageListContext};
 use hyperslab_format::shared_messages::table::{IndexForm, SharedMessageIndex, SharedMessageTable};
+use hyperslab_format::superblock::driver_information::{
+    DriverBlock, DriverInformation, DriverMessage, KINDS, MultiInformation, MultiMember,
+};
 use hyperslab_format::{Addr, Extent, Structure, Widths};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -75,4 +78,31 @@ fn cache_images() {
         (image, Extent::new(AT, len))
     });
     laws_in_context(image);
+}
+
+fn driver_information() -> impl Strategy<Value = DriverInformation> {
+    let family = any::<u64>().prop_map(|member_size| DriverInformation::Family { member_size });
+    let member = || (any::<u64>(), any::<u64>(), vec(1..=255_u8, 0..20));
+    let map = proptest::array::uniform6(0..=6_u8);
+    let multi = (map, vec(member(), KINDS)).prop_map(|(map, mut members)| {
+        members.truncate(MultiInformation::kinds(&map).len());
+        let member = |(start, end, name)| MultiMember { start, end, name };
+        DriverInformation::Multi(MultiInformation { map, members: members.into_iter().map(member).collect() })
+    });
+    let other =
+        vec(any::<u8>(), 0..20).prop_map(|bytes| DriverInformation::Other { name: *b"NCSAothr", bytes });
+    prop_oneof![family, multi, other]
+}
+
+#[test]
+fn drivers() {
+    laws(driver_information().prop_map(DriverBlock), &());
+    laws(driver_information().prop_map(DriverMessage), &());
+}
+
+#[test]
+fn a_member_holds_the_kinds_that_the_map_leads_to_it() {
+    assert_eq!(MultiInformation::kinds(&[1, 1, 3, 3, 1, 1]), [1, 3]);
+    assert_eq!(MultiInformation::kinds(&[0; 6]), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(MultiInformation::kinds(&[2, 2, 2, 4, 2, 2]), [2, 4]);
 }

@@ -303,6 +303,13 @@ pub enum RequestError {
         /// The reason.
         why: &'static str,
     },
+    /// The members of a file, a family or one file for each kind of data, do not fit the request or each
+    /// other.
+    #[error("{why}")]
+    Members {
+        /// The reason.
+        why: String,
+    },
     /// Another file has replaced the open one.
     #[error("another file has replaced this one since it was opened: open it again")]
     OtherFile,

@@ -5,7 +5,10 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use hyperslab::driver::{Driver, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace, WriteRequest};
+use hyperslab::driver::{
+    Arranged, Driver, Locking, Members, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace,
+    WriteRequest,
+};
 use hyperslab_testkit::deep::Deep;
 
 /// Runs the whole contract on drivers that `make` creates with the given contents.
@@ -203,6 +206,31 @@ fn an_overlay_keeps_the_contract_for_reads() {
     let view = Overlay::new(Arc::new(Memory::new(below)), patches, 256);
     read_many_reads_each_range_once_in_any_order(&view);
     read_many_returns_the_error_of_a_range(&view);
+}
+
+#[test]
+fn members_keep_the_contract_for_reads() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for (number, part) in bytes.chunks(51).enumerate() {
+        std::fs::write(folder.path().join(format!("m{number}")), part).unwrap();
+    }
+    let family = Arranged::open(&folder.path().join("m%d"), &Members::family(), Locking::No).unwrap();
+    let family = family.as_given().unwrap();
+    assert_eq!(family.len().unwrap(), 256);
+    read_many_reads_each_range_once_in_any_order(&family);
+    read_many_returns_the_error_of_a_range(&family);
+    reading_past_the_end_is_an_error(&Arranged::as_given(&ten_bytes(folder.path())).unwrap());
+    reads_are_exact(&Arranged::as_given(&ten_bytes(folder.path())).unwrap());
+    threads_read_at_the_same_time(&(Arc::new(family) as Arc<dyn Driver>));
+}
+
+/// Returns members that have the bytes `0123456789` together.
+fn ten_bytes(folder: &std::path::Path) -> Arranged {
+    for (number, part) in ["0123", "4567", "89"].into_iter().enumerate() {
+        std::fs::write(folder.join(format!("ten{number:02x}")), part).unwrap();
+    }
+    Arranged::open(&folder.join("ten%02x"), &Members::family(), Locking::No).unwrap()
 }
 
 #[test]

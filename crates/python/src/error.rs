@@ -132,6 +132,9 @@ pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
         Error::Request(RequestError::AlreadyOpen { why }) => {
             PyOSError::new_err(format!("Unable to open file '{name}': {why}"))
         }
+        Error::Request(RequestError::Members { why }) => {
+            PyOSError::new_err(format!("Unable to open file '{name}': {why}"))
+        }
         Error::Format(_) => defined::FormatError::new_err(format!("Unable to open file '{name}': {error}")),
         _ => exception(error),
     }
@@ -187,9 +190,10 @@ fn request(error: &RequestError, message: String) -> PyErr {
         | RequestError::MaxShape { .. } => PyRuntimeError::new_err(message),
         RequestError::Exists { .. } => defined::NameExistsError::new_err(message),
         RequestError::Closed => ClosedError::new_err(message),
-        RequestError::AlreadyOpen { .. } | RequestError::OtherFile | RequestError::NoConversion { .. } => {
-            PyOSError::new_err(message)
-        }
+        RequestError::AlreadyOpen { .. }
+        | RequestError::OtherFile
+        | RequestError::NoConversion { .. }
+        | RequestError::Members { .. } => PyOSError::new_err(message),
         RequestError::Reshaped => Reshaped::new_err(message),
         RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),
         RequestError::TooMany { .. } => PyMemoryError::new_err(message),

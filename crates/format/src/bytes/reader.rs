@@ -1,7 +1,7 @@
 //! A cursor over the bytes of structures. Every read is checked, and errors state the place in the file.
 
-use super::Widths;
 use super::lookup3::lookup3;
+use super::{Width, Widths};
 use crate::addr::Addr;
 use crate::error::{ErrorKind, FormatError, Result};
 use crate::name;
@@ -204,8 +204,27 @@ impl<'a> Reader<'a> {
     /// Reads an address ("Size of Offsets" bytes). All bits set is the undefined address.
     #[inline]
     pub fn addr(&mut self) -> Result<Addr> {
+        if self.widths.offset == Width::Sixteen {
+            return self.wide_addr();
+        }
         let value = self.uint(self.widths.offset.bytes())?;
         Ok(if value == self.widths.offset.max() { Addr::UNDEFINED } else { Addr::new(value) })
+    }
+
+    /// Reads an address of sixteen bytes.
+    fn wide_addr(&mut self) -> Result<Addr> {
+        match (self.u64()?, self.u64()?) {
+            (u64::MAX, u64::MAX) => Ok(Addr::UNDEFINED),
+            (low, 0) if low != u64::MAX => Ok(Addr::new(low)),
+            (_, high) => Err(self.error_back(
+                8,
+                ErrorKind::Value {
+                    field: "upper half of an address",
+                    value: high,
+                    expected: "0: addresses of 2^64 and more cannot be read",
+                },
+            )),
+        }
     }
 
     /// Reads a length ("Size of Lengths" bytes).

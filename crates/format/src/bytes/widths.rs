@@ -1,6 +1,7 @@
 //! The two field widths that the superblock states (spec II.A, Size of Offsets and Size of Lengths).
 
-/// A width of 2, 4 or 8 bytes.
+/// A width of 2, 4, 8 or 16 bytes. Numbers of 16 bytes are read if they fit in 8, and only addresses have them:
+/// libhdf5 makes no readable files with lengths of 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
     /// Two bytes.
@@ -9,15 +10,18 @@ pub enum Width {
     Four = 4,
     /// Eight bytes, the default of every library.
     Eight = 8,
+    /// Sixteen bytes.
+    Sixteen = 16,
 }
 
 impl Width {
-    /// Returns the width of `bytes` bytes, or `None` if `bytes` is not 2, 4 or 8.
+    /// Returns the width of `bytes` bytes, or `None` if there is no such width.
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             2 => Some(Self::Two),
             4 => Some(Self::Four),
             8 => Some(Self::Eight),
+            16 => Some(Self::Sixteen),
             _ => None,
         }
     }
@@ -27,9 +31,14 @@ impl Width {
         self as usize
     }
 
-    /// Returns the largest number of this width, which as an address is the undefined address.
+    /// Returns the largest number of this width, which as an address is the undefined address. Of sixteen
+    /// bytes, the low eight.
     pub const fn max(self) -> u64 {
-        u64::MAX >> (64 - 8 * self as u32)
+        match self {
+            Self::Two => 0xffff,
+            Self::Four => 0xffff_ffff,
+            Self::Eight | Self::Sixteen => u64::MAX,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The counterpart of the reader: appends fields to a caller's buffer.
 
-use super::Widths;
 use super::lookup3::lookup3;
+use super::{Width, Widths};
 use crate::addr::Addr;
 use crate::structure::Structure;
 
@@ -89,7 +89,10 @@ impl<'a> Writer<'a> {
     pub fn addr(&mut self, addr: Addr) {
         let width = self.widths.offset;
         let value = if addr.is_undefined() { width.max() } else { addr.get() };
-        self.uint(value, width.bytes());
+        self.uint(value, width.bytes().min(8));
+        if width == Width::Sixteen {
+            self.u64(if addr.is_undefined() { u64::MAX } else { 0 });
+        }
     }
 
     /// Appends a length.

@@ -5,6 +5,7 @@ mod compound;
 mod number;
 mod other;
 mod text;
+mod widths;
 
 use crate::name;
 

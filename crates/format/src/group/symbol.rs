@@ -4,7 +4,7 @@
 //! The group's version 1 B-tree names the node. The group's local heap holds the names.
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Width, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -127,6 +127,8 @@ impl Structure for SymbolTableEntry {
         let mut pad = r.sub(SCRATCH_PAD)?;
         let cache = match cache_type {
             0 => EntryCache::None,
+            // Addresses of 16 bytes do not fit in the scratch-pad. libhdf5 writes them beyond it.
+            1 if r.widths().offset == Width::Sixteen => EntryCache::None,
             1 => EntryCache::Group { btree: pad.addr()?, heap: pad.addr()? },
             2 => EntryCache::SoftLink { path_offset: pad.u32()? },
             other => return Err(r.bad_value("cache type", other.into(), "0 to 2")),
@@ -139,17 +141,17 @@ impl Structure for SymbolTableEntry {
         w.addr(self.header);
         let address = w.widths().offset.bytes();
         let unused = match self.cache {
-            EntryCache::None => {
-                w.u32(0);
-                w.zeros(4);
-                SCRATCH_PAD
-            }
-            EntryCache::Group { btree, heap } => {
+            EntryCache::Group { btree, heap } if address <= SCRATCH_PAD / 2 => {
                 w.u32(1);
                 w.zeros(4);
                 w.addr(btree);
                 w.addr(heap);
                 SCRATCH_PAD - 2 * address
+            }
+            EntryCache::None | EntryCache::Group { .. } => {
+                w.u32(0);
+                w.zeros(4);
+                SCRATCH_PAD
             }
             EntryCache::SoftLink { path_offset } => {
                 w.u32(2);

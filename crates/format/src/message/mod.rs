@@ -15,6 +15,7 @@ pub mod small;
 use crate::datatype::Datatype;
 use crate::layout::{Layout, LayoutMessage};
 use crate::structure::Structure;
+use crate::superblock::driver_information::DriverMessage;
 
 /// The numbers of the message types.
 pub mod kind {
@@ -93,6 +94,7 @@ bodies! {
     dataspace::Dataspace => DATASPACE,
     dataspace::DataspaceMessage => DATASPACE,
     Datatype => DATATYPE,
+    DriverMessage => DRIVER_INFO,
     external_files::ExternalFiles => EXTERNAL_FILES,
     file_space::FileSpaceInfo => FILE_SPACE_INFO,
     fill::FillValue => FILL_VALUE,

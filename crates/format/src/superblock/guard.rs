@@ -12,10 +12,11 @@ use super::Superblock;
 use crate::bytes::Width;
 use crate::bytes::lookup3::lookup3;
 
-/// Returns the guard bit for addresses of width `offsets`. `None` for two bytes, which have no bit to spare.
+/// Returns the guard bit for addresses of width `offsets`. `None` for two bytes, which have no bit to spare,
+/// and for sixteen bytes, of which files are only read.
 pub const fn bit(offsets: Width) -> Option<u64> {
     match offsets {
-        Width::Two => None,
+        Width::Two | Width::Sixteen => None,
         Width::Four => Some(1 << 30),
         Width::Eight => Some(1 << 62),
     }

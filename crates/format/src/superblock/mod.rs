@@ -2,8 +2,9 @@
 //! its root group.
 //!
 //! Versions 0 and 1 are in [`v0`], versions 2 and 3 in [`v2`]. [`guard`](mod@guard) keeps other programs from
-//! opening a file while it is changed.
+//! opening a file while it is changed. [`driver_information`] describes files in several parts.
 
+pub mod driver_information;
 pub mod guard;
 pub mod v0;
 pub mod v2;
@@ -187,9 +188,9 @@ impl Structure for Superblock {
     const SPEC: &'static str = "II.A";
     type Context = ();
 
-    /// Returns the size of the longest superblock: version 1 with addresses of eight bytes.
+    /// Returns the size of the longest superblock: version 1 with addresses of sixteen bytes.
     fn read_len(_: Widths, (): &()) -> usize {
-        100
+        140
     }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
@@ -232,14 +233,18 @@ fn signature(r: &mut Reader<'_>) -> Result<()> {
 
 /// Reads "Size of Offsets" and "Size of Lengths".
 fn widths(r: &mut Reader<'_>) -> Result<Widths> {
-    Ok(Widths { offset: width(r, "Size of Offsets")?, length: width(r, "Size of Lengths")? })
+    let offset = width(r, "Size of Offsets", "2, 4, 8 or 16")?;
+    let length = width(r, "Size of Lengths", "2, 4 or 8")?;
+    if length == Width::Sixteen {
+        return Err(r.error_back(1, ErrorKind::Unsupported { feature: "lengths of 16 bytes" }));
+    }
+    Ok(Widths { offset, length })
 }
 
-fn width(r: &mut Reader<'_>, field: &'static str) -> Result<Width> {
+fn width(r: &mut Reader<'_>, field: &'static str, expected: &'static str) -> Result<Width> {
     let bytes = r.u8()?;
-    Width::from_bytes(bytes).ok_or_else(|| {
-        r.error_back(1, ErrorKind::Value { field, value: bytes.into(), expected: "2, 4 or 8" })
-    })
+    Width::from_bytes(bytes)
+        .ok_or_else(|| r.error_back(1, ErrorKind::Value { field, value: bytes.into(), expected }))
 }
 
 /// Checks that the end of the file is after the base address, and returns both.

@@ -19,6 +19,7 @@ use hyperslab_format::message::small::{
     SharedMessages, SymbolTable,
 };
 use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::superblock::driver_information::DriverMessage;
 use hyperslab_format::{Addr, Reader};
 
 use super::{Check, Object, Severity, name_of};
@@ -133,9 +134,10 @@ impl Check<'_> {
                 kind::REFERENCE_COUNT => self.body::<ReferenceCount>(message),
                 kind::FILE_SPACE_INFO => self.body::<FileSpaceInfo>(message),
                 kind::SHARED_MESSAGE_TABLE => self.body::<SharedMessages>(message),
+                kind::DRIVER_INFO => self.body::<DriverMessage>(message),
                 kind::METADATA_CACHE_IMAGE => self.body::<CacheImageMessage>(message),
                 // Continuations were followed. The other types are checked where they are used.
-                kind::NIL | kind::CONTINUATION | kind::EXTERNAL_FILES | kind::DRIVER_INFO | kind::BOGUS => {}
+                kind::NIL | kind::CONTINUATION | kind::EXTERNAL_FILES | kind::BOGUS => {}
                 other => {
                     let text = format!("a message of the unknown type {other:#x} is not checked");
                     self.find(Severity::Note, name_of::<ObjectHeader>(), message.at, text);

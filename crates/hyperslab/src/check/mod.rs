@@ -31,7 +31,7 @@ use hyperslab_filters::{Registry, Scratch};
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 
-use crate::driver::{Driver, Posix};
+use crate::driver::{Driver, Members};
 use crate::error::{Error, Result};
 use crate::object::File;
 use crate::store::Store;
@@ -80,7 +80,8 @@ pub struct Progress<'p> {
     pub totals: &'p Totals,
 }
 
-/// Checks the file at `path`, as [`check`] does.
+/// Checks the file at `path`, as [`check`] does. If there is no file at the path, but there are [members](Members)
+/// of one, checks that file.
 ///
 /// ```
 /// use hyperslab::check::{CheckOptions, check_path};
@@ -97,8 +98,9 @@ pub fn check_path(
     options: &CheckOptions,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report> {
-    let driver = Posix::open(path.as_ref()).map_err(Error::io("open", 0, 0))?;
-    check(Arc::new(driver), options, progress)
+    let path = path.as_ref();
+    let driver = File::options().members(Members::found(path)).medium(path)?;
+    check(driver, options, progress)
 }
 
 /// Checks the file behind `driver` without writing to it. Calls `progress` now and then.
@@ -290,9 +292,10 @@ impl Check<'_> {
     }
 
     /// Returns the End of File Address relative to the base address. A writer that others may follow (SWMR)
-    /// need not state it before it closes the file.
+    /// need not state it before it closes the file, and
+    /// one of a file in several parts may be that of one part.
     fn end(&self) -> u64 {
-        if self.store.superblock().is_marked_swmr() {
+        if self.store.superblock().is_marked_swmr() || self.store.has_gaps() {
             return self.store.len_bytes();
         }
         self.store.superblock().end_of_file().saturating_sub(self.store.base())
@@ -311,11 +314,12 @@ impl Check<'_> {
         self.path = "".into();
         let (end, extents) = (self.end(), std::mem::take(&mut self.extents));
         let (mut lost, mut holes) = (0, 0);
-        let report = &mut self.report;
+        let (report, store) = (&mut self.report, self.store);
         extents.sweep(end, &mut |coverage| match coverage {
             Coverage::Hole(hole) => {
-                lost += hole.len;
-                holes += 1;
+                let unused = store.bytes_in_parts(hole);
+                lost += unused;
+                holes += u64::from(unused > 0);
             }
             Coverage::Overlap { shared, first, second } => {
                 let (structure, spec) = second.name;

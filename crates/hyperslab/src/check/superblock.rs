@@ -4,9 +4,10 @@ use hyperslab_format::cache_image::CacheImage;
 use hyperslab_format::message::file_space::FileSpaceInfo;
 use hyperslab_format::message::small::{BTreeK, CacheImageMessage, SharedMessages, SymbolTable};
 use hyperslab_format::superblock::Superblock;
-use hyperslab_format::{Addr, Extent, Reader, Structure};
+use hyperslab_format::superblock::driver_information::DriverBlock;
+use hyperslab_format::{Addr, Extent, Structure};
 
-use super::{Check, Name, Severity, name_of};
+use super::{Check, Severity, name_of};
 use crate::store::recovery::Action;
 
 impl Check<'_> {
@@ -38,31 +39,12 @@ impl Check<'_> {
             self.find(Severity::Warning, name, at, message);
         }
         if let Some(at) = superblock.driver_information() {
-            self.driver_information(at);
+            self.block::<DriverBlock>(at, &());
         }
         if let Some(at) = superblock.extension() {
             self.extension(at);
         }
         self.link_to(superblock.root(), "/".into());
-    }
-
-    /// Records the extent of the driver information block. The block itself is not decoded, except for its
-    /// size.
-    fn driver_information(&mut self, at: Addr) {
-        if !self.claim(DRIVER_INFORMATION, at) {
-            return;
-        }
-        let head = self.store.bytes(Extent::new(at, DRIVER_HEAD), DRIVER_INFORMATION);
-        let Some(head) = self.noted(head, at) else { return };
-        let mut r = Reader::new(&head, self.store.widths(), at);
-        let size = r.within(DRIVER_INFORMATION.0, DRIVER_INFORMATION.1, |r| {
-            r.version(0)?;
-            r.skip(3)?;
-            r.u32()
-        });
-        if let Some(size) = self.noted(size, at) {
-            self.cover(Extent::new(at, DRIVER_HEAD + u64::from(size)), DRIVER_INFORMATION);
-        }
     }
 
     fn extension(&mut self, at: Addr) {
@@ -99,8 +81,5 @@ impl Check<'_> {
     }
 }
 
-const DRIVER_INFORMATION: Name = ("driver information block", "II.B");
-/// The size of the version, reserved bytes, size and identification.
-const DRIVER_HEAD: u64 = 16;
 /// The name of the extension in findings, because it has no path.
 const EXTENSION: &str = "superblock extension";

@@ -1,6 +1,5 @@
 //! Parts of several files, one after another, as one medium. Used for datasets with external raw data.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -77,13 +76,8 @@ impl Opened {
         let candidates = &self.part.candidates;
         let path = candidates.iter().find(|path| path.exists()).or(candidates.first());
         let opened = path.map_or(Err(io::ErrorKind::NotFound.into()), |path| {
-            // Checked before opening: opening a pipe would wait for its other end.
-            match fs::metadata(path) {
-                Ok(metadata) if !metadata.is_file() => {
-                    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
-                }
-                _ => open(path),
-            }
+            super::posix::check_regular(path)?;
+            open(path)
         });
         opened.map_err(|error| {
             let named: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
@@ -168,6 +162,8 @@ impl Driver for Joined {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn part(path: PathBuf, offset: u64, len: u64) -> Part {

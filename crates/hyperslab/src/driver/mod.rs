@@ -2,10 +2,12 @@
 
 use std::fmt::Debug;
 use std::io;
+use std::ops::Range;
 
 mod ahead;
 mod aside;
 mod joined;
+mod members;
 mod memory;
 mod overlay;
 mod posix;
@@ -16,6 +18,9 @@ pub use ahead::{Medium, read_ahead};
 pub use aside::Aside;
 #[doc(hidden)]
 pub use joined::{Joined, Part};
+pub use members::Members;
+#[doc(hidden)]
+pub use members::{Arranged, MemberFiles, advice};
 pub use memory::Memory;
 #[doc(hidden)]
 pub use overlay::Overlay;
@@ -106,6 +111,12 @@ pub trait Driver: Debug + Send + Sync {
     /// Gives up the lock of the file, if the driver has one, so that other programs may open the file.
     fn unlock(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Returns the ranges of offsets that have bytes, in order, if the medium consists of several files. An
+    /// empty list stands for a medium of one file, without gaps.
+    fn parts(&self) -> Vec<Range<u64>> {
+        Vec::new()
     }
 
     /// Returns how this medium performs best.

@@ -94,6 +94,12 @@ impl Posix {
         Ok(Self::new(file))
     }
 
+    /// Opens a file that another file names, for reading, without a lock. The file must be a regular one.
+    pub(super) fn open_regular(path: &Path) -> io::Result<Self> {
+        check_regular(path)?;
+        Self::open_unlocked(path)
+    }
+
     /// Does the same as [`open_writable`](Self::open_writable) without a lock.
     #[doc(hidden)]
     pub fn open_writable_unlocked(path: &Path, create: Create) -> io::Result<Self> {
@@ -194,6 +200,17 @@ impl Posix {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a path of something else than a regular file. This is done before opening: opening a pipe would
+/// wait for its other end.
+pub(super) fn check_regular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+        }
+        _ => Ok(()),
     }
 }
 

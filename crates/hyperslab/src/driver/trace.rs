@@ -1,6 +1,7 @@
 //! A wrapper that records the operations on a driver, for tests and I/O statistics.
 
 use std::io;
+use std::ops::Range;
 
 use parking_lot::Mutex;
 
@@ -106,6 +107,10 @@ impl<D: Driver> Driver for Trace<D> {
 
     fn unlock(&self) -> io::Result<()> {
         self.inner.unlock()
+    }
+
+    fn parts(&self) -> Vec<Range<u64>> {
+        self.inner.parts()
     }
 
     fn hints(&self) -> Hints {

@@ -2,8 +2,8 @@
 
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::attribute::Attribute;
-use hyperslab_format::message::dataspace::MAX_RANK;
-use hyperslab_format::{Addr, Reader, Widths, Writer};
+use hyperslab_format::message::dataspace::{Dataspace, MAX_RANK};
+use hyperslab_format::{Addr, Reader, Width, Widths, Writer};
 
 use crate::error::{Error, RequestError, Result};
 use crate::object::NamedDatatype;
@@ -72,11 +72,34 @@ pub(super) fn check_rank(rank: usize) -> Result<()> {
     }
 }
 
+/// Rejects dimensions that lengths of this width cannot express. The largest number stands for an unlimited
+/// dimension.
+pub(super) fn check_dataspace(dataspace: &Dataspace, widths: Widths) -> Result<()> {
+    let max_shape = match dataspace {
+        Dataspace::Simple { max_shape: Some(max_shape), .. } => max_shape.as_slice(),
+        _ => &[],
+    };
+    let all = dataspace.shape().iter().chain(max_shape.iter().flatten());
+    all.copied().try_for_each(|len| check_len("dimension", len, widths))
+}
+
+/// Rejects a length that is too large for this width.
+pub(super) fn check_len(of: &str, len: u64, widths: Widths) -> Result<()> {
+    if len < widths.length.max() || widths.length == Width::Eight {
+        return Ok(());
+    }
+    let why = "the lengths in the file are too narrow for it (Size of Lengths)";
+    refuse(format!("{of} of {len}"), why)
+}
+
 /// Rejects an attribute that its message cannot encode: the lengths of its parts have 16 bits (spec
 /// IV.A.2.m).
 pub(super) fn check_attribute(attribute: &Attribute, widths: Widths) -> Result<()> {
     check_name("attribute", &attribute.name)?;
-    check_rank(attribute.dataspace.here().map_or(0, |dataspace| dataspace.shape().len()))?;
+    if let Some(dataspace) = attribute.dataspace.here() {
+        check_rank(dataspace.shape().len())?;
+        check_dataspace(dataspace, widths)?;
+    }
     let datatype_len =
         attribute.datatype.here().map_or(Ok(0), |datatype| check_datatype(datatype, widths))?;
     let why = "each must be smaller than 64 KiB";

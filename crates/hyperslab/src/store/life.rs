@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hyperslab_format::superblock::Superblock;
-use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+use hyperslab_format::{Addr, ErrorKind, FormatError, Structure, Width};
 use parking_lot::{Mutex, RwLock};
 
 use super::cache::BlockCache;
 use super::lock::{Rank, Ranked};
 use super::recovery::{self, Report};
 use super::writing::{CommitOptions, Writing};
-use super::{Store, commit, follow};
+use super::{Store, commit, follow, parts};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::process;
@@ -80,6 +80,15 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens a file for reading that may be incomplete, to read what the superblock leads to.
+    pub fn open_incomplete(driver: Arc<dyn Driver>) -> Result<Self> {
+        let report = inspect(&*driver)?;
+        let len = driver.len().map_err(Error::io("length", 0, 0))?.saturating_sub(report.superblock_at());
+        let store = Self::found_unchecked(&report, driver, 0);
+        store.set_len(len);
+        Ok(store)
+    }
+
     /// Opens a file for reading that another program may write meanwhile (SWMR).
     ///
     /// Errors: a program is writing the file, or died while it did, without allowing others to read it.
@@ -101,6 +110,9 @@ impl Store {
         options: CommitOptions,
     ) -> Result<Self> {
         let mut report = inspect(&*driver)?;
+        if report.superblock().widths().offset == Width::Sixteen {
+            return Err(Error::unsupported("changing files with addresses of 16 bytes", "II.A"));
+        }
         if report.action != recovery::Action::Nothing {
             recovery::act(&*driver, &report)?;
             report = recovery::inspect(&*driver)?;
@@ -140,13 +152,17 @@ impl Store {
     }
 
     fn found(report: &Report, medium: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
-        let view = report.view(Arc::clone(&medium));
-        let len = checked_len(report, &*view)?;
-        let (base, superblock) = (report.superblock_at(), report.superblock().clone());
-        let store = Self::new(medium, view, base, superblock, metadata_cache_bytes);
+        let len = checked_len(report)?;
+        let store = Self::found_unchecked(report, medium, metadata_cache_bytes);
         store.set_len(len);
         store.show_image()?;
         Ok(store)
+    }
+
+    fn found_unchecked(report: &Report, medium: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Self {
+        let view = report.view(Arc::clone(&medium));
+        let (base, superblock) = (report.superblock_at(), report.superblock().clone());
+        Self::new(medium, view, base, superblock, metadata_cache_bytes)
     }
 
     fn new(
@@ -164,9 +180,10 @@ impl Store {
             refreshing: Mutex::default(),
             is_closing: AtomicBool::new(false),
             hints: view.hints(),
-            media: Ranked::new(number, Rank::Media, RwLock::new(Media::new(medium, view))),
             base,
             len: AtomicU64::new(0),
+            parts: parts::of(&*view, base),
+            media: Ranked::new(number, Rank::Media, RwLock::new(Media::new(medium, view))),
             superblock,
             follows: false,
             cache: BlockCache::new(metadata_cache_bytes),
@@ -271,6 +288,7 @@ impl Store {
             hints: self.hints,
             base: self.base,
             len: AtomicU64::new(self.len_bytes()),
+            parts: self.parts.clone(),
             superblock: self.superblock.clone(),
             follows: self.follows,
             cache: self.cache.emptied(),
@@ -290,41 +308,26 @@ fn inspect(driver: &dyn Driver) -> Result<Report> {
 }
 
 /// Returns the length of the file from the superblock on. Errors if the file is incomplete.
-fn checked_len(report: &Report, view: &dyn Driver) -> Result<u64> {
+fn checked_len(report: &Report) -> Result<u64> {
     let file_len = report.view_len();
-    check_whole(report.superblock(), view, report.superblock_at(), file_len)?;
+    check_whole(report.superblock(), file_len)?;
     Ok(file_len - report.superblock_at())
 }
 
-/// Refuses an incomplete file: a truncated file, or one of several parts.
-fn check_whole(superblock: &Superblock, driver: &dyn Driver, base: u64, file_len: u64) -> Result<()> {
+/// Refuses a truncated file.
+fn check_whole(superblock: &Superblock, file_len: u64) -> Result<()> {
     // A writer that others may follow states where the file will end.
-    let is_cut = superblock.end_of_file() > file_len && !superblock.is_marked_swmr();
-    match written_by(superblock, driver, base).as_ref() {
-        // A family of one member is an ordinary file; the parts of a multi file are never complete.
-        Some(b"NCSAfami") if is_cut => Err(Error::unsupported("a family of files", "II.B")),
-        Some(b"NCSAmult") => {
-            Err(Error::unsupported("a file split by the kind of data (multi, split)", "II.B"))
-        }
-        _ if is_cut => Err(FormatError {
-            kind: ErrorKind::Truncated { needed: superblock.end_of_file(), have: file_len },
-            structure: "Superblock (End of File Address: the file was cut short)",
-            spec: "II.A",
-            at: Addr::new(0),
-            offset: 0,
-        }
-        .into()),
-        _ => Ok(()),
+    if superblock.end_of_file() <= file_len || superblock.is_marked_swmr() {
+        return Ok(());
     }
-}
-
-/// Returns the Driver Identification of the driver information block, if the superblock names one (spec
-/// II.B).
-fn written_by(superblock: &Superblock, driver: &dyn Driver, base: u64) -> Option<[u8; 8]> {
-    let at = superblock.driver_information()?;
-    let mut name = [0; 8];
-    driver.read_at(base.checked_add(at.get())?.checked_add(8)?, &mut name).ok()?;
-    Some(name)
+    Err(FormatError {
+        kind: ErrorKind::Truncated { needed: superblock.end_of_file(), have: file_len },
+        structure: "Superblock (End of File Address: the file was cut short)",
+        spec: "II.A",
+        at: Addr::new(0),
+        offset: 0,
+    }
+    .into())
 }
 
 const MARKED: &str = "another program has it open for writing, or died before closing it";

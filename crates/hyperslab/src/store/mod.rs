@@ -16,6 +16,7 @@ mod lives;
 mod lock;
 mod ordered;
 mod pages;
+mod parts;
 pub mod recovery;
 mod siblings;
 mod space;
@@ -25,7 +26,7 @@ mod txn;
 mod writing;
 
 use std::cell::Cell;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -70,6 +71,8 @@ pub struct Store {
     /// The length of the file from the base address on, including space that is allocated and not yet
     /// written.
     len: AtomicU64,
+    /// The ranges of addresses that have bytes, if there are gaps between them.
+    parts: Box<[Range<u64>]>,
     superblock: Superblock,
     /// Whether another program may write the file meanwhile, which is open for reading.
     follows: bool,
@@ -504,7 +507,7 @@ impl Store {
     /// Returns the length of `extent` as a `usize`. Errors if the extent is outside the file.
     pub fn check(&self, extent: Extent, name: (&'static str, &'static str)) -> Result<usize> {
         match (extent.end(), usize::try_from(extent.len)) {
-            (Some(end), Ok(len)) if end.get() <= self.len_bytes() => Ok(len),
+            (Some(end), Ok(len)) if end.get() <= self.end_of_part(extent.addr) => Ok(len),
             _ => Err(self.outside(extent, name)),
         }
     }
@@ -515,10 +518,11 @@ impl Store {
 
     fn decode_once<S: Structure>(&self, at: Addr, context: &S::Context) -> Result<(S, u64)> {
         let name = (S::NAME, S::SPEC);
-        if at.is_undefined() || at.get() >= self.readable_bytes() {
+        let readable = self.readable_bytes(at);
+        if at.is_undefined() || at.get() >= readable {
             return Err(self.outside(Extent::new(at, 1), name));
         }
-        let available = self.readable_bytes().saturating_sub(at.get());
+        let available = readable - at.get();
         let mut want = (S::read_len(self.widths(), context) as u64).max(1);
         let mut buffer = DECODED.take();
         loop {
@@ -549,18 +553,22 @@ impl Store {
         }
     }
 
-    /// Returns the number of bytes that the driver has: the last allocated bytes may not be written yet.
-    fn readable_bytes(&self) -> u64 {
+    /// Returns the end of the bytes after `at` that the driver has: the last allocated bytes may not be
+    /// written yet.
+    fn readable_bytes(&self, at: Addr) -> u64 {
         let written = self.writing.as_ref().map_or(u64::MAX, |writing| writing.written());
-        self.len_bytes().min(written)
+        self.end_of_part(at).min(written)
     }
 
     fn outside(&self, extent: Extent, (structure, spec): (&'static str, &'static str)) -> Error {
         let needed = extent.addr.get().saturating_add(extent.len);
+        if let Some(error) = self.missing_part(extent) {
+            return error;
+        }
         let kind = if extent.addr.is_undefined() {
             ErrorKind::Missing { what: "the address" }
         } else {
-            ErrorKind::Truncated { needed, have: self.len_bytes() }
+            ErrorKind::Truncated { needed, have: self.end_of_part(extent.addr) }
         };
         Error::Format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 })
     }

@@ -179,6 +179,10 @@ pub fn inspect(driver: &dyn Driver) -> Result<Report> {
         // No tail, no journal. The reader of the file notices a truncated file.
         return without_images(place, Trailer::Absent, decoded);
     }
+    if !driver.parts().is_empty() {
+        // Only other programs write files in several parts.
+        return without_images(place, Trailer::Absent, decoded);
+    }
     match journal::find(driver, place.file_len)? {
         Found::Absent => without_images(place, Trailer::Absent, decoded),
         Found::Torn(None) => without_images(place, Trailer::Torn, decoded),

@@ -13,8 +13,6 @@ pub(super) struct Siblings<'s, S: Structure> {
     store: &'s Store,
     at: &'s [Addr],
     context: &'s S::Context,
-    /// The number of bytes of the file that can be read.
-    end: u64,
     /// The bytes of each requested structure that has not arrived.
     bytes: Vec<Vec<u8>>,
     has_arrived: bool,
@@ -22,7 +20,7 @@ pub(super) struct Siblings<'s, S: Structure> {
 
 impl<'s, S: Structure> Siblings<'s, S> {
     pub(super) fn new(store: &'s Store, at: &'s [Addr], context: &'s S::Context) -> Self {
-        Self { store, at, context, end: store.readable_bytes(), bytes: Vec::new(), has_arrived: false }
+        Self { store, at, context, bytes: Vec::new(), has_arrived: false }
     }
 }
 
@@ -39,7 +37,7 @@ impl<S: Structure + Send + Sync + 'static> ReadQueue for Siblings<'_, S> {
             self.at = &self.at[..number];
             return None;
         }
-        let available = self.end.checked_sub(at.get())?;
+        let available = self.store.readable_bytes(at).checked_sub(at.get())?;
         let len = (S::read_len(self.store.widths(), self.context) as u64).min(available);
         let len = usize::try_from(len).ok()?;
         self.bytes.push(vec![0; len]);

@@ -1,10 +1,10 @@
 //! The keyword arguments of `File`, and its mode.
 
-use hyperslab::driver::Locking;
+use hyperslab::driver::{Locking, Members};
 use hyperslab::{Durability, File as CoreFile, FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::registered;
 
@@ -46,6 +46,24 @@ pub(super) enum Medium {
     Memory,
     /// A Python object.
     Object,
+    /// Several files, one after another.
+    Family,
+    /// A file for the metadata and one for the elements.
+    Split,
+    /// A file for each kind of data.
+    Multi,
+}
+
+impl Medium {
+    /// Returns how the bytes are distributed over several files, by default.
+    fn members(self) -> Option<Members> {
+        match self {
+            Self::Family => Some(Members::family()),
+            Self::Split => Some(Members::split()),
+            Self::Multi => Some(Members::Multi),
+            Self::Path | Self::Core | Self::Memory | Self::Object => None,
+        }
+    }
 }
 
 impl Keywords {
@@ -60,11 +78,15 @@ impl Keywords {
         let mut backing_store = true;
         let mut skip_fill_chunks = None;
         let mut meta_block = DEFAULT_META_BLOCK;
+        let mut members = medium.members();
         let (mut threshold, mut interval) = (1, 1);
         let space = space_of(given, mode)?;
         for (key, value) in given {
             let key: String = key.extract()?;
             if value.is_none() {
+                continue;
+            }
+            if members.as_mut().map_or(Ok(false), |members| set_member(members, &key, &value))? {
                 continue;
             }
             match key.as_str() {
@@ -142,11 +164,32 @@ impl Keywords {
                 _ => return Err(unknown(&key)),
             }
         }
-        options = options.alignment(threshold, interval);
+        options = options.alignment(threshold, interval).members(members);
         if let Some(space) = space {
             options = options.space(space);
         }
         Ok(Self { libver, options, user_block, backing_store, meta_block, skip_fill_chunks })
+    }
+}
+
+/// Sets what a keyword says of the members of a file. Returns whether the keyword is one of those.
+fn set_member(members: &mut Members, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match (members, key) {
+        (Members::Family { member_size }, "memb_size") => *member_size = Some(value.extract()?),
+        (Members::Split { metadata, .. }, "meta_ext") => *metadata = extension(value)?,
+        (Members::Split { raw, .. }, "raw_ext") => *raw = extension(value)?,
+        // libhdf5 opens the members with these property lists.
+        (Members::Split { .. }, "meta_plist" | "raw_plist") => {}
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Returns the name of a member: bytes, as in h5py, or a string.
+fn extension(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    match value.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+        Err(_) => Ok(value.extract::<String>()?.into_bytes()),
     }
 }
 

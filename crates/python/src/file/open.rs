@@ -27,9 +27,9 @@ fn bytes_of(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 }
 
 /// Opens or creates the file at `path`.
-fn open_path(path: &Path, mode: Mode, in_memory: bool, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
+fn open_path(path: &Path, mode: Mode, medium: Medium, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
     let options = &keywords.options;
-    if in_memory {
+    if medium == Medium::Core {
         return open_in_memory(path, mode, keywords);
     }
     let opened = mode.applied_to(options.clone()).open(path)?;
@@ -153,18 +153,20 @@ pub(super) fn named(
     let mode = Mode::parse(mode)?;
     let path = path_of(name)?;
     let filename = path.as_os_str().to_owned();
-    let driver = match driver {
-        None | Some("sec2" | "windows") => "sec2",
-        Some("stdio") => "stdio",
-        Some("core") => "core",
+    let (driver, medium) = match driver {
+        None | Some("sec2" | "windows") => ("sec2", Medium::Path),
+        Some("stdio") => ("stdio", Medium::Path),
+        Some("core") => ("core", Medium::Core),
+        Some("family") => ("family", Medium::Family),
+        Some("split") => ("split", Medium::Split),
+        Some("multi") => ("multi", Medium::Multi),
         Some(other) => return Err(PyValueError::new_err(format!("Unknown driver type '{other}'"))),
     };
-    let is_core = driver == "core";
-    let keywords = Keywords::parse(kwds, if is_core { Medium::Core } else { Medium::Path }, mode)?;
+    let keywords = Keywords::parse(kwds, medium, mode)?;
     if filename.is_empty() {
         return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
     }
-    opened(filename, driver, keywords, kwds, |keywords| open_path(&path, mode, is_core, keywords))
+    opened(filename, driver, keywords, kwds, |keywords| open_path(&path, mode, medium, keywords))
 }
 
 /// Returns the path in a `str`, `bytes` or `os.PathLike`.

@@ -45,6 +45,7 @@ use hyperslab_format::selection::StoredSelection;
 use hyperslab_format::shared_messages::list::{SharedMessageList, SharedMessageListContext};
 use hyperslab_format::shared_messages::table::SharedMessageTable;
 use hyperslab_format::superblock::Superblock;
+use hyperslab_format::superblock::driver_information::{DriverBlock, DriverMessage};
 use hyperslab_format::{Addr, Extent, Reader, Structure, Width, Widths, Writer};
 
 use super::input::Input;
@@ -63,18 +64,19 @@ pub(super) fn prefix(name: &str, widths: Widths) -> Option<[u8; 2]> {
     Some([u8::try_from(which).ok()?, u8::try_from(widths).ok()?])
 }
 
-const WIDTHS: [Widths; 6] = [
+const WIDTHS: [Widths; 7] = [
     Widths::EIGHT,
     Widths { offset: Width::Four, length: Width::Four },
     Widths { offset: Width::Two, length: Width::Two },
     Widths { offset: Width::Eight, length: Width::Four },
     Widths { offset: Width::Four, length: Width::Eight },
     Widths { offset: Width::Two, length: Width::Eight },
+    Widths { offset: Width::Sixteen, length: Width::Eight },
 ];
 
 type Check = fn(&[u8], Widths);
 
-const STRUCTURES: [(&str, Check); 47] = [
+const STRUCTURES: [(&str, Check); 49] = [
     ("Superblock", alone::<Superblock>),
     ("ObjectHeader", alone::<ObjectHeader>),
     ("Chunk", chunk),
@@ -122,6 +124,8 @@ const STRUCTURES: [(&str, Check); 47] = [
     ("CacheImage", cache_image),
     ("StoredSelection", alone::<StoredSelection>),
     ("VirtualMappings", alone::<VirtualMappings>),
+    ("DriverBlock", alone::<DriverBlock>),
+    ("DriverMessage", alone::<DriverMessage>),
 ];
 
 /// The address of the structures.

@@ -16,7 +16,10 @@ use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::local::LocalHeapHeader;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::link::LinkTarget;
-use hyperslab_format::{Addr, Reader, Structure, Widths};
+use hyperslab_format::superblock::driver_information::{
+    DriverBlock, DriverInformation, DriverMessage, MultiInformation, MultiMember,
+};
+use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
 
 use super::decode::prefix;
 use super::filters::{Case, FILTERS, Stage};
@@ -56,6 +59,7 @@ pub fn decode() -> Vec<Vec<u8>> {
         }
         found.file(&file, &bytes);
     }
+    found.drivers();
     found.seeds
 }
 
@@ -96,6 +100,23 @@ impl Found {
             }
         }
         self.blocks(&image);
+    }
+
+    /// Adds information of drivers, which no golden file has.
+    fn drivers(&mut self) {
+        let member = |start, name: &[u8]| MultiMember { start, end: 2048, name: name.to_vec() };
+        let members = vec![member(0, b"%s-m.h5"), member(u64::MAX / 2, b"%s-r.h5")];
+        let stated = [
+            DriverInformation::Family { member_size: 1 << 20 },
+            DriverInformation::Multi(MultiInformation { map: [1, 1, 3, 3, 1, 1], members }),
+        ];
+        for stated in stated {
+            let (mut block, mut message) = (Vec::new(), Vec::new());
+            Writer::new(&mut block, Widths::EIGHT).structure(&DriverBlock(stated.clone()), &());
+            Writer::new(&mut message, Widths::EIGHT).structure(&DriverMessage(stated), &());
+            self.add("DriverBlock", Widths::EIGHT, &[&block]);
+            self.add("DriverMessage", Widths::EIGHT, &[&message]);
+        }
     }
 
     /// Adds an object header, its chunks and its messages.

@@ -80,7 +80,8 @@ impl Copy<'_> {
     /// Returns the new chunks of a repacked dataset, or `None` if its storage stays the same.
     pub(super) fn new_chunks(&self, state: &State) -> Result<Option<NewChunks>> {
         let Some(renewal) = &self.renewal else { return Ok(None) };
-        renewal.chunks(state, self.to.version(), self.to.store().widths())
+        let datatype = self.relaid(state.header().widths(), &state.datatype)?;
+        renewal.chunks(state, &datatype, self.to.version(), self.to.store().widths())
     }
 
     /// Copies chunks to a dataset with other filters.

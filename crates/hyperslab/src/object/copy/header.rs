@@ -14,20 +14,21 @@ use hyperslab_format::{Addr, Widths};
 
 use super::Copy;
 use super::translate::holds_addresses;
+use super::widths::too_long;
 use crate::error::{Error, Result};
 use crate::object::attribute;
-use crate::object::dataset::create::committed_message;
+use crate::object::dataset::create::{COMPACT_BYTES, committed_message};
 use crate::object::file::create::{message, new_group};
 use crate::object::header;
 use crate::object::header::read::{Header, shared_in};
-use crate::object::{ExternalFile, Node, Object, dataset, dense, shared};
+use crate::object::{ExternalFile, Node, Object, dataset, dense, limits, shared};
 
 impl Copy<'_> {
     /// Writes the header of a copy, without attributes, links and data.
     pub(super) fn make_header(&mut self, source: &Node) -> Result<Addr> {
         let header = source.header()?;
         header.check_writable()?;
-        let to = self.to.clone();
+        let (to, widths) = (self.to.clone(), self.to.store().widths());
         if let (Some(version), Node::Group(group)) = (self.version(), source) {
             return self.group_anew(group, version);
         }
@@ -45,23 +46,22 @@ impl Copy<'_> {
         if is_old_group {
             // Attributes of the group have a creation order, which a version 1 header cannot express. The
             // copy therefore stores its links in messages.
-            messages.push(message::<LinkInfo>(&dense::none_yet(None, false), 0, header.widths()));
+            messages.push(message::<LinkInfo>(&dense::none_yet(None, false), 0, widths));
             let info = GroupInfo { phase_change: None, estimate: None };
-            messages.push(message(&info, RawMessage::CONSTANT, header.widths()));
+            messages.push(message(&info, RawMessage::CONSTANT, widths));
         }
         let anew = self.anew(source)?;
         for raw in header.object_header().messages().filter(|raw| !anew.owns(raw.kind)) {
             messages.extend(self.message(source, &header, raw, committed)?);
         }
-        let shared =
-            committed.map(|committed| committed_message(committed, RawMessage::CONSTANT, header.widths()));
+        let shared = committed.map(|committed| committed_message(committed, RawMessage::CONSTANT, widths));
         messages.extend(self.messages_anew(source, &header, &anew, shared)?);
         let prefix = anew.prefix(&header);
         let external = self.external_files(source)?;
         to.store().step(|txn| {
             if !external.is_empty() {
                 let files = dataset::external::create(txn, &external)?;
-                messages.push(message(&files, RawMessage::CONSTANT, header.widths()));
+                messages.push(message(&files, RawMessage::CONSTANT, widths));
             }
             committed.map_or(Ok(()), |committed| self.count_user(txn, committed))?;
             Ok(header::edit::create(txn, prefix, messages, ROOM)?.address())
@@ -88,7 +88,8 @@ impl Copy<'_> {
         raw: &RawMessage,
         committed: Option<Addr>,
     ) -> Result<Option<RawMessage>> {
-        let widths = header.widths();
+        let from = header.widths();
+        let widths = self.to.store().widths();
         let raw = &shared::unshared(source.file().store(), raw)?;
         let anew = match (raw.kind, committed) {
             (
@@ -104,65 +105,76 @@ impl Copy<'_> {
             ) => return Ok(None),
             (kind::DATATYPE, Some(committed)) => committed_message(committed, raw.flags, widths),
             (kind::LINK_INFO, _) => {
-                let info: LinkInfo = raw.decode_here(widths)?;
+                let info: LinkInfo = raw.decode_here(from)?;
                 let is_indexed = info.creation_order_index.is_some();
                 let none: LinkInfo = dense::none_yet(info.max_creation_order.map(|_| 0), is_indexed);
                 encoded(&none, raw, widths)
             }
             (kind::LAYOUT, _) => {
-                let mut layout: LayoutMessage = raw.decode_here(widths)?;
+                let mut layout: LayoutMessage = raw.decode_here(from)?;
                 self.forget_places(source, &mut layout.layout)?;
                 encoded(&layout, raw, widths)
             }
             (kind::FILL_VALUE, _) => {
-                let mut fill: FillValue = raw.decode_here(widths)?;
+                let mut fill: FillValue = raw.decode_here(from)?;
                 if let FillBytes::Defined(value) = &mut fill.value {
                     self.translate_fill(source, value)?;
                 }
                 encoded(&fill, raw, widths)
             }
             (kind::OLD_FILL_VALUE, _) => {
-                let mut fill: OldFillValue = raw.decode_here(widths)?;
+                let mut fill: OldFillValue = raw.decode_here(from)?;
                 self.translate_fill(source, &mut fill.value)?;
                 encoded(&fill, raw, widths)
             }
+            _ if from != widths => self.rewidened(source, raw, from)?,
             _ => RawMessage { at: Addr::UNDEFINED, creation_order: None, ..raw.clone() },
         };
         Ok(Some(anew))
     }
 
     /// Changes `layout` to that of a copy that has no data yet.
-    fn forget_places(&mut self, source: &Object, layout: &mut Layout) -> Result<()> {
+    fn forget_places(&mut self, source: &Node, layout: &mut Layout) -> Result<()> {
+        let sizes = self.element_sizes(source)?;
         match layout {
-            Layout::Compact { .. } => {}
-            Layout::Contiguous(extent) => extent.addr = Addr::UNDEFINED,
+            Layout::Compact { data } => {
+                let len = sizes.resized(data.len() as u64)?;
+                if len > COMPACT_BYTES {
+                    return Err(too_long());
+                }
+                data.resize(usize::try_from(len).unwrap_or(0), 0);
+            }
+            Layout::Contiguous(extent) => {
+                (extent.addr, extent.len) = (Addr::UNDEFINED, sizes.resized(extent.len)?);
+                limits::check_len("contiguous data", extent.len, self.to.store().widths())?;
+            }
             Layout::Virtual { heap, index } => {
                 let id = GlobalHeapId { collection: *heap, index: *index };
                 if !id.is_null() {
-                    let copied = self.to.put_vlen(&[source.file().heap_object(id)?], 1)?;
+                    let mappings = self.mappings(source.file(), source.file().heap_object(id)?)?;
+                    let copied = self.to.put_vlen(&[mappings], 1)?;
                     let id = copied.first().map_or(id, |element| element.id);
                     (*heap, *index) = (id.collection, id.index);
                 }
             }
-            Layout::Chunked(chunked) => match &mut chunked.index {
-                ChunkIndexInfo::Single { addr, filtered } => {
-                    *addr = Addr::UNDEFINED;
-                    *filtered = filtered.map(|_| (0, 0));
-                }
-                ChunkIndexInfo::BTree1 { addr }
-                | ChunkIndexInfo::Implicit { addr }
-                | ChunkIndexInfo::FixedArray { addr, .. }
-                | ChunkIndexInfo::ExtensibleArray { addr, .. }
-                | ChunkIndexInfo::BTree2 { addr, .. } => *addr = Addr::UNDEFINED,
-            },
+            Layout::Chunked(chunked) => {
+                let len = sizes.resized(chunked.element_size.into())?;
+                chunked.element_size = u32::try_from(len).map_err(|_| too_long())?;
+                forget_index(&mut chunked.index);
+            }
         }
         Ok(())
     }
 
-    pub(super) fn translate_fill(&mut self, source: &Node, value: &mut [u8]) -> Result<()> {
+    pub(super) fn translate_fill(&mut self, source: &Node, value: &mut Vec<u8>) -> Result<()> {
         let Node::Dataset(dataset) = source else { return Ok(()) };
-        let is_set = value.iter().any(|&byte| byte != 0);
-        if is_set { self.translate(dataset.file(), &dataset.datatype(), value) } else { Ok(()) }
+        if value.iter().any(|&byte| byte != 0) {
+            return self.translate(dataset.file(), &dataset.datatype(), value);
+        }
+        if !value.is_empty() {
+            value.resize(self.element_size(dataset.store().widths(), &dataset.datatype())?, 0);
+        }
+        Ok(())
     }
 
     /// Copies all attributes of an object.
@@ -179,7 +191,7 @@ impl Copy<'_> {
             message.dataspace = MaybeShared::Here(attribute.dataspace);
             message.datatype = match committed {
                 Some(committed) => MaybeShared::Shared(SharedLocation::Header(committed)),
-                None => MaybeShared::Here(attribute.datatype),
+                None => MaybeShared::Here(self.relaid(source.store().widths(), &attribute.datatype)?),
             };
             copied.push((message, committed));
         }
@@ -196,8 +208,23 @@ impl Copy<'_> {
     }
 }
 
+/// Makes the index of chunks that of a dataset without chunks.
+fn forget_index(index: &mut ChunkIndexInfo) {
+    match index {
+        ChunkIndexInfo::Single { addr, filtered } => {
+            *addr = Addr::UNDEFINED;
+            *filtered = filtered.map(|_| (0, 0));
+        }
+        ChunkIndexInfo::BTree1 { addr }
+        | ChunkIndexInfo::Implicit { addr }
+        | ChunkIndexInfo::FixedArray { addr, .. }
+        | ChunkIndexInfo::ExtensibleArray { addr, .. }
+        | ChunkIndexInfo::BTree2 { addr, .. } => *addr = Addr::UNDEFINED,
+    }
+}
+
 /// Encodes a message with the flags of `raw`.
-fn encoded<T: MessageBody>(body: &T, raw: &RawMessage, widths: Widths) -> RawMessage {
+pub(super) fn encoded<T: MessageBody>(body: &T, raw: &RawMessage, widths: Widths) -> RawMessage {
     message(body, raw.flags, widths)
 }
 /// The least number of bytes for messages in the header of a copy. The links of a group are added later.

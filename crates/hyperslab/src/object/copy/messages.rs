@@ -16,7 +16,7 @@ use crate::object::dataset::create::{dataspace_version, datatype_message, header
 use crate::object::file::create::{message, new_group};
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
-use crate::object::{Group, Node};
+use crate::object::{Group, Node, limits};
 
 /// The parts of a header that are rebuilt rather than copied.
 pub(super) struct Anew {
@@ -81,20 +81,22 @@ impl Copy<'_> {
         let mut messages = Vec::new();
         if let (Some(version), Node::Datatype(datatype)) = (anew.version, source) {
             let flags = RawMessage::CONSTANT | RawMessage::DO_NOT_SHARE;
-            messages.push(datatype_message(datatype.datatype(), flags, version, widths));
+            let relaid = self.relaid(header.widths(), datatype.datatype())?;
+            messages.push(datatype_message(&relaid, flags, version, widths));
         }
         let Node::Dataset(dataset) = source else { return Ok(messages) };
         let state = dataset.state()?;
+        let from = header.widths();
         if let Some(version) = anew.version {
+            limits::check_dataspace(&state.dataspace, widths)?;
             let dataspace = DataspaceMessage {
                 version: dataspace_version(version, &state.dataspace),
                 dataspace: state.dataspace.clone(),
             };
             messages.push(message(&dataspace, flags::<DataspaceMessage>(header), widths));
+            let relaid = self.relaid(from, &state.datatype)?;
             messages.push(
-                committed.unwrap_or_else(|| {
-                    datatype_message(&state.datatype, RawMessage::CONSTANT, version, widths)
-                }),
+                committed.unwrap_or_else(|| datatype_message(&relaid, RawMessage::CONSTANT, version, widths)),
             );
         }
         if anew.version.is_some() || (anew.chunks.is_some() && header.has(kind::FILL_VALUE)) {
@@ -110,14 +112,23 @@ impl Copy<'_> {
         }
         if anew.owns(kind::FILTER_PIPELINE) {
             let version = anew.version.unwrap_or_else(|| self.to.version()).filters();
-            let filters = anew.chunks.as_ref().map_or(&state.filters.filters, |chunks| &chunks.filters);
+            let mut filters = state.filters.filters.clone();
+            match &anew.chunks {
+                Some(chunks) => filters.clone_from(&chunks.filters),
+                None => self.refit(dataset, &mut filters)?,
+            }
             if !filters.is_empty() {
-                let pipeline = FilterPipeline { version, filters: filters.clone() };
+                let pipeline = FilterPipeline { version, filters };
                 messages.push(message(&pipeline, RawMessage::CONSTANT, widths));
             }
         }
         if let Some(chunks) = &anew.chunks {
-            messages.push(message(&chunks.layout(&state), flags::<LayoutMessage>(header), widths));
+            let element_size = self.element_size(from, &state.datatype)?;
+            messages.push(message(
+                &chunks.layout(&state, element_size),
+                flags::<LayoutMessage>(header),
+                widths,
+            ));
         }
         Ok(messages)
     }

@@ -12,6 +12,7 @@ pub(in crate::object) mod rechunk;
 pub(in crate::object) mod renewal;
 pub(in crate::object) mod repack;
 pub(in crate::object) mod translate;
+mod widths;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -210,12 +211,6 @@ impl<'a> Copy<'a> {
     fn number_of(&mut self, file: &File) -> Result<usize> {
         if let Some(number) = self.from.iter().position(|known| known.is_same(file)) {
             return Ok(number);
-        }
-        if file.store().widths() != self.to.store().widths() {
-            return Err(Error::unsupported(
-                "copying between files with addresses of different widths",
-                "II.A",
-            ));
         }
         self.from.push(file.clone());
         Ok(self.from.len() - 1)

@@ -2,17 +2,19 @@
 
 use std::collections::HashSet;
 
+use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::{ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::{Addr, Widths};
 
 use super::repack::{RepackChunks, RepackOptions};
+use super::widths::resized_filter;
 use crate::error::Result;
 use crate::index::{ChunkingPlan, choose};
 use crate::object::dataset::State;
 use crate::object::dataset::chunking::auto_chunks;
-use crate::object::dataset::filter_spec::{filter_spec, refitted_filter};
+use crate::object::dataset::filter_spec::filter_spec;
 use crate::object::header::versions::LibVersion;
 
 /// The differences between a repacked file and its source.
@@ -52,13 +54,15 @@ impl Renewal<'_> {
     }
 
     /// Returns the storage of the copy of a dataset, in a file for `file_version`, or `None` if it stays the
-    /// same.
+    /// same. `datatype` is that of the copy.
     pub(super) fn chunks(
         &self,
         state: &State,
+        datatype: &Datatype,
         file_version: LibVersion,
         widths: Widths,
     ) -> Result<Option<NewChunks>> {
+        let element_size = usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
         let (old, shape) = match &state.layout {
             Layout::Chunked(chunked) => (Some(chunked), Some(self.shape_of_chunked(state, chunked))),
             Layout::Contiguous(_) if state.external.is_none() => (None, self.shape_of_contiguous(state)),
@@ -69,14 +73,14 @@ impl Renewal<'_> {
         let filters = match &self.options.filters {
             Some(chosen) => chosen
                 .iter()
-                .map(|choice| filter_spec(choice, (&state.datatype, &state.fill.value), &shape, widths))
+                .map(|choice| filter_spec(choice, (datatype, &state.fill.value), &shape, widths))
                 .collect::<Result<Vec<_>>>()?,
-            None if same_shape => state.filters.filters.clone(),
+            None if same_shape && element_size == state.element_size => state.filters.filters.clone(),
             None => state
                 .filters
                 .filters
                 .iter()
-                .map(|filter| refitted_filter(filter, state.element_size, &shape))
+                .map(|filter| resized_filter(filter, element_size, &shape))
                 .collect::<Result<Vec<_>>>()?,
         };
         let same_filters = filters.len() == state.filters.filters.len()
@@ -125,7 +129,7 @@ impl Renewal<'_> {
 
 impl NewChunks {
     /// The layout message of the copy, which has no chunks yet.
-    pub(super) fn layout(&self, state: &State) -> LayoutMessage {
+    pub(super) fn layout(&self, state: &State, element_size: usize) -> LayoutMessage {
         let index = choose(&ChunkingPlan {
             layout_version: self.version,
             shape: state.dataspace.shape(),
@@ -139,7 +143,7 @@ impl NewChunks {
             version: self.version,
             chunk_shape: self.shape.clone(),
             // An element is not larger than a chunk, which has less than 4 GiB.
-            element_size: u32::try_from(state.element_size).unwrap_or(u32::MAX),
+            element_size: u32::try_from(element_size).unwrap_or(u32::MAX),
             unfiltered_edges: self.unfiltered_edges,
             index,
         }))

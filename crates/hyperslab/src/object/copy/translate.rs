@@ -6,7 +6,7 @@ use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::{Addr, Reader, Structure, Writer};
 
 use super::Copy;
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::object::{CopyOptions, File, Node, ReferenceTarget};
 
 /// Whether elements of `datatype` must be translated when they are copied. With `keeps_references`,
@@ -23,52 +23,115 @@ struct Places {
     pitch: usize,
 }
 
+impl Places {
+    fn of(self, element: usize) -> Option<usize> {
+        element.checked_mul(self.pitch)?.checked_add(self.first)
+    }
+
+    /// The places of a part of each element.
+    fn part(self, offset: usize) -> Self {
+        Self { first: self.first.saturating_add(offset), ..self }
+    }
+}
+
+/// Elements of the source, and their places in the copy.
+struct Elements<'b> {
+    source: &'b [u8],
+    copy: &'b mut [u8],
+    count: usize,
+}
+
+impl Elements<'_> {
+    /// Returns `len` bytes of an element of the source.
+    fn stored(&self, at: Places, element: usize, len: usize) -> Result<&[u8]> {
+        let start = at.of(element).unwrap_or(usize::MAX);
+        start.checked_add(len).and_then(|end| self.source.get(start..end)).ok_or_else(outside)
+    }
+
+    /// Returns the place of `len` bytes of an element of the copy.
+    fn place(&mut self, at: Places, element: usize, len: usize) -> Result<&mut [u8]> {
+        let start = at.of(element).unwrap_or(usize::MAX);
+        start.checked_add(len).and_then(|end| self.copy.get_mut(start..end)).ok_or_else(outside)
+    }
+}
+
+/// The error for a member that is not inside its element.
+fn outside() -> Error {
+    RequestError::Argument { what: "datatype".to_owned(), why: "a member is outside of its compound" }.into()
+}
+
 /// Copies the strings and sequences that `elements` of a file refer to, and makes `elements` refer to the
 /// copies.
 pub(in crate::object) fn of_variable_parts(
     file: &File,
     datatype: &Datatype,
-    elements: &mut [u8],
+    elements: &mut Vec<u8>,
 ) -> Result<()> {
     Copy::new(file, CopyOptions::default()).translate(file, datatype, elements)
 }
 
 impl Copy<'_> {
-    /// Translates elements of `datatype` in the file `from` to elements of the copy.
-    pub(super) fn translate(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8]) -> Result<()> {
-        let pitch = self.size(datatype);
-        if bytes.len() < pitch {
-            return Ok(());
-        }
-        self.translate_at(from, datatype, bytes, Places { first: 0, pitch })
-    }
-
-    fn translate_at(&mut self, from: &File, datatype: &Datatype, bytes: &mut [u8], at: Places) -> Result<()> {
+    /// Translates elements of `datatype` in the file `from` to elements of the copy, which may have another
+    /// size.
+    pub(super) fn translate(&mut self, from: &File, datatype: &Datatype, bytes: &mut Vec<u8>) -> Result<()> {
         if !holds_addresses(datatype, self.keeps_references(from)) {
             return Ok(());
         }
-        match datatype {
-            Datatype::VariableText(_) => self.sequences(from, None, bytes, at),
-            Datatype::Sequence(base) => self.sequences(from, Some(base), bytes, at),
-            Datatype::Compound(compound) => compound.members.iter().try_for_each(|member| {
-                let first = at.first.saturating_add(usize::try_from(member.offset).unwrap_or(usize::MAX));
-                self.translate_at(from, &member.datatype, bytes, Places { first, ..at })
-            }),
-            Datatype::Array(array) => {
-                let size = self.size(&array.base);
-                let count = self.size(datatype) / size;
-                (0..count).try_for_each(|i| {
-                    self.translate_at(from, &array.base, bytes, Places { first: at.first + i * size, ..at })
+        let relaid = self.relaid(from.store().widths(), datatype)?;
+        let (pitch, new_pitch) = (size(datatype, from), size(&relaid, &self.to));
+        let count = bytes.len() / pitch;
+        let len = count.checked_mul(new_pitch).ok_or_else(outside)?;
+        // Parts that hold no addresses stay as they are if their places do.
+        let mut copy = if self.same_widths(from) { bytes.clone() } else { vec![0; len] };
+        let mut elements = Elements { source: bytes, copy: &mut copy, count };
+        let (at, to) = (Places { first: 0, pitch }, Places { first: 0, pitch: new_pitch });
+        self.translate_at(from, (datatype, &relaid), &mut elements, (at, to))?;
+        *bytes = copy;
+        Ok(())
+    }
+
+    fn same_widths(&self, from: &File) -> bool {
+        from.store().widths() == self.to.store().widths()
+    }
+
+    fn translate_at(
+        &mut self,
+        from: &File,
+        (datatype, relaid): (&Datatype, &Datatype),
+        elements: &mut Elements<'_>,
+        (at, to): (Places, Places),
+    ) -> Result<()> {
+        if !holds_addresses(datatype, self.keeps_references(from)) {
+            return if self.same_widths(from) {
+                Ok(())
+            } else {
+                moved(size(datatype, from), elements, at, to)
+            };
+        }
+        match (datatype, relaid) {
+            (Datatype::VariableText(_), _) => self.sequences(from, None, elements, (at, to)),
+            (Datatype::Sequence(base), _) => self.sequences(from, Some(base), elements, (at, to)),
+            (Datatype::Compound(old), Datatype::Compound(new)) => {
+                old.members.iter().zip(&new.members).try_for_each(|(old, new)| {
+                    let places = (at.part(old.offset as usize), to.part(new.offset as usize));
+                    self.translate_at(from, (&old.datatype, &new.datatype), elements, places)
                 })
             }
-            Datatype::Reference(reference) => {
-                let size = usize::try_from(reference.size).unwrap_or(usize::MAX);
-                let mut first = at.first;
-                while let Some(stored) = first.checked_add(size).and_then(|end| bytes.get_mut(first..end)) {
-                    self.reference(from, *reference, stored)?;
-                    first += at.pitch;
-                }
-                Ok(())
+            (Datatype::Array(old), Datatype::Array(new)) => {
+                let sizes = (size(&old.base, from), size(&new.base, &self.to));
+                let count = size(datatype, from) / sizes.0;
+                (0..count).try_for_each(|i| {
+                    let places = (at.part(i * sizes.0), to.part(i.saturating_mul(sizes.1)));
+                    self.translate_at(from, (&old.base, &new.base), elements, places)
+                })
+            }
+            (Datatype::Reference(old), Datatype::Reference(new)) => {
+                (0..elements.count).try_for_each(|element| {
+                    let stored = elements.stored(at, element, old.size as usize)?;
+                    let copy = self.reference(from, (*old, *new), stored)?;
+                    elements.place(to, element, copy.len())?.copy_from_slice(&copy);
+                    Ok(())
+                })
             }
             _ => Ok(()),
         }
@@ -79,25 +142,23 @@ impl Copy<'_> {
         &mut self,
         from: &File,
         base: Option<&Datatype>,
-        bytes: &mut [u8],
-        at: Places,
+        elements: &mut Elements<'_>,
+        (at, to): (Places, Places),
     ) -> Result<()> {
-        let widths = self.to.store().widths();
+        let (widths, new_widths) = (from.store().widths(), self.to.store().widths());
         let len = VariableElement::read_len(widths, &());
-        let starts: Vec<usize> =
-            (at.first..bytes.len()).step_by(at.pitch).filter(|start| start + len <= bytes.len()).collect();
-        let mut ids = Vec::with_capacity(starts.len());
-        for &start in &starts {
-            let mut r = Reader::new(&bytes[start..start + len], widths, Addr::UNDEFINED);
+        let mut ids = Vec::with_capacity(elements.count);
+        for element in 0..elements.count {
+            let mut r = Reader::new(elements.stored(at, element, len)?, widths, Addr::UNDEFINED);
             ids.push(r.structure::<VariableElement>(&())?);
         }
-        let size = base.map_or(1, |base| self.size(base));
-        let mut items = from.vlen_many(&ids, size)?;
+        let mut items = from.vlen_many(&ids, base.map_or(1, |base| size(base, from)))?;
         if let Some(base) = base {
             items.iter_mut().try_for_each(|item| self.translate(from, base, item))?;
         }
-        let ids = if base.is_some() {
-            self.to.put_vlen(&items, size)?
+        let ids = if let Some(base) = base {
+            let relaid = self.relaid(from.store().widths(), base)?;
+            self.to.put_vlen(&items, size(&relaid, &self.to))?
         } else {
             // A null string has no heap object, and stays null.
             let is_text = |(id, _): &(&VariableElement, &Vec<u8>)| !id.id.is_null();
@@ -106,18 +167,24 @@ impl Copy<'_> {
             let copy = |id: &VariableElement| if id.id.is_null() { None } else { copies.next() };
             ids.iter().map(copy).map(|copy| copy.unwrap_or(VariableElement::EMPTY)).collect()
         };
-        let mut stored = Vec::with_capacity(len);
-        for (start, id) in starts.into_iter().zip(ids) {
+        let mut stored = Vec::with_capacity(VariableElement::read_len(new_widths, &()));
+        for (element, id) in ids.into_iter().enumerate() {
             stored.clear();
-            Writer::new(&mut stored, widths).structure(&id, &());
-            bytes[start..start + len].copy_from_slice(&stored);
+            Writer::new(&mut stored, new_widths).structure(&id, &());
+            elements.place(to, element, stored.len())?.copy_from_slice(&stored);
         }
         Ok(())
     }
 
-    /// Makes a reference lead to the copy of its target, or makes it null.
-    fn reference(&mut self, from: &File, reference: Reference, stored: &mut [u8]) -> Result<()> {
-        let target = if self.options.expand_refs { from.reference_target(&reference, stored)? } else { None };
+    /// Returns a reference to the copy of the target of `stored`, or a null reference. `new` is the datatype
+    /// of references in the copy.
+    fn reference(
+        &mut self,
+        from: &File,
+        (old, new): (Reference, Reference),
+        stored: &[u8],
+    ) -> Result<Vec<u8>> {
+        let target = if self.options.expand_refs { from.reference_target(&old, stored)? } else { None };
         let copy = match target {
             // It leads to the other file from the copy, too.
             Some(target) if target.file.is_some() => Some(target),
@@ -128,13 +195,9 @@ impl Copy<'_> {
             None => None,
         };
         match copy {
-            Some(copy) => {
-                let new = self.to.stored_reference(&reference, &copy)?;
-                stored.iter_mut().zip(new).for_each(|(slot, byte)| *slot = byte);
-            }
-            None => stored.fill(0),
+            Some(copy) => self.to.stored_reference(&new, &copy),
+            None => Ok(vec![0; new.size as usize]),
         }
-        Ok(())
     }
 
     /// Returns the object that a reference leads to, or `None` if the reference is null in the copy.
@@ -150,10 +213,20 @@ impl Copy<'_> {
             Err(error) => Err(error),
         }
     }
+}
 
-    /// Returns the size of an element in bytes, at least 1.
-    fn size(&self, datatype: &Datatype) -> usize {
-        let size = datatype.size(self.to.store().widths());
-        usize::try_from(size).unwrap_or(usize::MAX).max(1)
+/// Copies elements of `len` bytes that mean the same in any file.
+fn moved(len: usize, elements: &mut Elements<'_>, at: Places, to: Places) -> Result<()> {
+    for element in 0..elements.count {
+        let start = at.of(element).unwrap_or(usize::MAX);
+        let stored =
+            start.checked_add(len).and_then(|end| elements.source.get(start..end)).ok_or_else(outside)?;
+        elements.place(to, element, len)?.copy_from_slice(stored);
     }
+    Ok(())
+}
+
+/// Returns the size of an element of a file in bytes, at least 1.
+fn size(datatype: &Datatype, file: &File) -> usize {
+    usize::try_from(datatype.size(file.store().widths())).unwrap_or(usize::MAX).max(1)
 }

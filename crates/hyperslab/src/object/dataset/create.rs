@@ -106,6 +106,7 @@ impl DatasetOptions {
         let widths = store.widths();
         let argument = |what: &str, why| RequestError::Argument { what: what.to_owned(), why };
         limits::check_rank(self.dataspace.shape().len())?;
+        limits::check_dataspace(&self.dataspace, widths)?;
         limits::check_datatype(&self.datatype, widths)?;
         let size = self.datatype.size(widths);
         let bytes = self.dataspace.elements().and_then(|elements| elements.checked_mul(size));
@@ -403,6 +404,6 @@ pub(in crate::object) fn header_prefix(version: LibVersion, track_order: bool) -
 }
 
 /// The maximum size of compact data in bytes: a message of 64 KiB without its prefix.
-const COMPACT_BYTES: u64 = 65_520;
+pub(in crate::object) const COMPACT_BYTES: u64 = 65_520;
 /// The minimum bytes for messages in the header of a dataset, as in libhdf5. They leave room for attributes.
 const SMALLEST_HEADER: usize = 256;

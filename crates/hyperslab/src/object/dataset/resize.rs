@@ -15,8 +15,8 @@ use super::{State, max_shape};
 use crate::engine::{ChunkedStorage, Storage, StoredArray};
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, Grid, IndexEdit};
-use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
+use crate::object::{Dataset, limits};
 use crate::select::Coord;
 use crate::store::Txn;
 
@@ -206,6 +206,7 @@ impl State {
         // Without a stated maximum, the largest shape is the first one, and it numbers the chunks.
         let max_shape = max_shape.clone().unwrap_or_else(|| old.iter().map(|&len| Some(len)).collect());
         let dataspace = Dataspace::Simple { shape: shape.to_vec(), max_shape: Some(max_shape) };
+        limits::check_dataspace(&dataspace, self.header().widths())?;
         let bytes = dataspace.elements().and_then(|elements| elements.checked_mul(self.element_size as u64));
         if bytes.is_none() {
             let why = "all elements take more than 2^64 bytes";

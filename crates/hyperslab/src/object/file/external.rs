@@ -9,7 +9,7 @@ use std::{io, iter};
 #[cfg(unix)]
 use hyperslab_format::name;
 
-use crate::driver::Locking;
+use crate::driver::{Locking, Members};
 use crate::error::{Error, RequestError, Result};
 use crate::object::{File, OpenOptions};
 
@@ -61,7 +61,7 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
     if let Some(locking) = access.locking {
         options = options.locking(locking);
     }
-    let open = |path: &Path| match options.open(path) {
+    let open = |path: &Path| match open_linked(from, path, &options) {
         Err(error) if write && access.write.is_none() && !is_absent(&error) => {
             options.for_existing(false).open(path)
         }
@@ -88,7 +88,15 @@ pub(in crate::object) fn open_source(
         prefixes = format!("{}{rest}", origin.display());
     }
     let on_disk = on_disk(name);
-    first(name, candidates(&on_disk, from.path(), &prefixes), |path| options.open(path))
+    first(name, candidates(&on_disk, from.path(), &prefixes), |path| open_linked(from, path, options))
+}
+
+/// Opens the file at `path`. A file in several parts may name another one, as in libhdf5.
+fn open_linked(from: &File, path: &Path, options: &OpenOptions) -> Result<File> {
+    match from.opened_with().members {
+        None => options.open(path),
+        Some(_) => options.clone().members(Members::found(path)).open(path),
+    }
 }
 
 /// Opens the first of the files that exists.

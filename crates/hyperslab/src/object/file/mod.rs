@@ -2,6 +2,7 @@
 
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
+mod members;
 mod opening;
 pub(in crate::object) mod options;
 pub(in crate::object) mod space;
@@ -106,11 +107,12 @@ impl Shared {
 
     /// Opens a file for reading.
     fn read(driver: Arc<dyn Driver>, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
-        let store = if options.swmr {
-            Store::open_following(driver, options.metadata_cache_bytes)?
+        let opened = if options.swmr {
+            Store::open_following(Arc::clone(&driver), options.metadata_cache_bytes)
         } else {
-            Store::open(driver, options.metadata_cache_bytes)?
+            Store::open(Arc::clone(&driver), options.metadata_cache_bytes)
         };
+        let store = opened.map_err(|error| members::advice_for(driver, path).unwrap_or(error))?;
         let version = LibVersion::of_superblock(store.superblock().version());
         Self::of_store(store, path, options, version)
     }
@@ -122,6 +124,7 @@ impl Shared {
         options: &OpenOptions,
         version: LibVersion,
     ) -> Result<Self> {
+        members::check(&store, path)?;
         if let Some(extension) = store.superblock().extension() {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));

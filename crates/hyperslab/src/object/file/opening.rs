@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock, Weak};
 use parking_lot::Mutex;
 
 use super::options::OpenOptions;
-use super::{File, Shared};
-use crate::driver::{Create, Driver, Memory, Posix};
+use super::{File, Shared, members};
+use crate::driver::{Create, Driver, Members, Memory, Posix};
 use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
 use crate::store::commit::Durability;
@@ -131,6 +131,9 @@ impl File {
     pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
         // Before a file is created.
         options.check()?;
+        if let Some(members) = &options.members {
+            return Self::open_members(path, members, options);
+        }
         let (write, create) = (options.access.writes(), options.access.creates());
         let opened =
             if write { Posix::open_writable_unlocked(path, create) } else { Posix::open_unlocked(path) };
@@ -163,6 +166,13 @@ impl File {
         let file = Opening::first(shared, Some(Arc::clone(&place)));
         *open = Arc::downgrade(&file.0.shared);
         Ok(file)
+    }
+
+    /// Opens the file at `path` whose bytes its members have. Each opening is a file of its own.
+    fn open_members(path: &Path, members: &Members, options: &OpenOptions) -> Result<Self> {
+        let driver = members::open(path, members, options)?;
+        let shared = Shared::open(driver, Some(path), false, options)?;
+        Ok(Opening::first(shared, None))
     }
 
     /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use hyperslab_filters::Registry;
 
-use super::File;
 use super::create::check_user_block;
 use super::space::FileSpace;
-use crate::driver::{Create, Driver, Locking};
-use crate::error::Result;
+use super::{File, members};
+use crate::driver::{Create, Driver, Locking, Members, Posix};
+use crate::error::{Error, Result};
 use crate::object::LibVersion;
 use crate::store::commit::Durability;
 use crate::store::{Alignment, CommitOptions, SpaceRules};
@@ -39,6 +39,7 @@ pub struct OpenOptions {
     pub(super) metadata_cache_bytes: u64,
     pub(super) chunk_cache_bytes: u64,
     pub(super) locking: Locking,
+    pub(super) members: Option<Members>,
     pub(super) swmr: bool,
     pub(in crate::object) registry: Arc<Registry>,
     pub(super) commit: CommitOptions,
@@ -98,6 +99,7 @@ impl Default for OpenOptions {
             metadata_cache_bytes: 32 << 20,
             chunk_cache_bytes: 64 << 20,
             locking: Locking::default(),
+            members: None,
             swmr: false,
             registry: Registry::shared(),
             commit: CommitOptions::default(),
@@ -163,6 +165,19 @@ impl OpenOptions {
     /// Sets whether a file opened by its path is locked.
     pub fn locking(mut self, locking: Locking) -> Self {
         self.locking = locking;
+        self
+    }
+
+    /// Sets how the bytes of the file are distributed over several files. Such files are only read.
+    ///
+    /// ```
+    /// use hyperslab::{File, driver::Members};
+    ///
+    /// let opened = File::options().members(Members::split()).open("/no/such/run");
+    /// assert!(opened.is_err());
+    /// ```
+    pub fn members(mut self, members: impl Into<Option<Members>>) -> Self {
+        self.members = members.into();
         self
     }
 
@@ -279,9 +294,9 @@ impl OpenOptions {
         self
     }
 
-    /// Returns the same options for a file that exists.
+    /// Returns the same options for a file of its own that exists.
     pub(in crate::object) fn for_existing(&self, write: bool) -> Self {
-        Self { access: Access { write, ..Access::default() }, ..self.clone() }
+        Self { access: Access { write, ..Access::default() }, members: None, ..self.clone() }
     }
 
     /// Opens the file at `path`.
@@ -294,6 +309,18 @@ impl OpenOptions {
     /// these options.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
         File::open_path(path.as_ref(), self)
+    }
+
+    /// Returns the medium of the file at `path`, for reading.
+    ///
+    /// Errors: those of opening it; the file is only one of several members.
+    #[doc(hidden)]
+    pub fn medium(&self, path: &Path) -> Result<Arc<dyn Driver>> {
+        if let Some(members) = &self.members {
+            return members::open(path, members, self);
+        }
+        let driver = Arc::new(Posix::open(path).map_err(Error::io("open", 0, 0))?);
+        members::advice_for(Arc::clone(&driver) as Arc<dyn Driver>, Some(path)).map_or(Ok(driver as _), Err)
     }
 
     /// Opens the file that `driver` reads and writes.

@@ -112,12 +112,14 @@ class PropFAID(PropInstanceID):
         return values["block_size"], values["backing_store"]
 
     def set_fapl_family(self, memb_size: int = 2147483647, memb_fapl: Any = None) -> None:
-        self._driver("family", memb_size=memb_size)
+        self._driver("family", memb_size=memb_size, memb_fapl=memb_fapl)
 
     def get_fapl_family(self) -> "tuple[int, PropFAID]":
         if self._get("driver", "sec2") != "family":
             raise ValueError("Incorrect vfl driver (incorrect VFL driver)")
-        return self._values["driver_values"]["memb_size"], PropFAID()
+        values = self._values["driver_values"]
+        member = values["memb_fapl"]
+        return values["memb_size"], PropFAID() if member is None else member.copy()
 
     def set_fapl_log(self, logfile: bytes, flags: int, buf_size: int) -> None:
         raise unsupported("set_fapl_log", "the log is libhdf5's; Dataset.plan shows what a read does")

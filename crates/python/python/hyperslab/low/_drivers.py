@@ -72,6 +72,13 @@ _KEYWORDS = frozenset(
 )
 
 
+def keywords_of(plist: PropFAID) -> "dict[str, Any]":
+    """Returns the keywords of `File` for the driver of a property list."""
+    names = {"core": ("backing_store",), "family": ("memb_size",), "split": ("meta_ext", "raw_ext")}
+    own = plist._values.get("driver", "sec2")
+    return {name: plist._values["driver_values"][name] for name in names.get(own, ())}
+
+
 def resolve(name: str, keywords: "dict[str, Any]") -> "str | None":
     """Returns the package's driver for a registered one, and None if the name is not registered.
 
@@ -82,8 +89,7 @@ def resolve(name: str, keywords: "dict[str, Any]") -> "str | None":
     plist: PropFAID = create(FILE_ACCESS)
     drivers[name](plist, **{key: keywords.pop(key) for key in list(keywords) if key not in _KEYWORDS})
     own = plist._values.get("driver", "sec2")
-    if own == "core":
-        keywords["backing_store"] = plist.get_fapl_core()[1]
+    keywords.update(keywords_of(plist))
     return str(own)
 
 

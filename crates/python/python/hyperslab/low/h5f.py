@@ -9,6 +9,7 @@ from .._native import File as _File
 from .._native import FileID as _FileID
 from .._native import _handle_counts
 from ._access import PropFAID
+from ._drivers import keywords_of
 from ._objects import unsupported
 from ._plists import PropFCID
 from .h5ac import CacheConfig
@@ -84,6 +85,10 @@ class FileID(GroupMethods, _FileID):
         made.set_fclose_degree(CLOSE_WEAK)
         if file.driver == "core":
             made.set_fapl_core(keywords.get("block_size") or 65536, bool(keywords.get("backing_store", True)))
+        if file.driver == "family":
+            made.set_fapl_family(keywords.get("memb_size") or 0)
+        if file.driver == "split":
+            made.set_fapl_split(keywords.get("meta_ext") or b"-m.h5", keywords.get("raw_ext") or b"-r.h5")
         defaults = made.get_cache()
         given = [keywords.get(name) for name in ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0")]
         values = [old if new is None else new for old, new in zip(defaults[1:], given, strict=True)]
@@ -180,8 +185,7 @@ def _opening(plist: "PropFAID | None") -> "dict[str, Any]":
     driver = values.get("driver", "sec2")
     if driver in _DRIVERS and _DRIVERS[driver] is not None:
         keywords["driver"] = _DRIVERS[driver]
-    if driver == "core":
-        keywords["backing_store"] = values["driver_values"]["backing_store"]
+    keywords.update(keywords_of(plist))
     if "libver" in values:
         low, high = plist.get_libver_bounds()
         keywords["libver"] = (_LIBVERS[low], _LIBVERS[high])

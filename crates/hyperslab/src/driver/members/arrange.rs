@@ -1,0 +1,311 @@
+//! Opens the members of a file and finds their places: first by what the caller says, then by what the file
+//! states.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hyperslab_format::Addr;
+use hyperslab_format::superblock::driver_information::{
+    DriverBlock, DriverInformation, KINDS, MultiInformation,
+};
+
+use super::name::{self, Numbered};
+use super::{MemberFiles, Members, Missing, Placed};
+use crate::driver::{Driver, Locking, Posix};
+use crate::error::{Error, RequestError, Result, misfit};
+
+/// The members of a file that were opened by the names that the caller gave.
+#[derive(Debug)]
+pub struct Arranged {
+    path: PathBuf,
+    locking: Locking,
+    files: Files,
+}
+
+#[derive(Debug)]
+enum Files {
+    /// The members of a family in the order of their numbers, and the size that the caller gave.
+    Family { name: Numbered, files: Vec<Arc<Posix>>, given: Option<u64> },
+    /// The members by the kinds of their data.
+    Multi { map: [u8; KINDS], files: BTreeMap<u8, Result<Arc<Posix>, Missing>> },
+}
+
+impl Arranged {
+    /// Opens the members of the file at `path`.
+    ///
+    /// Errors: the member with the superblock cannot be opened, or the path is not that of such a file.
+    pub fn open(path: &Path, members: &Members, locking: Locking) -> Result<Self> {
+        let open = |path: &Path| open(path, locking);
+        let files = match members {
+            Members::Family { member_size } => {
+                let name = Numbered::parse(path).map_err(refused)?;
+                let mut files = vec![open(&name.of(0)).map_err(Error::io("open", 0, 0))?];
+                loop {
+                    match open(&name.of(files.len())) {
+                        Ok(file) => files.push(file),
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                        Err(error) => return Err(Error::io("open", 0, 0)(error)),
+                    }
+                }
+                Files::Family { name, files, given: member_size.filter(|&size| size > 0) }
+            }
+            Members::Split { metadata, raw } => {
+                Self::by_kind([1, 1, 3, 3, 1, 1], &[(1, metadata.clone()), (3, raw.clone())], path, &open)?
+            }
+            Members::Multi => {
+                let names: Vec<_> = (1..)
+                    .zip(LETTERS)
+                    .map(|(kind, letter)| (kind, vec![b'-', letter, b'.', b'h', b'5']))
+                    .collect();
+                Self::by_kind([1, 2, 3, 4, 5, 6], &names, path, &open)?
+            }
+        };
+        Ok(Self { path: path.to_owned(), locking, files })
+    }
+
+    fn by_kind(
+        map: [u8; KINDS],
+        names: &[(u8, Vec<u8>)],
+        path: &Path,
+        open: &dyn Fn(&Path) -> io::Result<Arc<Posix>>,
+    ) -> Result<Files> {
+        let mut files = BTreeMap::new();
+        for (kind, template) in names {
+            let member = name::expanded(template, path)
+                .ok_or_else(|| refused("the name of a member has another place than %s to fill in"))?;
+            let opened = open(&member);
+            match opened {
+                Err(error) if *kind == map[0] => return Err(Error::io("open", 0, 0)(error)),
+                opened => files.insert(*kind, opened.map_err(|error| Missing::new(&member, &error))),
+            };
+        }
+        Ok(Files::Multi { map, files })
+    }
+
+    /// Returns the file as the caller's description alone gives it, to read what the file states.
+    pub fn as_given(&self) -> Result<MemberFiles> {
+        match &self.files {
+            Files::Family { files, .. } => {
+                let size =
+                    files.first().map_or(Ok(0), |first| first.len()).map_err(Error::io("length", 0, 0))?;
+                family(files, size)
+            }
+            Files::Multi { map, files } => {
+                let starts =
+                    MultiInformation::kinds(map).into_iter().map(|kind| (default_start(*map, kind), kind));
+                let placed = starts.map(|(start, kind)| (start, files.get(&kind).cloned()));
+                by_address(placed.filter_map(|(start, file)| Some((start, file?))).collect())
+            }
+        }
+    }
+
+    /// Returns the file as it states that it is distributed.
+    ///
+    /// Errors: the members contradict what the file states, or the caller does.
+    pub fn as_stated(&self, stated: Option<&DriverInformation>) -> Result<MemberFiles> {
+        match (&self.files, stated) {
+            (Files::Family { files, given, .. }, Some(&DriverInformation::Family { member_size })) => {
+                if member_size == 0 {
+                    return Err(misfit::<DriverBlock>(
+                        Addr::new(0),
+                        "Size of Member File",
+                        0_u64,
+                        "1 or more",
+                    ));
+                }
+                if let Some(given) = given.filter(|&given| given != member_size) {
+                    let why = format!(
+                        "Family member size should be {member_size}.  But the size from file access property is \
+                         {given}"
+                    );
+                    return Err(RequestError::Members { why }.into());
+                }
+                family(files, member_size)
+            }
+            (Files::Family { files, given, .. }, None) => match given {
+                Some(size) => family(files, *size),
+                None => self.as_given(),
+            },
+            (Files::Multi { files, .. }, Some(DriverInformation::Multi(stated))) => {
+                self.by_map(files, stated)
+            }
+            (Files::Multi { .. }, None) => self.as_given(),
+            (Files::Family { .. }, Some(_)) => Err(refused("the members are not those of a family")),
+            (Files::Multi { .. }, Some(_)) => {
+                Err(refused("the members are not those of a split or multi file"))
+            }
+        }
+    }
+
+    /// Places members where the file states. A member that was opened by the caller's name keeps it.
+    fn by_map(
+        &self,
+        opened: &BTreeMap<u8, Result<Arc<Posix>, Missing>>,
+        stated: &MultiInformation,
+    ) -> Result<MemberFiles> {
+        let mut files = Vec::new();
+        for (kind, member) in MultiInformation::kinds(&stated.map).into_iter().zip(&stated.members) {
+            if let Some(Ok(file)) = opened.get(&kind) {
+                files.push((member.start, Ok(Arc::clone(file))));
+                continue;
+            }
+            let path = name::stated(&member.name, &self.path).ok_or_else(|| {
+                let name = String::from_utf8_lossy(&member.name);
+                let why = format!(
+                    "the file states that a member of it is {name:?}, which is not a name beside the file: name \
+                     the member (driver=\"split\" with meta_ext and raw_ext)"
+                );
+                RequestError::Members { why }
+            })?;
+            files
+                .push((member.start, open(&path, self.locking).map_err(|error| Missing::new(&path, &error))));
+        }
+        by_address(files)
+    }
+
+    /// Compares the members with the End of File Address.
+    ///
+    /// Errors: a member of a family is missing, or has another size than the others.
+    pub fn check_whole(&self, placed: &MemberFiles, end_of_file: u64) -> Result<()> {
+        let Files::Family { name, .. } = &self.files else { return Ok(()) };
+        let last = placed.0.last().map_or(0, |last| last.end);
+        if end_of_file <= last {
+            return Ok(());
+        }
+        let size = placed.0.first().map_or(0, |first| first.end);
+        let short = placed.0.iter().rposition(|member| member.end - member.start < size);
+        let why = match short {
+            Some(number) => format!(
+                "the file has {end_of_file} bytes, but its member {} is shorter than the others",
+                name.of(number).display()
+            ),
+            None => format!(
+                "the file has {end_of_file} bytes and members of {size} bytes, but {} is missing or shorter",
+                name.of(placed.0.len()).display()
+            ),
+        };
+        Err(RequestError::Members { why }.into())
+    }
+}
+
+/// Says how to open a file, of which `path` is only the member with the superblock. A family whose superblock
+/// states nothing is known by the name of the second member.
+pub fn advice(path: Option<&Path>, stated: Option<&DriverInformation>) -> Option<Error> {
+    let unknown = || "NAME".into();
+    let family = path.and_then(Numbered::guess);
+    let why = match stated {
+        None if !family.as_deref().is_some_and(has_second) => return None,
+        None => format!(
+            "the file was cut short, or it is the first member of a family: then open {:?} with \
+             driver=\"family\"",
+            family.unwrap_or_default()
+        ),
+        Some(DriverInformation::Family { .. }) => {
+            let whole = family.map_or_else(unknown, |path| path.display().to_string());
+            format!(
+                "family driver should be used: the file is the first member of a family; open {whole:?} with \
+                 driver=\"family\""
+            )
+        }
+        Some(DriverInformation::Multi(multi)) => {
+            let template = multi.members.first().map(|member| member.name.as_slice()).unwrap_or_default();
+            let whole = path.and_then(|path| name::unexpanded(template, path));
+            let whole = whole.map_or_else(unknown, |path| path.display().to_string());
+            let driver = if multi.members.len() > 2 { "multi" } else { "split" };
+            format!(
+                "multi driver should be used: the file is one member of several; open {whole:?} with \
+                 driver={driver:?}"
+            )
+        }
+        Some(DriverInformation::Other { .. }) => return None,
+    };
+    Some(RequestError::Members { why }.into())
+}
+
+/// Returns whether a family with this name has a second member.
+fn has_second(family: &Path) -> bool {
+    Numbered::parse(family).is_ok_and(|name| name.of(1).is_file())
+}
+
+/// Places the members of a family: each is followed by the next, and one that is shorter is the last.
+fn family(files: &[Arc<Posix>], size: u64) -> Result<MemberFiles> {
+    let mut placed: Vec<Placed> = Vec::with_capacity(files.len());
+    for (number, file) in files.iter().enumerate() {
+        let len = file.len().map_err(Error::io("length", 0, 0))?;
+        let start = placed.last().map_or(0, |before| before.end);
+        if len > size {
+            let why = format!("member {number} of the family has {len} bytes, where members have {size}");
+            return Err(RequestError::Members { why }.into());
+        }
+        let end = start.checked_add(len).ok_or_else(too_long)?;
+        if len > 0 {
+            placed.push(Placed { start, end, file: Ok(Arc::clone(file)) });
+        }
+        if len < size {
+            // What follows is left over from an older, longer family.
+            break;
+        }
+    }
+    Ok(MemberFiles(placed))
+}
+
+/// Places members at their addresses.
+fn by_address(mut files: Vec<(u64, Result<Arc<Posix>, Missing>)>) -> Result<MemberFiles> {
+    files.sort_by_key(|(start, _)| *start);
+    if let Some(&(first, _)) = files.first().filter(|(start, _)| *start != 0) {
+        return Err(misplaced(first, "0 for the first member"));
+    }
+    let mut placed = Vec::with_capacity(files.len());
+    for (number, (start, file)) in files.iter().enumerate() {
+        let next = files.get(number + 1).map_or(u64::MAX - 1, |(next, _)| *next);
+        if next <= *start {
+            return Err(misplaced(*start, "another address for each member"));
+        }
+        let end = match file {
+            Ok(file) => {
+                let len = file.len().map_err(Error::io("length", 0, 0))?;
+                start.checked_add(len).ok_or_else(too_long)?.min(next)
+            }
+            Err(_) => next,
+        };
+        placed.push(Placed { start: *start, end, file: file.clone() });
+    }
+    Ok(MemberFiles(placed))
+}
+
+/// Opens a member that is a regular file.
+fn open(path: &Path, locking: Locking) -> io::Result<Arc<Posix>> {
+    Posix::open_regular(path)?.locked(locking).map(Arc::new)
+}
+
+impl Missing {
+    fn new(path: &Path, error: &io::Error) -> Self {
+        Self { kind: error.kind(), why: format!("the member {}: {error}", path.display()) }
+    }
+}
+
+/// The address of the first byte of a member, unless the file says otherwise: the kinds share what addresses
+/// there are.
+fn default_start(map: [u8; KINDS], kind: u8) -> u64 {
+    let shares = if MultiInformation::kinds(&map).len() == 2 { 2 } else { KINDS as u64 };
+    let number = if shares == 2 { u64::from(kind != map[0]) } else { u64::from(kind - 1) };
+    number * ((u64::MAX - 1) / shares)
+}
+
+fn refused(why: &str) -> Error {
+    RequestError::Members { why: why.to_owned() }.into()
+}
+
+fn misplaced(start: u64, expected: &'static str) -> Error {
+    misfit::<DriverBlock>(Addr::new(0), "Address of Member File", start, expected)
+}
+
+fn too_long() -> Error {
+    Error::io("open", 0, 0)(io::ErrorKind::FileTooLarge.into())
+}
+
+/// The letters in libhdf5's names of members, by the kind of their data: superblock, B-trees, raw data,
+/// global heap, local heap, object headers.
+const LETTERS: [u8; KINDS] = *b"sbrglo";
