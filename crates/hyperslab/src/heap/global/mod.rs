@@ -1,7 +1,9 @@
 //! The global heap (spec III.E): variable-length sequences and strings, and region references. Collections
 //! are cached whole.
 
+mod collections;
 mod edit;
+mod filling;
 
 use std::sync::Arc;
 
@@ -11,7 +13,9 @@ use hyperslab_format::{Addr, ErrorKind};
 use crate::error::{Error, Result, broken, misfit};
 use crate::store::Store;
 
+pub use collections::{Collections, Objects};
 pub use edit::{GlobalHeapEdit, HeapRoom};
+pub use filling::{Filling, fillings};
 
 /// Reads the global heap of a file. It keeps the collection that it used last, because neighbouring objects
 /// are stored together.
