@@ -66,10 +66,18 @@ impl VlenData for Texts {
         self.blocks.iter().map(|block| block.ends.len()).sum()
     }
 
+    #[inline]
     fn data(&self, index: usize) -> &[u8] {
         let (block, index) = (&self.blocks[index / BLOCK], index % BLOCK);
         let start = index.checked_sub(1).map_or(0, |before| block.ends[before]);
         &block.bytes[start..block.ends[index]]
+    }
+
+    fn lens(&self) -> impl Iterator<Item = usize> {
+        self.blocks.iter().flat_map(|block| {
+            let starts = [0].into_iter().chain(block.ends.iter().copied());
+            block.ends.iter().zip(starts).map(|(end, start)| end - start)
+        })
     }
 }
 

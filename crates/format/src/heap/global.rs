@@ -9,7 +9,7 @@ mod places;
 use std::ops::Range;
 
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Width, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
 
@@ -329,6 +329,19 @@ pub struct VariableElement {
 impl VariableElement {
     /// The element of length zero.
     pub const EMPTY: Self = Self { count: 0, id: GlobalHeapId::NULL };
+
+    /// Returns the element at the beginning of `bytes`, or `None` if they are fewer than those of an element.
+    #[inline]
+    pub fn get(bytes: &[u8], widths: Widths) -> Option<Self> {
+        if let (Width::Eight, Some(all)) = (widths.offset, bytes.first_chunk::<16>()) {
+            // Most files are of this kind, and elements are many.
+            let fields = u128::from_le_bytes(*all);
+            #[expect(clippy::cast_possible_truncation, reason = "fields of 4, 8 and 4 bytes")]
+            let (count, collection, index) = (fields as u32, (fields >> 32) as u64, (fields >> 96) as u32);
+            return Some(Self { count, id: GlobalHeapId { collection: Addr::new(collection), index } });
+        }
+        Reader::new(bytes, widths, Addr::UNDEFINED).structure(&()).ok()
+    }
 
     /// Writes the element to `out`, which has the length of an element. Does the same as
     /// [`encode`](Structure::encode).

@@ -9,5 +9,5 @@ pub mod symbol_table;
 
 pub(crate) use filtered::{read as read_filtered, stages};
 pub use fractal::FractalHeap;
-pub use global::{Collections, Filling, GlobalHeap, GlobalHeapEdit, HeapRoom, Objects, fillings};
+pub use global::{Collections, Filling, GlobalHeap, GlobalHeapEdit, HeapRoom, Objects, fillings, missing};
 pub use local::LocalHeap;

@@ -134,30 +134,22 @@ impl<'s> Collections<'s> {
 }
 
 impl Objects<'_> {
-    /// Returns the bytes in which [`place`](Self::place) finds objects.
+    /// Returns the bytes in which the places of objects are.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Known(collection) => collection.bytes(),
             Self::Read(bytes, _) => bytes,
         }
     }
+}
 
-    /// Returns the offset and the length of the elements of a sequence, of `element_size` bytes each.
-    #[inline]
-    pub fn place(&self, element: VariableElement, element_size: usize) -> Result<(usize, usize)> {
-        let index = element.id.index;
-        let place = match self {
-            Self::Known(collection) => collection.place(index),
-            Self::Read(_, places) => places.get(index),
-        };
-        let Some(place) = place else { return Err(unused(element.id)) };
-        let needed = u64::from(element.count) * element_size as u64;
-        match usize::try_from(needed) {
-            Ok(len) if len <= place.len() => Ok((place.start, len)),
-            _ => {
-                let kind = ErrorKind::Truncated { needed, have: place.len() as u64 };
-                Err(broken::<GlobalHeapCollection>(element.id.collection, kind))
-            }
+/// Returns the error for an element whose object is missing, or shorter than the `needed` bytes.
+#[cold]
+pub fn missing(element: VariableElement, needed: u64, have: Option<u64>) -> Error {
+    match have {
+        None => unused(element.id),
+        Some(have) => {
+            broken::<GlobalHeapCollection>(element.id.collection, ErrorKind::Truncated { needed, have })
         }
     }
 }

@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use hyperslab_format::heap::global::VariableElement;
-use hyperslab_format::{Addr, Reader, Structure, Widths};
+use hyperslab_format::{Addr, Structure, Widths};
 use parking_lot::Mutex;
 
 use crate::engine::each_number;
 use crate::error::{Error, Result};
-use crate::heap::Collections;
+use crate::heap::{Collections, Objects, missing};
 use crate::object::File;
 
 /// Elements of variable length.
@@ -59,9 +59,8 @@ impl VlenElements for StoredIds<'_> {
     #[inline]
     fn element(&self, index: usize) -> VariableElement {
         let bytes = self.bytes.get(index * self.pitch..).unwrap_or_default();
-        let element = Reader::new(bytes, self.widths, Addr::UNDEFINED).structure(&());
-        // The bytes of an element are there, and any bytes are an element.
-        element.unwrap_or(VariableElement::EMPTY)
+        // There are enough bytes for an element.
+        VariableElement::get(bytes, self.widths).unwrap_or(VariableElement::EMPTY)
     }
 }
 
@@ -147,11 +146,14 @@ impl File {
                     heap.get(first.collection, after.iter().map(|run| run.collection))?
                 };
                 places.clear();
-                for index in mine.iter().flat_map(|run| run.elements.clone()) {
-                    let element = elements.element(index);
-                    if has_data(&element) {
-                        let (start, len) = objects.place(element, element_size)?;
-                        places.push(Place { element: index, start, len });
+                for run in mine {
+                    match &objects {
+                        Objects::Known(known) => {
+                            find(elements, run, element_size, |index| known.place(index), &mut places)?;
+                        }
+                        Objects::Read(_, read) => {
+                            find(elements, run, element_size, |index| read.get(index), &mut places)?;
+                        }
                     }
                 }
                 sink.take(&mut part, &Found { bytes: objects.bytes(), places: &places })?;
@@ -161,6 +163,33 @@ impl File {
             Ok::<_, Error>(())
         })
     }
+}
+
+/// Adds the places of the data of a run's elements.
+fn find(
+    elements: &(impl VlenElements + ?Sized),
+    run: &Run,
+    element_size: usize,
+    object: impl Fn(u32) -> Option<Range<usize>>,
+    places: &mut Vec<Place>,
+) -> Result<()> {
+    for index in run.elements.clone() {
+        let element = elements.element(index);
+        if !has_data(&element) {
+            continue;
+        }
+        let place = object(element.id.index);
+        let needed = u64::from(element.count) * element_size as u64;
+        match &place {
+            // The length of an object in memory fits.
+            #[expect(clippy::cast_possible_truncation, reason = "see above")]
+            Some(place) if needed <= place.len() as u64 => {
+                places.push(Place { element: index, start: place.start, len: needed as usize });
+            }
+            _ => return Err(missing(element, needed, place.map(|place| place.len() as u64))),
+        }
+    }
+    Ok(())
 }
 
 fn has_data(element: &VariableElement) -> bool {

@@ -23,9 +23,9 @@ pub trait VlenData: Sync {
     /// Returns the data of element `index`, which is below the number of elements.
     fn data(&self, index: usize) -> &[u8];
 
-    /// Returns the length of the data of element `index` in bytes.
-    fn len(&self, index: usize) -> usize {
-        self.data(index).len()
+    /// Returns the length of the data of each element in bytes.
+    fn lens(&self) -> impl Iterator<Item = usize> {
+        (0..self.count()).map(|index| self.data(index).len())
     }
 }
 
@@ -68,16 +68,14 @@ impl File {
     #[doc(hidden)]
     pub fn put_elements(&self, data: &(impl VlenData + ?Sized), kind: VlenKind) -> Result<Vec<u8>> {
         let (widths, count) = (self.store().widths(), data.count());
-        for len in (0..count).map(|index| data.len(index)) {
-            if kind.elements(len).is_none() {
-                let why = "it is no whole number of elements, or more than 2^32 of them";
-                return Err(RequestError::Argument { what: format!("sequence of {len} bytes"), why }.into());
-            }
+        if let Some(len) = data.lens().find(|&len| kind.elements(len).is_none()) {
+            let why = "it is no whole number of elements, or more than 2^32 of them";
+            return Err(RequestError::Argument { what: format!("sequence of {len} bytes"), why }.into());
         }
         let element_len = VariableElement::read_len(widths, &());
         let mut stored = zeroed::<u8>((count as u64).saturating_mul(element_len as u64))?;
-        let lens = (0..count).map(|index| Some(data.len(index)).filter(|&len| kind.needs_storage(len)));
-        let fillings = fillings(lens, widths);
+        let stored_len = |len| Some(len).filter(|&len| kind.needs_storage(len));
+        let fillings = fillings(data.lens().map(stored_len), widths);
         let whole = fillings.last().map_or(0, |last| last.objects.end);
         let extents =
             self.store().allocate_all(SpaceKind::GlobalHeap, fillings.iter().map(|new| new.size))?;
@@ -115,20 +113,23 @@ impl File {
             let (filling, extent, mine) = &tasks[usize::try_from(number).unwrap_or(usize::MAX)];
             let mut bytes = idle.lock().pop().unwrap_or_default();
             bytes.clear();
-            let objects = filling.objects.clone().map(|index| data.data(index));
-            let objects = objects.filter(|object| kind.needs_storage(object.len()));
+            let (mut mine, mut index) = (mine.lock(), 0);
+            let outs = mine.chunks_exact_mut(element_len);
+            let objects = filling.objects.clone().zip(outs).filter_map(|(element, out)| {
+                let object = data.data(element);
+                if !kind.needs_storage(object.len()) {
+                    return None;
+                }
+                index += 1;
+                let count = kind.elements(object.len()).unwrap_or(0);
+                let id = GlobalHeapId { collection: extent.addr, index };
+                VariableElement { count, id }.put(out, widths);
+                Some(object)
+            });
             GlobalHeapCollection::encode_new(&mut Writer::new(&mut bytes, widths), filling.size, objects);
             store.forget_structure::<GlobalHeapCollection>(extent.addr);
             store.write_data(extent.addr, &bytes)?;
             idle.lock().push(bytes);
-            let mut index = 1..;
-            for (object, out) in filling.objects.clone().zip(mine.lock().chunks_exact_mut(element_len)) {
-                let len = data.len(object);
-                if kind.needs_storage(len) {
-                    let id = GlobalHeapId { collection: extent.addr, index: index.next().unwrap_or(0) };
-                    VariableElement { count: kind.elements(len).unwrap_or(0), id }.put(out, widths);
-                }
-            }
             Ok::<_, Error>(())
         })
     }
@@ -148,7 +149,7 @@ impl File {
         }
         let widths = self.store().widths();
         let element_len = VariableElement::read_len(widths, &());
-        let is_stored = |index: &usize| kind.needs_storage(data.len(*index));
+        let is_stored = |index: &usize| kind.needs_storage(data.data(*index).len());
         let objects: SmallVec<[&[u8]; 1]> =
             range.clone().filter(is_stored).map(|index| data.data(index)).collect();
         let mut ids = Vec::new();
@@ -159,7 +160,7 @@ impl File {
         })?;
         let mut ids = ids.into_iter();
         for index in range.filter(is_stored) {
-            let count = kind.elements(data.len(index)).unwrap_or(0);
+            let count = kind.elements(data.data(index).len()).unwrap_or(0);
             let id = ids.next().unwrap_or(GlobalHeapId::NULL);
             let at = index * element_len;
             VariableElement { count, id }.put(&mut stored[at..at + element_len], widths);
