@@ -121,6 +121,10 @@ impl Fetched {
 
 /// Returns the bytes of a string. libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
 pub(crate) fn until_zero(text: &[u8]) -> &[u8] {
+    // The search for any zero byte is faster than that for the first.
+    if !text.contains(&0) {
+        return text;
+    }
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     &text[..end]
 }

@@ -170,6 +170,9 @@ pub(crate) struct Filler<'a, 'py> {
 pub(crate) struct Filling {
     strings: Strings,
     packs_short: bool,
+    /// Texts that NumPy has to store, and the lock of the thread that lets it.
+    waiting: Mutex<Vec<Long>>,
+    storing: Mutex<()>,
     out_of_memory: AtomicBool,
     /// The first text that is not UTF-8, with the index of its element.
     invalid: Mutex<Option<(usize, Vec<u8>)>>,
@@ -195,8 +198,15 @@ impl<'a, 'py> Filler<'a, 'py> {
                     allocator.pack(&raw mut packed, &text[..len]) && packed == short(word(&text[..len]), len)
                 })
         };
-        let (out_of_memory, invalid) = (AtomicBool::new(false), Mutex::default());
-        Ok(Self { array, filling: Filling { strings, packs_short, out_of_memory, invalid } })
+        let filling = Filling {
+            strings,
+            packs_short,
+            waiting: Mutex::default(),
+            storing: Mutex::default(),
+            out_of_memory: AtomicBool::new(false),
+            invalid: Mutex::default(),
+        };
+        Ok(Self { array, filling })
     }
 
     /// Returns what receives the texts.
@@ -204,9 +214,10 @@ impl<'a, 'py> Filler<'a, 'py> {
         &self.filling
     }
 
-    /// Raises the exception for a text that could not be stored.
+    /// Stores the last texts. Raises the exception for a text that could not be stored.
     pub(crate) fn finish(self) -> PyResult<()> {
         let py = self.array.py();
+        self.filling.store_waiting();
         if let Some((_, text)) = self.filling.invalid.into_inner() {
             // Python's decoder raises the exception.
             buffer::text(py, &text, c"strict")?;
@@ -253,22 +264,34 @@ impl VlenSink for Filling {
     }
 
     fn finish(&self, long: Long) -> hyperslab::Result<()> {
-        if long.texts.is_empty() {
-            return Ok(());
-        }
-        let allocator = self.strings.lock();
-        let mut start = 0;
-        for (element, end) in long.texts {
-            if !allocator.pack(self.strings.element(element), &long.bytes[start..end]) {
-                self.out_of_memory.store(true, Ordering::Relaxed);
+        if !long.texts.is_empty() {
+            self.waiting.lock().push(long);
+            // Only one thread at a time can have NumPy store texts. The others leave theirs to it.
+            if let Some(alone) = self.storing.try_lock() {
+                self.store_waiting();
+                drop(alone);
             }
-            start = end;
         }
         Ok(())
     }
 }
 
 impl Filling {
+    /// Lets NumPy store the texts that wait.
+    fn store_waiting(&self) {
+        let allocator = self.strings.lock();
+        let next = || self.waiting.lock().pop();
+        while let Some(long) = next() {
+            let mut start = 0;
+            for (element, end) in long.texts {
+                if !allocator.pack(self.strings.element(element), &long.bytes[start..end]) {
+                    self.out_of_memory.store(true, Ordering::Relaxed);
+                }
+                start = end;
+            }
+        }
+    }
+
     fn note_invalid(&self, element: usize, text: &[u8]) {
         let mut first = self.invalid.lock();
         if first.as_ref().is_none_or(|(before, _)| element < *before) {
@@ -311,6 +334,8 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             let mut block = blocks[number].lock();
             let first = number * BLOCK;
+            block.bytes.reserve(BLOCK * SHORT);
+            block.ends.reserve(BLOCK.min(strings.len - first));
             for index in first..strings.len.min(first + BLOCK) {
                 block.bytes.extend_from_slice(allocator.load(index).ok_or(())?);
                 let end = block.bytes.len();

@@ -1,5 +1,7 @@
 //! Strings in memory, one after another, on their way from Python to a file.
 
+use std::ops::Range;
+
 use hyperslab::internals::VlenData;
 use hyperslab_format::datatype::Charset;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -22,7 +24,7 @@ pub(crate) struct Block {
 }
 
 /// The number of strings of a block. The last block may have fewer.
-pub(crate) const BLOCK: usize = 1 << 14;
+pub(crate) const BLOCK: usize = 1 << 13;
 
 impl Texts {
     /// Returns the strings of full blocks and a last one.
@@ -73,10 +75,15 @@ impl VlenData for Texts {
         &block.bytes[start..block.ends[index]]
     }
 
-    fn lens(&self) -> impl Iterator<Item = usize> {
-        self.blocks.iter().flat_map(|block| {
-            let starts = [0].into_iter().chain(block.ends.iter().copied());
-            block.ends.iter().zip(starts).map(|(end, start)| end - start)
+    fn iter(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        let first = range.start / BLOCK;
+        let blocks =
+            self.blocks.iter().enumerate().skip(first).take(range.end.div_ceil(BLOCK).saturating_sub(first));
+        blocks.flat_map(move |(number, block)| {
+            let inside = |index: usize| index.saturating_sub(number * BLOCK).min(block.ends.len());
+            let (from, to) = (inside(range.start), inside(range.end));
+            let mut start = from.checked_sub(1).map_or(0, |before| block.ends[before]);
+            block.ends[from..to].iter().map(move |&end| &block.bytes[std::mem::replace(&mut start, end)..end])
         })
     }
 }

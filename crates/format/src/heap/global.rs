@@ -345,17 +345,18 @@ impl VariableElement {
 
     /// Writes the element to `out`, which has the length of an element. Does the same as
     /// [`encode`](Structure::encode).
+    #[inline]
     pub fn put(&self, out: &mut [u8], widths: Widths) {
-        let (count, rest) = out.split_at_mut(4);
-        count.copy_from_slice(&self.count.to_le_bytes());
-        let (addr, index) = rest.split_at_mut(widths.offset.bytes());
-        let value =
-            if self.id.collection.is_undefined() { widths.offset.max() } else { self.id.collection.get() };
-        match addr.first_chunk_mut() {
-            Some(all) => *all = value.to_le_bytes(),
-            None => addr.iter_mut().zip(value.to_le_bytes()).for_each(|(out, byte)| *out = byte),
+        let addr = self.id.collection.get();
+        if let (Width::Eight, Some(all)) = (widths.offset, out.first_chunk_mut::<16>()) {
+            // An undefined address has all bits set.
+            let fields = u128::from(self.count) | u128::from(addr) << 32 | u128::from(self.id.index) << 96;
+            *all = fields.to_le_bytes();
+            return;
         }
-        index.copy_from_slice(&self.id.index.to_le_bytes());
+        let mut bytes = Vec::with_capacity(out.len());
+        Writer::new(&mut bytes, widths).structure(self, &());
+        out.copy_from_slice(&bytes);
     }
 }
 

@@ -16,30 +16,38 @@ pub struct Filling {
     pub size: u64,
 }
 
-/// Divides objects of the lengths `lens` into collections that are full, or that hold one large object. `None`
-/// is an object without storage. Returns the collections, which hold the first objects; there is less than a
-/// collection of other objects.
-pub fn fillings(lens: impl Iterator<Item = Option<usize>>, widths: Widths) -> Vec<Filling> {
-    let (mut full, mut start, mut used) = (Vec::new(), 0, 0);
+/// The objects of a range, divided into collections.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fillings {
+    /// The collections, which hold the first objects.
+    pub whole: Vec<Filling>,
+    /// The other objects, which take less than a quarter of a collection.
+    pub rest: Range<usize>,
+}
+
+/// Divides the objects from number `first` on, of the lengths `lens`, into collections. `None` is an object
+/// without storage.
+pub fn fillings(first: usize, lens: impl Iterator<Item = Option<usize>>, widths: Widths) -> Fillings {
+    let (mut whole, mut start, mut used, mut end) = (Vec::new(), first, 0_u64, first);
     let mut close = |objects: Range<usize>, used| {
-        full.push(Filling { objects, size: GlobalHeapCollection::len_for(used, widths) });
+        whole.push(Filling { objects, size: GlobalHeapCollection::len_for(used, widths) });
     };
-    let mut count = 0;
     for len in lens {
         if let Some(len) = len {
             let needed = GlobalHeapCollection::object_len(len, widths);
-            if used > 0 && used + needed > LARGEST {
-                close(start..count, used);
-                (start, used) = (count, 0);
+            if used > 0 && used.saturating_add(needed) > LARGEST {
+                close(start..end, used);
+                (start, used) = (end, 0);
             }
-            used += needed;
+            used = used.saturating_add(needed);
         }
-        count += 1;
+        end += 1;
     }
-    if used > LARGEST {
-        close(start..count, used);
+    if used >= LARGEST / 4 {
+        close(start..end, used);
+        start = end;
     }
-    full
+    Fillings { whole, rest: start..end }
 }
 
 #[cfg(test)]
@@ -47,17 +55,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn collections_are_full_and_the_rest_is_left() {
-        let of = |lens: &[Option<usize>]| fillings(lens.iter().copied(), Widths::EIGHT);
-        assert_eq!(of(&[]), []);
-        assert_eq!(of(&vec![Some(8); 2730]), [], "a full collection may still get more");
-        let size = GlobalHeapCollection::len_for(2730 * 24, Widths::EIGHT);
-        assert_eq!(of(&vec![Some(8); 2731]), [Filling { objects: 0..2730, size }]);
-        let large = GlobalHeapCollection::len_for((1 << 20) + 16, Widths::EIGHT);
-        let small = GlobalHeapCollection::len_for(24, Widths::EIGHT);
+    fn collections_are_full_and_a_short_rest_is_left() {
+        let of = |lens: &[Option<usize>]| fillings(5, lens.iter().copied(), Widths::EIGHT);
+        let size = |bytes| GlobalHeapCollection::len_for(bytes, Widths::EIGHT);
+        let filling = |objects, bytes| Filling { objects, size: size(bytes) };
+        assert_eq!(of(&[]), Fillings { whole: vec![], rest: 5..5 });
+        assert_eq!(of(&[Some(8); 682]), Fillings { whole: vec![], rest: 5..687 });
+        assert_eq!(of(&[Some(8); 683]), Fillings { whole: vec![filling(5..688, 683 * 24)], rest: 688..688 });
+        let whole = vec![filling(5..2735, 2730 * 24)];
+        assert_eq!(of(&[Some(8); 2731]), Fillings { whole, rest: 2735..2736 });
+        let whole = vec![filling(5..7, 24), filling(7..8, (1 << 20) + 16)];
         assert_eq!(
-            of(&[Some(1), None, Some(1 << 20), None, None]),
-            [Filling { objects: 0..2, size: small }, Filling { objects: 2..5, size: large }]
+            of(&[Some(1), None, Some(1 << 20), None, Some(LARGEST as usize - 16)]).whole[..1],
+            whole[..1]
         );
+        assert_eq!(of(&[Some(1), None, Some(1 << 20), Some(1)]), Fillings { whole, rest: 8..9 });
     }
 }

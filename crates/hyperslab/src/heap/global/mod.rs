@@ -15,7 +15,7 @@ use crate::store::Store;
 
 pub use collections::{Collections, Objects, missing};
 pub use edit::{GlobalHeapEdit, HeapRoom};
-pub use filling::{Filling, fillings};
+pub use filling::{Filling, Fillings, fillings};
 
 /// Reads the global heap of a file. It keeps the collection that it used last, because neighbouring objects
 /// are stored together.

@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
-use hyperslab_format::{Extent, Structure, Writer};
+use hyperslab_format::{Extent, Structure, Widths, Writer};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use crate::engine::each_number;
 use crate::error::{Error, RequestError, Result};
-use crate::heap::{Filling, GlobalHeapEdit, fillings};
+use crate::heap::{Filling, Fillings, GlobalHeapEdit, fillings};
 use crate::object::File;
 use crate::object::element::zeroed;
 use crate::store::SpaceKind;
@@ -23,9 +23,9 @@ pub trait VlenData: Sync {
     /// Returns the data of element `index`, which is below the number of elements.
     fn data(&self, index: usize) -> &[u8];
 
-    /// Returns the length of the data of each element in bytes.
-    fn lens(&self) -> impl Iterator<Item = usize> {
-        (0..self.count()).map(|index| self.data(index).len())
+    /// Returns the data of the elements in `range`.
+    fn iter(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        range.map(|index| self.data(index))
     }
 }
 
@@ -68,20 +68,26 @@ impl File {
     #[doc(hidden)]
     pub fn put_elements(&self, data: &(impl VlenData + ?Sized), kind: VlenKind) -> Result<Vec<u8>> {
         let (widths, count) = (self.store().widths(), data.count());
-        if let Some(len) = data.lens().find(|&len| kind.elements(len).is_none()) {
-            let why = "it is no whole number of elements, or more than 2^32 of them";
-            return Err(RequestError::Argument { what: format!("sequence of {len} bytes"), why }.into());
-        }
         let element_len = VariableElement::read_len(widths, &());
         let mut stored = zeroed::<u8>((count as u64).saturating_mul(element_len as u64))?;
-        let stored_len = |len| Some(len).filter(|&len| kind.needs_storage(len));
-        let fillings = fillings(data.lens().map(stored_len), widths);
-        let whole = fillings.last().map_or(0, |last| last.objects.end);
+        let plans: Vec<Mutex<Fillings>> =
+            (0..count.div_ceil(PLANNED_TOGETHER)).map(|_| Mutex::default()).collect();
+        each_number(plans.len() as u64, &|number| {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            let first = number * PLANNED_TOGETHER;
+            *plans[number].lock() = plan(data, kind, first..count.min(first + PLANNED_TOGETHER), widths)?;
+            Ok::<_, Error>(())
+        })?;
+        let (mut fillings, mut rest) = (Vec::new(), Vec::new());
+        for plan in plans.into_iter().map(Mutex::into_inner) {
+            fillings.extend(plan.whole);
+            rest.push(plan.rest);
+        }
         let extents =
             self.store().allocate_all(SpaceKind::GlobalHeap, fillings.iter().map(|new| new.size))?;
         let written = self
             .write_collections(data, kind, &fillings, &extents, &mut stored)
-            .and_then(|()| self.put_rest(data, kind, whole..count, &extents, &mut stored));
+            .and_then(|()| self.put_rest(data, kind, &rest, &extents, &mut stored));
         if let Err(error) = written {
             extents.iter().for_each(|extent| self.store().release(*extent));
             return Err(error);
@@ -101,12 +107,14 @@ impl File {
     ) -> Result<()> {
         let (store, widths) = (self.store(), self.store().widths());
         let element_len = VariableElement::read_len(widths, &());
-        let mut rest = stored;
+        let (mut left, mut first) = (stored, 0);
         let mut tasks = Vec::with_capacity(fillings.len());
         for (filling, extent) in fillings.iter().zip(extents) {
-            let (mine, after) = std::mem::take(&mut rest).split_at_mut(filling.objects.len() * element_len);
+            let (skipped, len) = (filling.objects.start - first, filling.objects.len());
+            let (_, after) = std::mem::take(&mut left).split_at_mut(skipped * element_len);
+            let (mine, after) = after.split_at_mut(len * element_len);
             tasks.push((filling, extent, Mutex::new(mine)));
-            rest = after;
+            (left, first) = (after, filling.objects.end);
         }
         let idle: Mutex<Vec<Vec<u8>>> = Mutex::default();
         each_number(tasks.len() as u64, &|number| {
@@ -115,8 +123,7 @@ impl File {
             bytes.clear();
             let (mut mine, mut index) = (mine.lock(), 0);
             let outs = mine.chunks_exact_mut(element_len);
-            let objects = filling.objects.clone().zip(outs).filter_map(|(element, out)| {
-                let object = data.data(element);
+            let objects = data.iter(filling.objects.clone()).zip(outs).filter_map(|(object, out)| {
                 if !kind.needs_storage(object.len()) {
                     return None;
                 }
@@ -134,35 +141,36 @@ impl File {
         })
     }
 
-    /// Writes the data of the elements in `range` to collections that have room. The same step names the
+    /// Writes the data of the elements in `rest` to collections that have room. The same step names the
     /// collections at `extents`.
     fn put_rest(
         &self,
         data: &(impl VlenData + ?Sized),
         kind: VlenKind,
-        range: Range<usize>,
+        rest: &[Range<usize>],
         extents: &[Extent],
         stored: &mut [u8],
     ) -> Result<()> {
-        if range.is_empty() && extents.is_empty() {
-            return Ok(());
-        }
         let widths = self.store().widths();
         let element_len = VariableElement::read_len(widths, &());
-        let is_stored = |index: &usize| kind.needs_storage(data.data(*index).len());
-        let objects: SmallVec<[&[u8]; 1]> =
-            range.clone().filter(is_stored).map(|index| data.data(index)).collect();
+        let elements = rest.iter().cloned().flatten();
+        let objects: SmallVec<[(usize, &[u8]); 1]> = elements
+            .map(|element| (element, data.data(element)))
+            .filter(|(_, object)| kind.needs_storage(object.len()))
+            .collect();
+        if objects.is_empty() && extents.is_empty() {
+            return Ok(());
+        }
+        let bytes: SmallVec<[&[u8]; 1]> = objects.iter().map(|(_, object)| *object).collect();
         let mut ids = Vec::new();
         self.change_heap(|heap| {
             extents.iter().for_each(|extent| heap.name(*extent));
-            ids = heap.put(&objects)?;
+            ids = heap.put(&bytes)?;
             Ok(())
         })?;
-        let mut ids = ids.into_iter();
-        for index in range.filter(is_stored) {
-            let count = kind.elements(data.data(index).len()).unwrap_or(0);
-            let id = ids.next().unwrap_or(GlobalHeapId::NULL);
-            let at = index * element_len;
+        for ((element, object), id) in objects.into_iter().zip(ids) {
+            let count = kind.elements(object.len()).unwrap_or(0);
+            let at = element * element_len;
             VariableElement { count, id }.put(&mut stored[at..at + element_len], widths);
         }
         Ok(())
@@ -179,3 +187,27 @@ impl File {
         Ok(())
     }
 }
+
+/// Divides the data of the elements in `range` into collections.
+fn plan(
+    data: &(impl VlenData + ?Sized),
+    kind: VlenKind,
+    range: Range<usize>,
+    widths: Widths,
+) -> Result<Fillings> {
+    let mut wrong = None;
+    let lens = data.iter(range.clone()).map(|object| {
+        let len = object.len();
+        if kind.elements(len).is_none() {
+            wrong = Some(len);
+        }
+        Some(len).filter(|&len| kind.needs_storage(len))
+    });
+    let fillings = fillings(range.start, lens, widths);
+    let Some(len) = wrong else { return Ok(fillings) };
+    let why = "it is no whole number of elements, or more than 2^32 of them";
+    Err(RequestError::Argument { what: format!("sequence of {len} bytes"), why }.into())
+}
+
+/// The number of elements whose data one thread divides into collections. Short strings fill several.
+const PLANNED_TOGETHER: usize = 1 << 13;
