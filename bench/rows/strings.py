@@ -26,7 +26,7 @@ def values(kind: str, form: str, count: int | None = None) -> np.ndarray:
 
 
 def creation(kind: str, form: str) -> Contestant:
-    """Returns the limit of a read: NumPy makes as many objects, or one pass over as many bytes of the file."""
+    """Returns the limit of a read: NumPy creates the objects, or the file's bytes are read."""
     if form == "StringDType":
         path = data.strings(kind)
 

@@ -130,6 +130,33 @@ impl Allocator<'_> {
         unsafe { (api.pack)(self.allocator, element.cast(), text.as_ptr().cast(), text.len()) == 0 }
     }
 
+    /// Returns whether the running NumPy stores short texts as [`short`] does.
+    fn packs_short(&self) -> bool {
+        let text = b"0123456789abcde";
+        cfg!(target_endian = "little")
+            && (1..=SHORT).all(|len| {
+                let mut packed = Packed([0; 16]);
+                self.pack(&raw mut packed, &text[..len]) && packed == short(word(&text[..len]), len)
+            })
+    }
+
+    /// Appends the text of element `index` to `bytes`. Returns false if it is missing.
+    fn append(&self, index: usize, packs_short: bool, bytes: &mut Vec<u8>) -> bool {
+        if packs_short {
+            // SAFETY: the address is that of an element, and this thread or the one that started it has
+            // locked the allocator, so no other thread writes to it.
+            let Packed(packed) = unsafe { self.strings.element(index).read() };
+            let last = packed[SHORT];
+            if last & 0xF0 == SHORT_FLAGS {
+                let end = bytes.len() + usize::from(last & 0x0F);
+                bytes.extend_from_slice(&packed);
+                bytes.truncate(end);
+                return true;
+            }
+        }
+        self.load(index).map(|text| bytes.extend_from_slice(text)).is_some()
+    }
+
     /// Returns the text of element `index`, or `None` if it is missing.
     fn load(&self, index: usize) -> Option<&[u8]> {
         let mut text = Unpacked { size: 0, bytes: std::ptr::null() };
@@ -146,7 +173,7 @@ impl Allocator<'_> {
     }
 }
 
-// SAFETY: see `load`, the only method that several threads call.
+// SAFETY: see `append` and `load`, the only methods that several threads call.
 unsafe impl Sync for Allocator<'_> {}
 
 impl Drop for Allocator<'_> {
@@ -189,15 +216,7 @@ impl<'a, 'py> Filler<'a, 'py> {
     /// Returns a filler of a new C-contiguous array.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         let strings = Strings::of(array)?;
-        let packs_short = {
-            let allocator = strings.lock();
-            let text = b"0123456789abcde";
-            cfg!(target_endian = "little")
-                && (1..=SHORT).all(|len| {
-                    let mut packed = Packed([0; 16]);
-                    allocator.pack(&raw mut packed, &text[..len]) && packed == short(word(&text[..len]), len)
-                })
-        };
+        let packs_short = strings.lock().packs_short();
         let filling = Filling {
             strings,
             packs_short,
@@ -314,8 +333,11 @@ fn word(bytes: &[u8]) -> u128 {
 /// Returns the element that stores a text of 1 to 15 bytes: the text, and in the last byte its length, with
 /// the flags of a text that is in the element.
 fn short(text: u128, len: usize) -> Packed {
-    Packed((text | (0x60 | len as u128) << 120).to_le_bytes())
+    Packed((text | (u128::from(SHORT_FLAGS) | len as u128) << 120).to_le_bytes())
 }
+
+/// The flags of a text that is in the element.
+const SHORT_FLAGS: u8 = 0x60;
 
 /// The longest text that an element stores itself.
 const SHORT: usize = size_of::<Packed>() - 1;
@@ -330,6 +352,7 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
     let blocks: Vec<Mutex<Block>> = (0..strings.len.div_ceil(BLOCK)).map(|_| Mutex::default()).collect();
     let is_whole = array.py().detach(|| {
         let allocator = strings.lock();
+        let packs_short = allocator.packs_short();
         let read = each_number(blocks.len() as u64, &|number| {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             let mut block = blocks[number].lock();
@@ -337,7 +360,9 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
             block.bytes.reserve(BLOCK * SHORT);
             block.ends.reserve(BLOCK.min(strings.len - first));
             for index in first..strings.len.min(first + BLOCK) {
-                block.bytes.extend_from_slice(allocator.load(index).ok_or(())?);
+                if !allocator.append(index, packs_short, &mut block.bytes) {
+                    return Err(());
+                }
                 let end = block.bytes.len();
                 block.ends.push(end);
             }

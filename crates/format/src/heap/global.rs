@@ -445,6 +445,28 @@ mod tests {
     }
 
     #[test]
+    fn elements_in_bulk_are_those_of_the_structure() {
+        use crate::bytes::Width;
+        let element = VariableElement {
+            count: 0x0403_0201,
+            id: GlobalHeapId { collection: Addr::new(0x4241), index: 0x7473_7271 },
+        };
+        let null = VariableElement { id: GlobalHeapId { collection: Addr::UNDEFINED, index: 7 }, ..element };
+        for offset in [Width::Two, Width::Four, Width::Eight] {
+            let widths = Widths { offset, length: Width::Eight };
+            for element in [element, null] {
+                let mut bytes = Vec::new();
+                Writer::new(&mut bytes, widths).structure(&element, &());
+                let mut out = vec![0; bytes.len()];
+                element.put(&mut out, widths);
+                assert_eq!(out, bytes);
+                assert_eq!(VariableElement::get(&bytes, widths), Some(element));
+                assert_eq!(VariableElement::get(&bytes[1..], widths), None);
+            }
+        }
+    }
+
+    #[test]
     fn a_zero_element_has_a_null_id() {
         let bytes = unhex("00*16");
         let mut r = Reader::new(&bytes, Widths::EIGHT, Addr::new(0));

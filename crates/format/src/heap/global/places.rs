@@ -86,3 +86,68 @@ impl GlobalHeapPlaces {
         self.size
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{Width, Writer};
+
+    /// Objects that are in the order of their indices, and others that are not.
+    fn collection(indices: &[u16]) -> GlobalHeapCollection {
+        let mut collection = GlobalHeapCollection::new(4096);
+        for &index in indices {
+            collection.insert(index, 0, &vec![b'x'; usize::from(index) % 19]).unwrap();
+        }
+        collection
+    }
+
+    fn encoded(collection: &GlobalHeapCollection, widths: Widths) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Writer::new(&mut bytes, widths).structure(collection, &());
+        bytes
+    }
+
+    #[test]
+    fn objects_are_where_a_collection_has_them() {
+        let mut places = GlobalHeapPlaces::default();
+        for width in [Width::Two, Width::Four, Width::Eight] {
+            let widths = Widths { offset: Width::Eight, length: width };
+            for indices in [&[][..], &[1, 2, 3, 4], &[1, 2, 7, 3, 4], &[9, 8, 1, 2, 65535], &[3, 4, 5]] {
+                let collection = collection(indices);
+                let bytes = encoded(&collection, widths);
+                places.find(&bytes, widths, Addr::new(512)).unwrap();
+                assert_eq!(places.size(), 4096);
+                for index in (0..12).chain([65534, 65535, 65536, u32::MAX]) {
+                    let found = places.get(index).map(|place| &bytes[place]);
+                    assert_eq!(found, collection.object(index), "{indices:?}, {index}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_that_is_used_twice_is_an_error() {
+        for (indices, at) in [([1, 2, 3], 16 + 24), ([3, 2, 1], 16 + 24), ([1, 3, 2], 16 + 24)] {
+            let mut bytes = encoded(&collection(&indices), Widths::EIGHT);
+            bytes[at] = u8::try_from(indices[0]).unwrap();
+            let error = GlobalHeapPlaces::default().find(&bytes, Widths::EIGHT, Addr::new(512)).unwrap_err();
+            assert!(error.to_string().contains("heap object index"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_new_collection_is_what_its_objects_encode_to() {
+        let objects = [&b"one"[..], b"", b"twenty bytes of three"];
+        let mut collection = GlobalHeapCollection::new(4096);
+        for (index, object) in (1..).zip(objects) {
+            collection.insert(index, 0, object).unwrap();
+        }
+        let mut bytes = Vec::new();
+        GlobalHeapCollection::encode_new(
+            &mut Writer::new(&mut bytes, Widths::EIGHT),
+            4096,
+            objects.into_iter(),
+        );
+        assert_eq!(bytes, encoded(&collection, Widths::EIGHT));
+    }
+}

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
-use hyperslab_format::{Extent, Structure, Widths, Writer};
+use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
@@ -72,12 +72,17 @@ impl File {
         let mut stored = zeroed::<u8>((count as u64).saturating_mul(element_len as u64))?;
         let plans: Vec<Mutex<Fillings>> =
             (0..count.div_ceil(PLANNED_TOGETHER)).map(|_| Mutex::default()).collect();
-        each_number(plans.len() as u64, &|number| {
+        let plan = |number: u64| {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             let first = number * PLANNED_TOGETHER;
             *plans[number].lock() = plan(data, kind, first..count.min(first + PLANNED_TOGETHER), widths)?;
             Ok::<_, Error>(())
-        })?;
+        };
+        if plans.len() < PLANNED_ALONE {
+            (0..plans.len() as u64).try_for_each(plan)?;
+        } else {
+            each_number(plans.len() as u64, &plan)?;
+        }
         let (mut fillings, mut rest) = (Vec::new(), Vec::new());
         for plan in plans.into_iter().map(Mutex::into_inner) {
             fillings.extend(plan.whole);
@@ -115,6 +120,11 @@ impl File {
             let (mine, after) = after.split_at_mut(len * element_len);
             tasks.push((filling, extent, Mutex::new(mine)));
             (left, first) = (after, filling.objects.end);
+        }
+        // The extents are adjacent unless holes of the file fit better.
+        for run in extents.chunk_by(|a, b| a.end() == Some(b.addr)) {
+            let len = run.iter().map(|extent| extent.len).sum();
+            store.reserve(Extent::new(run.first().map_or(Addr::UNDEFINED, |first| first.addr), len))?;
         }
         let idle: Mutex<Vec<Vec<u8>>> = Mutex::default();
         each_number(tasks.len() as u64, &|number| {
@@ -211,3 +221,5 @@ fn plan(
 
 /// The number of elements whose data one thread divides into collections. Short strings fill several.
 const PLANNED_TOGETHER: usize = 1 << 13;
+/// Fewer plans than this take less time than other threads take to start.
+const PLANNED_ALONE: usize = 16;
