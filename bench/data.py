@@ -204,6 +204,39 @@ def attributes() -> Path:
     return made("attributes.h5", make)
 
 
+def strings_count() -> int:
+    return scaled(1_000_000, 2_000)
+
+
+def strings_values(kind: str, count: int | None = None) -> np.ndarray:
+    """Returns strings as objects: "short" ones of 5 to 15 letters, or "mixed" ones, some not ASCII."""
+    random = np.random.default_rng(1)
+    count = strings_count() if count is None else count
+    letters = random.integers(ord("a"), ord("z") + 1, count + 128, dtype="u1").tobytes().decode()
+    lengths = random.integers(5, 16, count) if kind == "short" else random.integers(0, 13, count)
+    texts = [letters[at : at + length] for at, length in enumerate(lengths.tolist())]
+    if kind == "mixed":
+        for at in range(0, count, 5):
+            texts[at] = f"Zürich {at}"
+        for at in range(1, count, 10):
+            texts[at] = letters[at : at + 16 + at % 100]
+    return np.array(texts, dtype=object)
+
+
+def strings(kind: str) -> Path:
+    """Returns a file with strings of variable length, contiguous and in chunks of 10,000."""
+
+    def make(path: Path) -> None:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            values, dtype = strings_values(kind), h5py.string_dtype()
+            file.create_dataset("contiguous", data=values, dtype=dtype)
+            file.create_dataset("chunks", data=values, dtype=dtype, chunks=(min(len(values), 10_000),))
+
+    return made(f"strings_{kind}.h5", make)
+
+
 def repack_count() -> int:
     return scaled(250, 2)
 

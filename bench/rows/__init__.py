@@ -21,6 +21,7 @@ ORDER = (
     "append",
     "small",
     "attributes",
+    "strings",
     "netcdf",
     "commit",
     "repack",

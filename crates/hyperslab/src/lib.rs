@@ -91,8 +91,9 @@ pub mod internals {
     pub use hyperslab_format as format;
 
     pub use crate::object::{
-        DatasetOptions, HeaderFacts, NewStorage, VlenItems, auto_chunks, compound, decode, filter_spec,
-        packed, refitted_filter, scalar_attribute,
+        DatasetOptions, Found, HeaderFacts, NewStorage, Place, StoredIds, VlenData, VlenElements, VlenItems,
+        VlenKind, VlenSink, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
+        scalar_attribute,
     };
     pub use crate::store::CommitOptions;
     pub use hyperslab_format::heap::global::VariableElement as VlenId;

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::internals::select::Coord;
+use hyperslab::internals::store::SpaceKind;
 use hyperslab::internals::types::Scalar;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File};
@@ -163,7 +164,7 @@ fn ranks_that_exchange_chunk_sizes_write_one_dataset() {
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
     });
     let sizes = ranks.iter().flatten().map(|encoded| encoded.bytes().len() as u64);
-    let mut places = file.store().allocate_all(sizes).unwrap().into_iter();
+    let mut places = file.store().allocate_all(SpaceKind::Raw, sizes).unwrap().into_iter();
     driver.take();
     let mut placed = Vec::new();
     for rank in &mut ranks {

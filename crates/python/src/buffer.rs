@@ -1,7 +1,7 @@
 //! Access to NumPy's memory and C API. This file, `string_dtype.rs` and `arrow/capsule.rs` have the unsafe
 //! code of the package.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::size_of;
 use std::slice;
 
@@ -261,6 +261,12 @@ impl<'a, 'py> Places<'a, 'py> {
         unsafe { Bound::from_borrowed_ptr_or_opt(self.array.py(), self.object(offset).read_unaligned()) }
     }
 
+    /// Whether there is an object at `offset`, where the dtype must have one.
+    pub(crate) fn has(&self, offset: usize) -> bool {
+        // SAFETY: the place is inside the array. The reference is not followed.
+        unsafe { !self.object(offset).read_unaligned().is_null() }
+    }
+
     /// Copies `bytes` to `offset`. The bytes must not contain objects.
     pub(crate) fn fill(&mut self, offset: usize, bytes: &[u8]) {
         // SAFETY: the bytes are inside the array, which is new: no other code refers to its memory.
@@ -293,6 +299,16 @@ pub(crate) fn named_tuple<'py, const N: usize>(
             ffi::PyTuple_SetItem(tuple.as_ptr(), place, value.into_ptr());
         }
         Ok(tuple.cast_into_unchecked())
+    }
+}
+
+/// Returns the text that bytes are in UTF-8. `errors` says what to do with others, as for `bytes.decode`.
+pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8], errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
+    let len = ffi::Py_ssize_t::try_from(bytes.len())?;
+    // SAFETY: the call reads `len` bytes. It returns a new reference or NULL with an exception set.
+    unsafe {
+        let text = ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), len, errors.as_ptr());
+        Bound::from_owned_ptr_or_err(py, text)
     }
 }
 

@@ -53,6 +53,7 @@ mod stored;
 mod string_dtype;
 mod table;
 mod table_index;
+mod texts;
 mod views;
 mod waiting;
 mod write;

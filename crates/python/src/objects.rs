@@ -5,11 +5,9 @@
 //! reads all heap objects together, with the GIL released. [`array_of`] then creates the Python objects in
 //! element order.
 
-use std::borrow::Cow;
-
 use hyperslab::File;
-use hyperslab::internals::VlenItems;
 use hyperslab::internals::types::Conversion;
+use hyperslab::internals::{StoredIds, VlenItems};
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference};
 use numpy::PyUntypedArray;
@@ -122,7 +120,11 @@ impl Fetched {
 }
 
 /// Returns the bytes of a string. libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
-fn until_zero(text: &[u8]) -> &[u8] {
+pub(crate) fn until_zero(text: &[u8]) -> &[u8] {
+    // The search for any zero byte is faster than that for the first.
+    if !text.contains(&0) {
+        return text;
+    }
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     &text[..end]
 }
@@ -155,6 +157,12 @@ pub(crate) fn array_of<'py>(
         return Ok(array);
     };
     let itemsize = translation.descr.bind(py).itemsize();
+    if matches!(recipe, Recipe::Text(_)) {
+        for (index, text) in fetched.texts().enumerate() {
+            slots.put(index * itemsize, PyBytes::new(py, text).into_any());
+        }
+        return Ok(array);
+    }
     let mut maker = Maker { py, file, slots, fetched, element: 0, column: 0 };
     for (index, element) in raw.chunks_exact(translation.memory_size.max(1)).enumerate() {
         (maker.element, maker.column) = (index, 0);
@@ -170,17 +178,9 @@ pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyper
     // Fetches the objects at one offset of the element together, because most elements have one id.
     let mut places = Vec::new();
     recipe.ids(0, &mut |at, unit| places.push((at, unit)));
-    let id_size = 8 + file.store().widths().offset.bytes();
-    let mut columns = Vec::with_capacity(places.len());
-    for &(at, unit) in &places {
-        let column: Cow<'_, [u8]> = if size == id_size {
-            raw.into()
-        } else {
-            raw.chunks_exact(size).flat_map(|element| &element[at..at + id_size]).copied().collect()
-        };
-        columns.push(file.vlen_items(&file.vlen_ids(&column)?, unit)?);
-    }
-    Ok(Fetched { columns })
+    let widths = file.store().widths();
+    let column = |&(at, unit): &_| file.vlen_items(&StoredIds::new(raw, at, size, widths), unit);
+    Ok(Fetched { columns: places.iter().map(column).collect::<hyperslab::Result<_>>()? })
 }
 
 struct Maker<'a, 'py> {

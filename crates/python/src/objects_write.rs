@@ -5,13 +5,12 @@
 //! contain the ids of the heap objects.
 
 use hyperslab::File;
+use hyperslab::internals::VlenKind;
 use hyperslab_format::datatype::Charset;
-use hyperslab_format::heap::global::VariableElement;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
 
 use crate::buffer::{self, Places};
 use crate::dtype::{Translation, holds};
@@ -20,6 +19,7 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
 use crate::reference;
 use crate::string_dtype;
+use crate::texts::Texts;
 
 /// Returns the elements of `array` in the form that the engine writes. Raises `TypeError` if the array cannot
 /// be converted to the dtype of `translation`.
@@ -33,11 +33,10 @@ pub(crate) fn elements(
     let descr = translation.descr.bind(py);
     if let Recipe::Text(charset) = recipe
         && array.dtype().kind() == b'T'
-        && let Some(texts) = Texts::of(array)?
-        && (*charset == Charset::Utf8 || texts.bytes.is_ascii())
+        && let Some(texts) = string_dtype::read(array)?
+        && (*charset == Charset::Utf8 || texts.are_ascii())
     {
-        let ids = py.detach(|| file.put_text(&texts.items())).or_raise()?;
-        return Ok(file.vlen_stored(&ids));
+        return py.detach(|| file.put_elements(&texts, VlenKind::Text)).or_raise();
     }
     // The code below reads Python objects at the offsets of `descr`, so an array of another dtype is
     // converted first.
@@ -55,9 +54,20 @@ pub(crate) fn elements(
     let itemsize = descr.itemsize();
     // The dimensions of a subarray dtype are axes of the array, so an element may span several items.
     let count = array.len() * array.dtype().itemsize() / itemsize.max(1);
+    let places = Places::new(array)?;
+    if let Recipe::Text(charset) = recipe
+        && (0..count).all(|index| places.has(index * itemsize))
+    {
+        let mut texts = Texts::default();
+        for object in (0..count).filter_map(|index| places.get(index * itemsize)) {
+            texts.push(&object, *charset)?;
+        }
+        let texts = texts.checked()?;
+        return py.detach(|| file.put_elements(&texts, VlenKind::Text)).or_raise();
+    }
     let mut taker = Taker {
         file,
-        places: Places::new(array)?,
+        places,
         out: vec![0; count * translation.memory_size],
         texts: (Vec::new(), Texts::default()),
         sequences: Vec::new(),
@@ -118,14 +128,15 @@ impl Taker<'_, '_> {
     /// Writes the strings and sequences to the heap, and their ids to `out`. Returns `out`.
     fn finish(mut self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let (places, texts) = std::mem::take(&mut self.texts);
-        self.put(py, &places, |file| file.put_text(&texts.items()))?;
+        let texts = texts.checked()?;
+        self.put(py, &places, |file| file.put_elements(&texts, VlenKind::Text))?;
         let mut sequences = std::mem::take(&mut self.sequences);
         sequences.sort_by_key(|&(place, size, _)| (size, place));
         for group in sequences.chunk_by(|a, b| a.1 == b.1) {
             let size = group.first().map_or(1, |first| first.1);
             let places: Vec<usize> = group.iter().map(|(place, ..)| *place).collect();
             let items: Vec<&[u8]> = group.iter().map(|(.., bytes)| bytes.as_slice()).collect();
-            self.put(py, &places, |file| file.put_vlen(&items, size))?;
+            self.put(py, &places, |file| file.put_elements(&items[..], VlenKind::Sequence(size)))?;
         }
         Ok(self.out)
     }
@@ -134,77 +145,19 @@ impl Taker<'_, '_> {
         &mut self,
         py: Python<'_>,
         places: &[usize],
-        put: impl Send + FnOnce(&File) -> hyperslab::Result<Vec<VariableElement>>,
+        put: impl Send + FnOnce(&File) -> hyperslab::Result<Vec<u8>>,
     ) -> PyResult<()> {
         if places.is_empty() {
             return Ok(());
         }
         let file = self.file;
-        let ids = py.detach(|| put(file)).or_raise()?;
-        let stored = file.vlen_stored(&ids);
-        let len = stored.len() / ids.len();
+        let stored = py.detach(|| put(file)).or_raise()?;
+        let len = stored.len() / places.len();
         for (&place, id) in places.iter().zip(stored.chunks_exact(len.max(1))) {
             self.out[place..place + len].copy_from_slice(id);
         }
         Ok(())
     }
-}
-
-/// Strings, one after another in memory.
-#[derive(Default)]
-struct Texts {
-    bytes: Vec<u8>,
-    /// The end of each string.
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    /// Returns the strings of an array of NumPy's `StringDType`, or `None` if one is missing.
-    fn of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Self>> {
-        let Some((bytes, ends)) = string_dtype::read(array)? else { return Ok(None) };
-        check_no_zero(&bytes)?;
-        Ok(Some(Self { bytes, ends }))
-    }
-
-    /// Adds a string. Raises an exception if it has a zero byte.
-    fn push(&mut self, object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<()> {
-        let start = self.bytes.len();
-        if let Ok(bytes) = object.cast::<PyBytes>() {
-            self.bytes.extend_from_slice(bytes.as_bytes());
-        } else if let Ok(text) = object.cast::<PyString>() {
-            match text.to_cow() {
-                Ok(text) if charset == Charset::Utf8 || text.is_ascii() => {
-                    self.bytes.extend_from_slice(text.as_bytes());
-                }
-                _ => {
-                    let encoding = if charset == Charset::Ascii { "ascii" } else { "utf-8" };
-                    let bytes = text.call_method1("encode", (encoding, "surrogateescape"))?;
-                    self.bytes.extend_from_slice(bytes.cast::<PyBytes>()?.as_bytes());
-                }
-            }
-        } else {
-            let kind = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "Can't implicitly convert non-string objects to strings: {} is a {kind}, convert it first",
-                object.repr()?
-            )));
-        }
-        self.ends.push(self.bytes.len());
-        check_no_zero(&self.bytes[start..])
-    }
-
-    /// Returns the bytes of each string.
-    fn items(&self) -> Vec<&[u8]> {
-        let starts = [0].into_iter().chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
-    }
-}
-
-fn check_no_zero(text: &[u8]) -> PyResult<()> {
-    if text.contains(&0) {
-        return Err(PyValueError::new_err("VLEN strings do not support embedded NULLs"));
-    }
-    Ok(())
 }
 
 /// Returns the elements of a sequence in the form that the file stores.

@@ -2,15 +2,16 @@
 
 use std::num::NonZeroUsize;
 
+use hyperslab::internals::StoredIds;
 use hyperslab::internals::types::Conversion;
-use hyperslab::{Destination, ReadOptions, Selection};
+use hyperslab::{Destination, File, ReadOptions, Selection};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 use crate::buffer;
@@ -22,7 +23,7 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Fetched, Recipe};
 use crate::region;
 use crate::selection::{Index, Request, ResultShape};
-use crate::string_dtype;
+use crate::string_dtype::Filler;
 
 /// The largest size in bytes of an element that is read as a scalar without a temporary array.
 const SMALL_ELEMENT: usize = 64;
@@ -287,23 +288,37 @@ fn fetched(
     request: &Request,
     threads: Option<NonZeroUsize>,
 ) -> PyResult<(Vec<u8>, Fetched)> {
+    read_stored(py, dataset, translation, request, threads, |file, raw| {
+        objects::fetch(file, translation, raw)
+    })
+}
+
+/// Reads the stored elements of a request, and calls `use_them` with them while the heap objects to which
+/// they refer stay in the file. The GIL is released meanwhile.
+fn read_stored<T: Send>(
+    py: Python<'_>,
+    dataset: &Dataset,
+    translation: &Translation,
+    request: &Request,
+    threads: Option<NonZeroUsize>,
+    use_them: impl Send + FnOnce(&File, &[u8]) -> hyperslab::Result<T>,
+) -> PyResult<(Vec<u8>, T)> {
     let too_large = || PyMemoryError::new_err("the result is too large");
     let bytes = request.shape.iter().try_fold(translation.memory_size, |bytes, &len| bytes.checked_mul(len));
     let bytes = bytes.ok_or_else(too_large)?;
-    let mut raw = Vec::new();
-    raw.try_reserve_exact(bytes).map_err(|_| too_large())?;
-    raw.resize(bytes, 0);
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| too_large())?;
+    let mut raw = vec![0; bytes];
     let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
-    let fetched = py.detach(|| {
-        // The elements refer to objects in the heap. The guard keeps these objects until they are read.
+    let used = py.detach(|| {
+        // The guard keeps the objects until they are read.
         let _reading = core.file().reading_vlen();
         if bytes > 0 {
-            let mut destination = Destination::contiguous(&mut raw);
+            let mut destination = Destination::contiguous(&mut raw).untouched();
             core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
         }
-        objects::fetch(core.file(), translation, &raw)
+        use_them(core.file(), &raw)
     });
-    Ok((raw, fetched.or_raise()?))
+    Ok((raw, used.or_raise()?))
 }
 
 /// The strings of variable length of `dataset[key]`.
@@ -349,17 +364,13 @@ fn strings<'py>(
 ) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
     let translation = dataset.translation(py)?;
     let Some(Recipe::Text(_)) = translation.recipe else { return Ok(None) };
-    let (_, fetched) = fetched(py, dataset, translation, request, None)?;
-    let mut texts = Vec::with_capacity(request.shape.iter().product());
-    for bytes in fetched.texts() {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => texts.push(text),
-            // Python's decoder raises the exception for invalid text.
-            Err(_) => drop(PyBytes::new(py, bytes).call_method1("decode", ("utf-8",))?),
-        }
-    }
     let array = buffer::empty(py, &request.shape, descr)?;
-    string_dtype::fill(&array, texts.into_iter())?;
+    let filler = Filler::new(&array)?;
+    let (sink, size) = (filler.sink(), translation.memory_size);
+    read_stored(py, dataset, translation, request, None, |file, raw| {
+        file.vlen_gather(&StoredIds::new(raw, 0, size, file.store().widths()), 1, sink)
+    })?;
+    filler.finish()?;
     Ok(Some(array))
 }
 

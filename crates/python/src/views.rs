@@ -1,10 +1,12 @@
 //! Views of a dataset that convert the elements they read: to another dtype, to strings, or to some fields.
 
+use std::ffi::{CStr, CString};
+
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::buffer::{self, Places};
 use crate::dataset::Dataset;
@@ -199,44 +201,46 @@ impl AsStrView {
         }
         let data = self.dataset.get().item(py, args)?;
         if data.cast::<PyBytes>().is_ok() {
-            return self.decode(&data);
+            return self.decode(&data, &self.handler()?);
         }
         let Ok(array) = data.cast::<PyUntypedArray>() else { return Ok(data) };
         let decoded = buffer::empty(py, array.shape(), &PyArrayDescr::object(py))?;
         let mut slots = Places::new(&decoded)?;
-        let itemsize = decoded.dtype().itemsize();
+        let (itemsize, errors) = (decoded.dtype().itemsize(), self.handler()?);
         for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
-            slots.put(index * itemsize, self.decode(&bytes?)?);
+            slots.put(index * itemsize, self.decode(&bytes?, &errors)?);
         }
         Ok(decoded.into_any())
     }
 
+    /// Returns the name of the error handler for C.
+    fn handler(&self) -> PyResult<CString> {
+        Ok(CString::new(self.errors.as_str())?)
+    }
+
     fn decode_all<'py>(&self, py: Python<'py>, texts: &Texts) -> PyResult<Bound<'py, PyAny>> {
+        let errors = self.handler()?;
         if texts.shape.is_empty() && !texts.array_wanted {
-            return self.decode_bytes(py, texts.iter().next().unwrap_or_default());
+            return self.decode_bytes(py, texts.iter().next().unwrap_or_default(), &errors);
         }
         let decoded = buffer::empty(py, &texts.shape, &PyArrayDescr::object(py))?;
         let mut slots = Places::new(&decoded)?;
         for (index, bytes) in texts.iter().enumerate() {
-            slots.put(index * size_of::<usize>(), self.decode_bytes(py, bytes)?);
+            slots.put(index * size_of::<usize>(), self.decode_bytes(py, bytes, &errors)?);
         }
         Ok(decoded.into_any())
     }
 
-    fn decode<'py>(&self, bytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn decode<'py>(&self, bytes: &Bound<'py, PyAny>, errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
         match bytes.cast::<PyBytes>() {
-            Ok(bytes) => self.decode_bytes(bytes.py(), bytes.as_bytes()),
+            Ok(bytes) => self.decode_bytes(bytes.py(), bytes.as_bytes(), errors),
             Err(_) => bytes.call_method1("decode", (&self.encoding, &self.errors)),
         }
     }
 
-    fn decode_bytes<'py>(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        // Python's decoder handles all other encodings, and raises the exception for invalid text.
-        if matches!(self.encoding.as_str(), "utf-8" | "ascii")
-            && let Ok(text) = std::str::from_utf8(bytes)
-            && (self.encoding == "utf-8" || text.is_ascii())
-        {
-            return Ok(PyString::new(py, text).into_any());
+    fn decode_bytes<'py>(&self, py: Python<'py>, bytes: &[u8], errors: &CStr) -> PyResult<Bound<'py, PyAny>> {
+        if self.encoding == "utf-8" || (self.encoding == "ascii" && bytes.is_ascii()) {
+            return buffer::text(py, bytes, errors);
         }
         PyBytes::new(py, bytes).call_method1("decode", (&self.encoding, &self.errors))
     }

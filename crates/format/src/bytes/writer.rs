@@ -58,6 +58,13 @@ impl<'a> Writer<'a> {
         self.bytes.resize(self.bytes.len() + count, 0);
     }
 
+    /// Appends `count` zeros, and returns them to be overwritten.
+    pub fn room(&mut self, count: usize) -> &mut [u8] {
+        let start = self.bytes.len();
+        self.zeros(count);
+        self.bytes.get_mut(start..).unwrap_or_default()
+    }
+
     /// Appends one byte.
     pub fn u8(&mut self, value: u8) {
         self.bytes.push(value);

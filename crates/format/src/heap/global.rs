@@ -4,10 +4,16 @@
 //! A [`GlobalHeapId`] names a collection and the index of an object in it. Every stored reference to such an
 //! object is a [`GlobalHeapId`].
 
+mod places;
+
+use std::ops::Range;
+
 use crate::addr::Addr;
-use crate::bytes::{Reader, Widths, Writer};
+use crate::bytes::{Reader, Width, Widths, Writer};
 use crate::error::Result;
 use crate::structure::Structure;
+
+pub use places::GlobalHeapPlaces;
 
 /// A collection of objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,14 +62,31 @@ impl GlobalHeapCollection {
 
     /// Returns the bytes of object `index`, or `None` if there is no such object.
     pub fn object(&self, index: u32) -> Option<&[u8]> {
+        self.bytes.get(self.place(index)?)
+    }
+
+    /// Returns the place of object `index` in [`bytes`](Self::bytes), or `None` if there is no such object.
+    pub fn place(&self, index: u32) -> Option<Range<usize>> {
         let position = *self.positions.get(usize::try_from(index).ok()?)?;
         let object = self.objects.get(usize::try_from(position.checked_sub(1)?).ok()?)?;
-        self.bytes_of(object)
+        Some(object.start..object.start.checked_add(object.len)?)
+    }
+
+    /// Returns the bytes of all objects, concatenated.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Returns all objects with their bytes, in file order.
     pub fn objects(&self) -> impl Iterator<Item = (&GlobalHeapObject, &[u8])> {
         self.objects.iter().map(|object| (object, self.bytes_of(object).unwrap_or_default()))
+    }
+
+    /// Appends a collection of `size` bytes that holds `objects`, with the indices from 1 on. The caller
+    /// ensures that the objects fit. As in libhdf5, the reference count of an object that one element names
+    /// is 0.
+    pub fn encode_new<'o>(w: &mut Writer<'_>, size: u64, objects: impl Iterator<Item = &'o [u8]>) {
+        put(w, size, (1..).zip(objects).map(|(index, bytes)| (index, 0, bytes)));
     }
 
     fn bytes_of(&self, object: &GlobalHeapObject) -> Option<&[u8]> {
@@ -139,6 +162,98 @@ fn object_header_len(widths: Widths) -> usize {
     (2 + 2 + 4 + widths.length.bytes()).next_multiple_of(8)
 }
 
+/// An object of a collection, as the file stores it.
+struct StoredObject<'a> {
+    index: u16,
+    reference_count: u16,
+    /// The offset of the object's data in the slice of the reader.
+    start: usize,
+    bytes: &'a [u8],
+}
+
+/// Reads the header of a collection. Returns the size of the collection, and a reader of its objects.
+fn open<'a>(r: &Reader<'a>) -> Result<(u64, Reader<'a>)> {
+    let widths = r.widths();
+    let mut start = r.clone();
+    start.signature(b"GCOL")?;
+    start.version(1)?;
+    start.skip(3)?;
+    let size = start.length()?;
+    let Some(len) = usize::try_from(size).ok().filter(|&len| len >= header_len(widths)) else {
+        return Err(start.bad_value("collection size", size, "at least the size of its header"));
+    };
+    let mut objects = r.clone().sub(len)?;
+    objects.skip(header_len(widths))?;
+    Ok((size, objects))
+}
+
+/// Reads the next object of a collection. Returns `None` at the free space.
+#[inline]
+fn next<'a>(r: &mut Reader<'a>) -> Result<Option<StoredObject<'a>>> {
+    let before = r.remaining();
+    let header_len = object_header_len(r.widths());
+    if before < header_len {
+        return Ok(None);
+    }
+    let [index_low, index_high, count_low, count_high, ..] = r.array::<8>()?;
+    let (index, reference_count) =
+        (u16::from_le_bytes([index_low, index_high]), u16::from_le_bytes([count_low, count_high]));
+    let object_len = r.length()?;
+    r.skip(header_len - (before - r.remaining()))?;
+    if index == 0 {
+        // The free space: its size includes its own header, and nothing follows it.
+        if object_len != before as u64 {
+            let expected = "the number of bytes left in the collection";
+            return Err(r.bad_value("free space size", object_len, expected));
+        }
+        return Ok(None);
+    }
+    let (start, len) = (r.position(), usize::try_from(object_len).unwrap_or(usize::MAX));
+    let bytes = r.bytes(len)?;
+    r.skip(len.next_multiple_of(8) - len)?;
+    Ok(Some(StoredObject { index, reference_count, start, bytes }))
+}
+
+/// Returns the error for the index of the object just read.
+fn taken(r: &Reader<'_>, index: u16) -> crate::FormatError {
+    r.bad_value("heap object index", index.into(), "an index that no other object has")
+}
+
+/// Appends a collection of `size` bytes. Each object has an index, a reference count and its data.
+fn put<'o>(w: &mut Writer<'_>, size: u64, objects: impl Iterator<Item = (u16, u16, &'o [u8])>) {
+    let widths = w.widths();
+    let (head, object_head) = (header_len(widths), object_header_len(widths));
+    // The padding stays zero, and so do the high bytes of narrow lengths.
+    let mut rest = w.room(usize::try_from(size).unwrap_or(usize::MAX));
+    let mut take = |len: usize| -> &mut [u8] {
+        let (taken, left) = std::mem::take(&mut rest).split_at_mut(len);
+        rest = left;
+        taken
+    };
+    let header = u128::from(u32::from_le_bytes(*b"GCOL")) | 1 << 32 | u128::from(size) << 64;
+    lead(take(head), header);
+    let mut free = usize::try_from(size).unwrap_or(usize::MAX) - head;
+    for (index, reference_count, bytes) in objects {
+        let header = u128::from(index) | u128::from(reference_count) << 16 | (bytes.len() as u128) << 64;
+        lead(take(object_head), header);
+        let padded = bytes.len().next_multiple_of(8);
+        let (data, _) = take(padded).split_at_mut(bytes.len());
+        data.copy_from_slice(bytes);
+        free -= object_head + padded;
+    }
+    if free >= object_head {
+        // Index 0, no references.
+        lead(take(object_head), (free as u128) << 64);
+    }
+}
+
+/// Writes the fields at the beginning of a header: eight bytes, and a length.
+fn lead(header: &mut [u8], fields: u128) {
+    if let Some(first) = header.first_chunk_mut() {
+        *first = fields.to_le_bytes();
+    }
+}
+
 impl Structure for GlobalHeapCollection {
     const NAME: &'static str = "global heap collection";
     const SPEC: &'static str = "III.E";
@@ -149,76 +264,20 @@ impl Structure for GlobalHeapCollection {
     }
 
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
-        let widths = r.widths();
-        let mut start = r.clone();
-        start.signature(b"GCOL")?;
-        start.version(1)?;
-        start.skip(3)?;
-        let size = start.length()?;
-        let Some(len) = usize::try_from(size).ok().filter(|&len| len >= header_len(widths)) else {
-            return Err(start.bad_value("collection size", size, "at least the size of its header"));
-        };
-        let mut r = r.sub(len)?;
-        r.skip(header_len(widths))?;
+        let (size, mut objects) = open(r)?;
+        r.skip(usize::try_from(size).unwrap_or(usize::MAX))?;
         let mut collection = Self::new(size);
-        while r.remaining() >= object_header_len(widths) {
-            let before = r.remaining();
-            let index = r.u16()?;
-            let reference_count = r.u16()?;
-            r.skip(4)?;
-            let object_len = r.length()?;
-            r.skip(object_header_len(widths) - (before - r.remaining()))?;
-            if index == 0 {
-                // The free space: its size includes its own header, and nothing follows it.
-                if object_len != before as u64 {
-                    return Err(r.bad_value(
-                        "free space size",
-                        object_len,
-                        "the number of bytes left in the collection",
-                    ));
-                }
-                break;
-            }
-            let len = usize::try_from(object_len).unwrap_or(usize::MAX);
-            let bytes = r.bytes(len)?;
-            r.skip(len.next_multiple_of(8) - len)?;
-            if collection.insert(index, reference_count, bytes).is_none() {
-                return Err(r.bad_value(
-                    "heap object index",
-                    index.into(),
-                    "an index that no other object has",
-                ));
+        while let Some(object) = next(&mut objects)? {
+            if collection.insert(object.index, object.reference_count, object.bytes).is_none() {
+                return Err(taken(&objects, object.index));
             }
         }
         Ok(collection)
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
-        let widths = w.widths();
-        let field_len = widths.length.bytes();
-        w.signature(b"GCOL");
-        w.u8(1); // version
-        w.zeros(3);
-        w.length(self.size);
-        w.zeros(header_len(widths) - 8 - field_len);
-        for (object, bytes) in self.objects() {
-            w.u16(object.index);
-            w.u16(object.reference_count);
-            w.zeros(4);
-            w.length(bytes.len() as u64);
-            w.zeros(object_header_len(widths) - 8 - field_len);
-            w.bytes(bytes);
-            w.zeros(bytes.len().next_multiple_of(8) - bytes.len());
-        }
-        let free = self.free_len(widths);
-        let free_len = usize::try_from(free).unwrap_or(0);
-        if free_len < object_header_len(widths) {
-            w.zeros(free_len);
-            return;
-        }
-        w.zeros(8); // index 0, no references
-        w.length(free);
-        w.zeros(free_len - 8 - field_len);
+        let stored = |(object, bytes): (&GlobalHeapObject, _)| (object.index, object.reference_count, bytes);
+        put(w, self.size, self.objects().map(stored));
     }
 
     fn encoded_len(&self, _: Widths, (): &()) -> usize {
@@ -247,6 +306,7 @@ impl Structure for GlobalHeapId {
         widths.offset.bytes() + 4
     }
 
+    #[inline]
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         Ok(Self { collection: r.addr()?, index: r.u32()? })
     }
@@ -269,6 +329,35 @@ pub struct VariableElement {
 impl VariableElement {
     /// The element of length zero.
     pub const EMPTY: Self = Self { count: 0, id: GlobalHeapId::NULL };
+
+    /// Returns the element at the beginning of `bytes`, or `None` if they are fewer than those of an element.
+    #[inline]
+    pub fn get(bytes: &[u8], widths: Widths) -> Option<Self> {
+        if let (Width::Eight, Some(all)) = (widths.offset, bytes.first_chunk::<16>()) {
+            // Most files are of this kind, and elements are many.
+            let fields = u128::from_le_bytes(*all);
+            #[expect(clippy::cast_possible_truncation, reason = "fields of 4, 8 and 4 bytes")]
+            let (count, collection, index) = (fields as u32, (fields >> 32) as u64, (fields >> 96) as u32);
+            return Some(Self { count, id: GlobalHeapId { collection: Addr::new(collection), index } });
+        }
+        Reader::new(bytes, widths, Addr::UNDEFINED).structure(&()).ok()
+    }
+
+    /// Writes the element to `out`, which has the length of an element. Does the same as
+    /// [`encode`](Structure::encode).
+    #[inline]
+    pub fn put(&self, out: &mut [u8], widths: Widths) {
+        let addr = self.id.collection.get();
+        if let (Width::Eight, Some(all)) = (widths.offset, out.first_chunk_mut::<16>()) {
+            // An undefined address has all bits set.
+            let fields = u128::from(self.count) | u128::from(addr) << 32 | u128::from(self.id.index) << 96;
+            *all = fields.to_le_bytes();
+            return;
+        }
+        let mut bytes = Vec::with_capacity(out.len());
+        Writer::new(&mut bytes, widths).structure(self, &());
+        out.copy_from_slice(&bytes);
+    }
 }
 
 impl Structure for VariableElement {
@@ -281,6 +370,7 @@ impl Structure for VariableElement {
         4 + GlobalHeapId::read_len(widths, &())
     }
 
+    #[inline]
     fn decode(r: &mut Reader<'_>, (): &()) -> Result<Self> {
         Ok(Self { count: r.u32()?, id: r.structure(&())? })
     }
@@ -352,6 +442,28 @@ mod tests {
         assert_eq!(collection.object(2), Some(&b"again"[..]));
         collection.retain(|_| false);
         assert!(collection.is_empty());
+    }
+
+    #[test]
+    fn elements_in_bulk_are_those_of_the_structure() {
+        use crate::bytes::Width;
+        let element = VariableElement {
+            count: 0x0403_0201,
+            id: GlobalHeapId { collection: Addr::new(0x4241), index: 0x7473_7271 },
+        };
+        let null = VariableElement { id: GlobalHeapId { collection: Addr::UNDEFINED, index: 7 }, ..element };
+        for offset in [Width::Two, Width::Four, Width::Eight] {
+            let widths = Widths { offset, length: Width::Eight };
+            for element in [element, null] {
+                let mut bytes = Vec::new();
+                Writer::new(&mut bytes, widths).structure(&element, &());
+                let mut out = vec![0; bytes.len()];
+                element.put(&mut out, widths);
+                assert_eq!(out, bytes);
+                assert_eq!(VariableElement::get(&bytes, widths), Some(element));
+                assert_eq!(VariableElement::get(&bytes[1..], widths), None);
+            }
+        }
     }
 
     #[test]

@@ -9,5 +9,7 @@ pub mod symbol_table;
 
 pub(crate) use filtered::{read as read_filtered, stages};
 pub use fractal::FractalHeap;
-pub use global::{GlobalHeap, GlobalHeapEdit, HeapRoom};
+pub use global::{
+    Collections, Filling, Fillings, GlobalHeap, GlobalHeapEdit, HeapRoom, Objects, fillings, missing,
+};
 pub use local::LocalHeap;

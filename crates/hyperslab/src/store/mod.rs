@@ -20,6 +20,7 @@ mod parts;
 pub mod recovery;
 mod siblings;
 mod space;
+mod spans;
 #[cfg(test)]
 pub(crate) mod testing;
 mod txn;
@@ -401,16 +402,20 @@ impl Store {
     /// Allocates space for the data of a dataset. No committed state refers to the space. A step must
     /// [name](Txn::names) it, or the caller must [release](Self::release) it.
     pub fn allocate(&self, len: u64) -> Result<Extent> {
-        Ok(self.allocate_all([len])?[0])
+        Ok(self.allocate_all(SpaceKind::Raw, [len])?[0])
     }
 
     /// Allocates several extents at once. They are adjacent unless holes elsewhere fit better.
-    pub fn allocate_all(&self, lens: impl IntoIterator<Item = u64>) -> Result<SmallVec<[Extent; 1]>> {
+    pub fn allocate_all(
+        &self,
+        kind: SpaceKind,
+        lens: impl IntoIterator<Item = u64>,
+    ) -> Result<SmallVec<[Extent; 1]>> {
         self.with_space(|space| {
             let mut extents = SmallVec::new();
             for len in lens {
-                let Some(extent) = space.allocate_unnamed(len) else {
-                    extents.into_iter().for_each(|extent| space.release(SpaceKind::Raw, extent));
+                let Some(extent) = space.allocate_unnamed(kind, len) else {
+                    extents.into_iter().for_each(|extent| space.release(kind, extent));
                     return None;
                 };
                 extents.push(extent);

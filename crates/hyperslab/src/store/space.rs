@@ -185,8 +185,8 @@ impl Space {
 
     /// Allocates space for data, which a step will [name](Self::named). Until then a commit does not refer to
     /// it.
-    pub(super) fn allocate_unnamed(&mut self, len: u64) -> Option<Extent> {
-        let extent = self.allocate(SpaceKind::Raw, len)?;
+    pub(super) fn allocate_unnamed(&mut self, kind: SpaceKind, len: u64) -> Option<Extent> {
+        let extent = self.allocate(kind, len)?;
         self.unnamed.insert(extent);
         Some(extent)
     }
@@ -396,8 +396,8 @@ mod tests {
     #[test]
     fn a_commit_and_a_roll_back_keep_unnamed_extents() {
         let mut space = Space::new(0, u64::MAX);
-        let first = space.allocate_unnamed(100).unwrap();
-        let second = space.allocate_unnamed(100).unwrap();
+        let first = space.allocate_unnamed(SpaceKind::Raw, 100).unwrap();
+        let second = space.allocate_unnamed(SpaceKind::Raw, 100).unwrap();
         space.committed(space.end());
         space.named(first);
         // The step that named the first extent is rolled back; the data of the second are still being

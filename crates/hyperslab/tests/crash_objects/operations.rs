@@ -121,6 +121,12 @@ fn datasets(list: &mut Vec<Operation>) {
     add(list, "create contiguous", |file| {
         file.root().create_dataset("new", &plain(NewStorage::Contiguous, 100)).map(drop)
     });
+    add_transaction(list, "create strings, and write one that has a collection of its own", |file| {
+        let text = <String as hyperslab::Element>::datatype();
+        let options = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, text);
+        let new = file.root().create_dataset("new", &options)?;
+        new.replace_vlen(&Selection::All, &["short".to_owned(), "long".repeat(17_000), String::new()])
+    });
     add(list, "create compact", |file| {
         file.root().create_dataset("new", &plain(NewStorage::Compact, 100)).map(drop)
     });

@@ -71,6 +71,11 @@ impl State {
         self.object(dataset, &text)?;
         let mut bytes = vec![0xEE; usize::try_from(dataset.len_bytes()).unwrap()];
         dataset.read_into(.., &mut bytes)?;
+        if dataset.datatype().has_variable_parts() {
+            // The strings count, wherever they are.
+            let file = dataset.file();
+            bytes = file.vlen_many(&file.vlen_ids(&bytes)?, 1)?.join(&0);
+        }
         self.values.insert(dataset.path().to_owned(), bytes);
         Ok(())
     }

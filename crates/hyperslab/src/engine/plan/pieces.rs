@@ -141,6 +141,23 @@ impl<'a> Pieces<'a> {
         Ok(tasks)
     }
 
+    /// Returns whether any of the chunks that `tiling` touches is stored, or kept in memory.
+    pub(in crate::engine) fn has_any(
+        &self,
+        store: &Store,
+        cache: &ChunkCache,
+        tiling: &Tiling,
+    ) -> Result<bool> {
+        let mut finder = self.finder(store);
+        for coord in tiling.touched() {
+            if finder.source(&coord)? != Source::Fill || cache.dirty.get(self.array.header, &coord).is_some()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the tasks for several selections: one task for each chunk that any of them touches.
     pub(in crate::engine) fn shared_tasks(
         &self,

@@ -136,6 +136,14 @@ impl<'a> Reading<'a> {
         run.execute(&tasks, &touches, &users, options.threads)
     }
 
+    /// Returns whether any of the elements of `what` may have been written. The others hold the fill value.
+    pub fn finds_elements(&self, what: &Selection) -> Result<bool> {
+        let pieces = Pieces::of(self.array);
+        let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
+        let _reading = self.store.reading();
+        pieces.has_any(self.store, self.cache, &tiling)
+    }
+
     fn pieces(&self, conversion: Option<&Conversion>) -> Pieces<'_> {
         if conversion.is_some() { Pieces::converted(self.array) } else { Pieces::of(self.array) }
     }

@@ -14,7 +14,7 @@ use crate::engine::chunks::cache::ChunkKey;
 use crate::error::Result;
 use crate::index::ChunkRecord;
 use crate::select::Coord;
-use crate::store::Store;
+use crate::store::{SpaceKind, Store};
 
 /// A chunk whose record in the index must change: it was written to a new place or is not stored any more.
 #[derive(Debug, Clone)]
@@ -32,7 +32,8 @@ impl Write<'_> {
     /// The second step: allocates space for every chunk that needs it, adjacent if there is room.
     pub fn allocate(&self, encoded: &[Encoded<'_>]) -> Result<Places> {
         let new = encoded.iter().filter(|chunk| matches!(chunk.form, Form::New { .. }));
-        let mut new = self.store.allocate_all(new.map(|chunk| chunk.bytes().len() as u64))?.into_iter();
+        let mut new =
+            self.store.allocate_all(SpaceKind::Raw, new.map(|chunk| chunk.bytes().len() as u64))?.into_iter();
         let nowhere = Extent::new(Addr::UNDEFINED, 0);
         let place = |chunk: &Encoded<'_>| match &chunk.form {
             Form::New { .. } => new.next().unwrap_or(nowhere),

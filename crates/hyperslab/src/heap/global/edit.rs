@@ -1,7 +1,5 @@
 //! Inserts objects into the global heap of a file, and removes them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_format::{Addr, Extent, Structure, Widths};
 
@@ -53,37 +51,41 @@ impl<'t, 's> GlobalHeapEdit<'t, 's> {
         Ok(ids)
     }
 
+    /// Records that the step refers to a collection that was written outside it.
+    pub fn name(&mut self, extent: Extent) {
+        self.txn.names(extent);
+    }
+
     /// Removes objects from the heap. Frees a collection that becomes empty.
     ///
     /// While other programs read, nothing is removed: a collection has no checksum that would tell them.
-    pub fn remove(&mut self, ids: impl IntoIterator<Item = GlobalHeapId>) -> Result<()> {
+    pub fn remove(&mut self, mut ids: Vec<GlobalHeapId>) -> Result<()> {
         if self.txn.store().is_swmr_writer() {
             return Ok(());
         }
         let widths = self.txn.store().widths();
-        let mut by_collection: BTreeMap<Addr, BTreeSet<u32>> = BTreeMap::new();
-        for id in ids {
-            by_collection.entry(id.collection).or_default().insert(id.index);
-        }
-        for (at, indices) in by_collection {
+        ids.sort_unstable_by_key(|id| (id.collection, id.index));
+        ids.dedup();
+        for ids in ids.chunk_by(|a, b| a.collection == b.collection) {
+            let at = ids.first().map_or(Addr::UNDEFINED, |id| id.collection);
             let collection = self.txn.store().get::<GlobalHeapCollection>(at, &())?;
-            if let Some(&index) = indices.iter().find(|&&index| collection.object(index).is_none()) {
-                return Err(unused(GlobalHeapId { collection: at, index }));
+            if let Some(&id) = ids.iter().find(|id| collection.object(id.index).is_none()) {
+                return Err(unused(id));
             }
-            drop(collection);
-            let (size, free, is_empty) =
-                self.txn.edit(at, &(), |collection: &mut GlobalHeapCollection| {
-                    collection.retain(|index| !indices.contains(&index.into()));
-                    (collection.size, collection.free_len(widths), collection.is_empty())
-                })?;
-            if is_empty {
-                let extent = Extent::new(at, size);
+            if collection.objects().count() == ids.len() {
+                let extent = Extent::new(at, collection.size);
                 self.txn.store().check(extent, (GlobalHeapCollection::NAME, GlobalHeapCollection::SPEC))?;
                 self.txn.free_data(extent);
                 self.room.forget(at);
-            } else {
-                self.room.note(at, free);
+                continue;
             }
+            drop(collection);
+            let is_kept = |index: u16| ids.binary_search_by_key(&u32::from(index), |id| id.index).is_err();
+            let free = self.txn.edit(at, &(), |collection: &mut GlobalHeapCollection| {
+                collection.retain(is_kept);
+                collection.free_len(widths)
+            })?;
+            self.room.note(at, free);
         }
         Ok(())
     }
@@ -154,7 +156,7 @@ impl HeapRoom {
 }
 
 /// The largest size of object data in a collection that is made for many objects.
-const LARGEST: u64 = 64 << 10;
+pub(super) const LARGEST: u64 = 64 << 10;
 /// The least free space of a listed collection: an object of eight bytes needs this much.
 const WORTH_WHILE: u64 = 24;
 /// The number of listed collections.

@@ -1,17 +1,21 @@
 //! The global heap (spec III.E): variable-length sequences and strings, and region references. Collections
 //! are cached whole.
 
+mod collections;
 mod edit;
+mod filling;
 
 use std::sync::Arc;
 
+use hyperslab_format::Addr;
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
-use hyperslab_format::{Addr, ErrorKind};
 
-use crate::error::{Error, Result, broken, misfit};
+use crate::error::{Error, Result, misfit};
 use crate::store::Store;
 
+pub use collections::{Collections, Objects, missing};
 pub use edit::{GlobalHeapEdit, HeapRoom};
+pub use filling::{Filling, Fillings, fillings};
 
 /// Reads the global heap of a file. It keeps the collection that it used last, because neighbouring objects
 /// are stored together.
@@ -46,10 +50,8 @@ impl<'s> GlobalHeap<'s> {
         }
         let needed = u64::from(count) * element_size as u64;
         let object = self.object(id)?;
-        let have = object.len() as u64;
         let elements = usize::try_from(needed).ok().and_then(|needed| object.get(..needed));
-        let missing = ErrorKind::Truncated { needed, have };
-        elements.ok_or_else(|| broken::<GlobalHeapCollection>(id.collection, missing))
+        elements.ok_or_else(|| missing(element, needed, Some(object.len() as u64)))
     }
 }
 

@@ -6,9 +6,11 @@ pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 pub(in crate::object) mod filter_spec;
+pub(in crate::object) mod gather;
 pub(in crate::object) mod items;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+pub(in crate::object) mod put;
 pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
 pub(in crate::object) mod rows;

@@ -5,9 +5,10 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 
-use crate::engine::{Fill, Storage, StoredArray, WriteOptions};
+use super::put::VlenKind;
+use crate::engine::{Fill, Reading, Storage, StoredArray, WriteOptions};
 use crate::error::{Error, RequestError, Result};
-use crate::heap::{GlobalHeap, GlobalHeapEdit};
+use crate::heap::GlobalHeap;
 use crate::object::{Dataset, File, copy};
 use crate::select::{Coord, Dim, Selection, Slab, first_element, inside};
 
@@ -35,40 +36,21 @@ impl File {
         stored
     }
 
-    /// Writes sequences of elements of `element_size` bytes to the file, and returns their ids. If the caller
-    /// then fails to store the ids, the sequences stay in the file without an owner.
+    /// Writes sequences of elements of `element_size` bytes to the file, and returns their ids; see
+    /// [`put_elements`](Self::put_elements).
     #[doc(hidden)]
-    pub fn put_vlen<T: AsRef<[u8]>>(&self, items: &[T], element_size: usize) -> Result<Vec<VariableElement>> {
-        let counts: Vec<u32> =
-            items.iter().map(|item| count(item.as_ref(), element_size)).collect::<Result<_>>()?;
-        // An empty sequence needs no storage.
-        let full: Vec<&[u8]> = items.iter().map(AsRef::as_ref).filter(|item| !item.is_empty()).collect();
-        let mut ids = self.put_objects(&full)?.into_iter();
-        let element = |count| match count {
-            0 => VariableElement::EMPTY,
-            count => VariableElement { count, id: ids.next().unwrap_or(GlobalHeapId::NULL) },
-        };
-        Ok(counts.into_iter().map(element).collect())
+    pub fn put_vlen<T: AsRef<[u8]> + Sync>(
+        &self,
+        items: &[T],
+        element_size: usize,
+    ) -> Result<Vec<VariableElement>> {
+        self.vlen_ids(&self.put_elements(items, VlenKind::Sequence(element_size))?)
     }
 
-    /// Does the same for strings. An empty string is an object of the heap, too, as in libhdf5: without an
-    /// object, readers in C find a null pointer in place of a string.
+    /// Does the same for strings.
     #[doc(hidden)]
-    pub fn put_text<T: AsRef<[u8]>>(&self, texts: &[T]) -> Result<Vec<VariableElement>> {
-        let counts: Vec<u32> = texts.iter().map(|text| count(text.as_ref(), 1)).collect::<Result<_>>()?;
-        let ids = self.put_objects(texts)?;
-        Ok(counts.into_iter().zip(ids).map(|(count, id)| VariableElement { count, id }).collect())
-    }
-
-    fn put_objects<T: AsRef<[u8]>>(&self, objects: &[T]) -> Result<Vec<GlobalHeapId>> {
-        let mut ids = Vec::new();
-        if !objects.is_empty() {
-            self.change_heap(|heap| {
-                ids = heap.put(objects)?;
-                Ok(())
-            })?;
-        }
-        Ok(ids)
+    pub fn put_text<T: AsRef<[u8]> + Sync>(&self, texts: &[T]) -> Result<Vec<VariableElement>> {
+        self.vlen_ids(&self.put_elements(texts, VlenKind::Text)?)
     }
 
     /// Removes sequences from the file. Their ids must not be stored any more.
@@ -90,14 +72,6 @@ impl File {
     #[doc(hidden)]
     pub fn reading_vlen(&self) -> impl Sized + '_ {
         self.shared().heap_objects.read()
-    }
-
-    fn change_heap(&self, f: impl FnOnce(&mut GlobalHeapEdit<'_, '_>) -> Result<()>) -> Result<()> {
-        let mut room = self.shared().heap_room.lock();
-        let mut changed = room.clone();
-        self.store().step(|txn| f(&mut GlobalHeapEdit::new(txn, &mut changed)))?;
-        *room = changed;
-        Ok(())
     }
 
     /// Returns the bytes of one string.
@@ -159,7 +133,7 @@ impl Dataset {
     /// Writes sequences or strings to the elements of `what` in row-major order, and removes the old ones
     /// from the file, as libhdf5 does. The datatype of the dataset itself has variable length.
     #[doc(hidden)]
-    pub fn replace_vlen<T: AsRef<[u8]>>(&self, what: &Selection, items: &[T]) -> Result<()> {
+    pub fn replace_vlen<T: AsRef<[u8]> + Sync>(&self, what: &Selection, items: &[T]) -> Result<()> {
         let put = || {
             let shape = self.shape();
             what.check(&shape)?;
@@ -168,17 +142,15 @@ impl Dataset {
                 let what = format!("{} values for {expected} elements", items.len());
                 return Err(RequestError::Argument { what, why: "the numbers differ" }.into());
             }
-            let new = match &*self.datatype() {
-                Datatype::VariableText(_) => self.file().put_text(items)?,
-                Datatype::Sequence(base) => {
-                    self.file().put_vlen(items, bytes_of(base, self.store().widths()))?
-                }
+            let kind = match &*self.datatype() {
+                Datatype::VariableText(_) => VlenKind::Text,
+                Datatype::Sequence(base) => VlenKind::Sequence(bytes_of(base, self.store().widths())),
                 _ => {
                     let why = "its elements are not of variable length";
                     return Err(RequestError::Argument { what: "dataset".to_owned(), why }.into());
                 }
             };
-            Ok(self.file().vlen_stored(&new))
+            self.file().put_elements(items, kind)
         };
         let stored = put().map_err(|error: Error| error.at(self.path()))?;
         self.write_with(what, &stored, &WriteOptions::default())
@@ -195,7 +167,9 @@ impl Dataset {
     ) -> Result<()> {
         let (file, array) = (self.file(), self.array_of(shape)?);
         what.check(&array.shape)?;
-        let old = self.read_bytes(what)?;
+        let reading = Reading { store: self.store(), cache: file.chunk_cache(), array: &array };
+        // Elements that were never written have the data of the fill value, which stay.
+        let old = if reading.finds_elements(what)? { self.read_bytes(what)? } else { Vec::new() };
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
         file.objects_of(&array.datatype, &old, &mut gone)?;
         self.write_alone(shape, what, bytes, options)?;
@@ -212,7 +186,12 @@ impl Dataset {
         file.objects_of(options.datatype.as_ref().unwrap_or(&array.datatype), bytes, &mut kept)?;
         let order = |id: &GlobalHeapId| (id.collection, id.index);
         kept.sort_unstable_by_key(order);
-        gone.retain(|id| kept.binary_search_by_key(&order(id), order).is_err());
+        gone.sort_unstable_by_key(order);
+        let mut kept = kept.iter().map(order).peekable();
+        gone.retain(|id| {
+            while kept.next_if(|kept| *kept < order(id)).is_some() {}
+            kept.peek() != Some(&order(id))
+        });
         file.remove_objects(gone)
     }
 
@@ -276,13 +255,4 @@ fn places_of_ids<'d>(
 /// Returns the size of an element in bytes.
 fn bytes_of(datatype: &Datatype, widths: Widths) -> usize {
     usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX)
-}
-
-/// Returns the number of elements of a sequence.
-fn count(item: &[u8], element_size: usize) -> Result<u32> {
-    let len = item.len();
-    let whole = element_size > 0 && len.is_multiple_of(element_size);
-    let why = "it is no whole number of elements, or more than 2^32 of them";
-    let count = whole.then(|| u32::try_from(len / element_size).ok()).flatten();
-    count.ok_or_else(|| RequestError::Argument { what: format!("sequence of {len} bytes"), why }.into())
 }
