@@ -9,8 +9,9 @@ use hyperslab_format::{ErrorKind, Extent, FormatError};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// The largest decoded size, in bytes, that a heap may claim before memory is allocated for it.
-const MAX_SIZE: u64 = 1 << 30;
+/// The largest decoded size, in bytes, that a heap may claim before memory is allocated for it. Heaps with
+/// filters hold the links of groups, which are short.
+const MAX_SIZE: u64 = 64 << 20;
 
 /// Reads and decodes `size` bytes that are stored at `extent` through the filters, except the filters of
 /// `mask`.
