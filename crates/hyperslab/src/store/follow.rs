@@ -5,11 +5,30 @@
 //! No lock is held meanwhile. A block that was cached before the header of its dataset was read may be older
 //! than the header: [`Store::forget`] drops it.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::Store;
 use crate::error::{Error, Result};
+
+/// The number of pauses that reads may still make. A read that succeeds after a pause restores it: the file has
+/// a writer. In a damaged file, all reads together wait for a second, and then do not wait any more.
+#[derive(Debug)]
+pub(super) struct Patience(AtomicU32);
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(AtomicU32::new(PAUSES))
+    }
+}
+
+impl Patience {
+    /// Takes one pause. Returns `false` if none is left.
+    fn take(&self) -> bool {
+        self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+}
 
 impl Store {
     /// Returns whether the file is read while another program may write it.
@@ -20,12 +39,12 @@ impl Store {
     /// Runs `f`, which reads several blocks, and runs it again while it fails as a read does that meets a
     /// write of another program.
     pub fn patiently<T>(&self, mut f: impl FnMut() -> Result<T>) -> Result<T> {
-        if self.follows { patiently(FEW_ATTEMPTS, f) } else { f() }
+        if self.follows { patiently(&self.patience, FEW_ATTEMPTS, f) } else { f() }
     }
 
     /// Does the same for one block.
     pub(super) fn very_patiently<T>(&self, mut f: impl FnMut() -> Result<T>) -> Result<T> {
-        if self.follows { patiently(ATTEMPTS, f) } else { f() }
+        if self.follows { patiently(&self.patience, ATTEMPTS, f) } else { f() }
     }
 
     /// Drops everything that is cached, so that it is read again.
@@ -35,8 +54,13 @@ impl Store {
 }
 
 /// Runs `f`, and runs it again while the error may come from a write that another program has not finished.
-pub(super) fn patiently<T>(attempts: u32, mut f: impl FnMut() -> Result<T>) -> Result<T> {
+pub(super) fn patiently<T>(
+    patience: &Patience,
+    attempts: u32,
+    mut f: impl FnMut() -> Result<T>,
+) -> Result<T> {
     let mut result = f();
+    let mut has_paused = false;
     for attempt in 1..attempts {
         match &result {
             Err(error) if is_passing(error) => {}
@@ -45,10 +69,16 @@ pub(super) fn patiently<T>(attempts: u32, mut f: impl FnMut() -> Result<T>) -> R
         // Most writes end within microseconds; a writer that lost the processor takes longer.
         if attempt < QUICK_ATTEMPTS {
             thread::yield_now();
-        } else {
+        } else if patience.take() {
             thread::sleep(PAUSE);
+            has_paused = true;
+        } else {
+            break;
         }
         result = f();
+    }
+    if has_paused && result.is_ok() {
+        patience.0.store(PAUSES, Ordering::Relaxed);
     }
     result
 }
@@ -67,6 +97,8 @@ const FEW_ATTEMPTS: u32 = 5;
 const QUICK_ATTEMPTS: u32 = 20;
 /// The pause before each of the other attempts.
 const PAUSE: Duration = Duration::from_millis(2);
+/// The number of pauses without success after which there are no more: those of six blocks.
+const PAUSES: u32 = 500;
 
 #[cfg(test)]
 mod tests {
@@ -83,13 +115,13 @@ mod tests {
     #[test]
     fn a_read_that_meets_a_write_is_repeated_within_a_bound() {
         let mut left = 7;
-        let read = patiently(ATTEMPTS, || {
+        let read = patiently(&Patience::default(), ATTEMPTS, || {
             left -= 1;
             if left == 0 { Ok(5) } else { Err(torn()) }
         });
         assert_eq!(read.unwrap(), 5);
         let mut attempts = 0;
-        let failed = patiently(ATTEMPTS, || {
+        let failed = patiently(&Patience::default(), ATTEMPTS, || {
             attempts += 1;
             Err::<(), _>(torn())
         });
@@ -98,9 +130,28 @@ mod tests {
     }
 
     #[test]
+    fn reads_of_a_damaged_file_wait_for_a_second_in_all() {
+        let patience = Patience(AtomicU32::new(3));
+        let mut attempts = 0;
+        let mut failing = || {
+            attempts += 1;
+            Err::<(), _>(torn())
+        };
+        assert!(patiently(&patience, ATTEMPTS, &mut failing).is_err());
+        assert!(patiently(&patience, ATTEMPTS, &mut failing).is_err());
+        assert_eq!(attempts, QUICK_ATTEMPTS + 3 + QUICK_ATTEMPTS);
+        let (patience, mut left) = (Patience(AtomicU32::new(3)), QUICK_ATTEMPTS + 2);
+        let read = patiently(&patience, ATTEMPTS, || {
+            left -= 1;
+            if left == 0 { Ok(()) } else { Err(torn()) }
+        });
+        assert!(read.is_ok() && patience.0.into_inner() == PAUSES, "a file with a writer");
+    }
+
+    #[test]
     fn an_error_that_no_write_causes_is_returned_at_once() {
         let mut attempts = 0;
-        let failed = patiently(ATTEMPTS, || {
+        let failed = patiently(&Patience::default(), ATTEMPTS, || {
             attempts += 1;
             Err::<(), _>(RequestError::Closed.into())
         });

@@ -93,7 +93,7 @@ impl Store {
     ///
     /// Errors: a program is writing the file, or died while it did, without allowing others to read it.
     pub fn open_following(driver: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
-        let report = follow::patiently(follow::ATTEMPTS, || inspect(&*driver))?;
+        let report = follow::patiently(&follow::Patience::default(), follow::ATTEMPTS, || inspect(&*driver))?;
         let superblock = report.superblock();
         if superblock.is_marked_open() && !superblock.is_marked_swmr() {
             return Err(Error::NeedsRecovery { why: NOT_SWMR });
@@ -186,6 +186,7 @@ impl Store {
             media: Ranked::new(number, Rank::Media, RwLock::new(Media::new(medium, view))),
             superblock,
             follows: false,
+            patience: follow::Patience::default(),
             cache: BlockCache::new(metadata_cache_bytes),
             generation: AtomicU64::new(0),
             writing: None,
@@ -291,6 +292,7 @@ impl Store {
             parts: self.parts.clone(),
             superblock: self.superblock.clone(),
             follows: self.follows,
+            patience: follow::Patience::default(),
             cache: self.cache.emptied(),
             // Handles read their headers again: their cached state may be locked.
             generation: AtomicU64::new(self.generation() + 1),

@@ -77,6 +77,8 @@ pub struct Store {
     superblock: Superblock,
     /// Whether another program may write the file meanwhile, which is open for reading.
     follows: bool,
+    /// How long reads still wait for that program.
+    patience: follow::Patience,
     cache: BlockCache,
     /// Rises with every change of metadata and with every refresh.
     generation: AtomicU64,
