@@ -80,6 +80,7 @@ struct Strings {
 // functions of NumPy need no GIL. `element` is the only way to the elements, and its callers take care that
 // two threads do not write to one element.
 unsafe impl Send for Strings {}
+// SAFETY: as above.
 unsafe impl Sync for Strings {}
 
 /// `npy_packed_static_string`: an element of an array.

@@ -48,7 +48,7 @@ impl Check<'_> {
         let decoded = Reader::new(bytes, widths, Addr::UNDEFINED).structure::<VariableElement>(&());
         let decoded = decoded.map_err(Error::from);
         let Some(VariableElement { count, id }) = self.noted(decoded, Addr::UNDEFINED) else { return };
-        if count == 0 || id.is_null() {
+        if id.is_null() || (count == 0 && !self.is_text_object(base, id)) {
             return;
         }
         let size = base.map_or(1, |base| base.size(widths));
@@ -67,6 +67,12 @@ impl Check<'_> {
         {
             self.values(base, elements);
         }
+    }
+
+    /// Whether `id` names an object for an empty string. libhdf5 looks at no id of an empty element.
+    fn is_text_object(&self, base: Option<&Datatype>, id: GlobalHeapId) -> bool {
+        let collection = || self.store.get::<GlobalHeapCollection>(id.collection, &());
+        base.is_none() && collection().is_ok_and(|collection| collection.object(id.index).is_some())
     }
 
     fn reference(&mut self, reference: Reference, bytes: &[u8]) {

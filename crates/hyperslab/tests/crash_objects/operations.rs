@@ -36,6 +36,7 @@ pub(crate) fn all(version: LibVersion) -> Vec<Operation> {
         chunks(kind, &mut list);
     }
     transactions(&mut list);
+    strings(&mut list);
     list
 }
 
@@ -108,6 +109,15 @@ fn attributes(list: &mut Vec<Operation>) {
     add(list, "attribute of a dataset", |file| set(&*file.get("data/fixed")?, "unit", b'm', 1));
 }
 
+fn strings(list: &mut Vec<Operation>) {
+    add_transaction(list, "create strings, and write one that has a collection of its own", |file| {
+        let text = <String as hyperslab::Element>::datatype();
+        let options = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, text);
+        let new = file.root().create_dataset("new", &options)?;
+        new.replace_vlen(&Selection::All, &["short".to_owned(), "long".repeat(17_000), String::new()])
+    });
+}
+
 fn datasets(list: &mut Vec<Operation>) {
     for kind in KINDS {
         add(list, format!("create {}", kind.name), move |file| {
@@ -120,12 +130,6 @@ fn datasets(list: &mut Vec<Operation>) {
     }
     add(list, "create contiguous", |file| {
         file.root().create_dataset("new", &plain(NewStorage::Contiguous, 100)).map(drop)
-    });
-    add_transaction(list, "create strings, and write one that has a collection of its own", |file| {
-        let text = <String as hyperslab::Element>::datatype();
-        let options = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, text);
-        let new = file.root().create_dataset("new", &options)?;
-        new.replace_vlen(&Selection::All, &["short".to_owned(), "long".repeat(17_000), String::new()])
     });
     add(list, "create compact", |file| {
         file.root().create_dataset("new", &plain(NewStorage::Compact, 100)).map(drop)

@@ -174,7 +174,9 @@ impl File {
         let bytes: SmallVec<[&[u8]; 1]> = objects.iter().map(|(_, object)| *object).collect();
         let mut ids = Vec::new();
         self.change_heap(|heap| {
-            extents.iter().for_each(|extent| heap.name(*extent));
+            for extent in extents {
+                heap.name(*extent);
+            }
             ids = heap.put(&bytes)?;
             Ok(())
         })?;
