@@ -11,6 +11,9 @@ use crate::simd::Kernels;
 #[derive(Debug)]
 pub struct Shuffle {
     element_size: usize,
+    /// Whether the client data state the size. libhdf5 leaves them out for elements of variable length, and
+    /// then stores chunks without the filter.
+    is_stated: bool,
 }
 
 impl Shuffle {
@@ -23,7 +26,7 @@ impl Shuffle {
             let (filter, parameter, expected) = (Self::NAME, "element size", "1 or more");
             return Err(FilterError::Parameter { filter, parameter, value: 0, expected });
         }
-        Ok(Self { element_size })
+        Ok(Self { element_size, is_stated: !client_data.is_empty() })
     }
 }
 
@@ -47,6 +50,9 @@ impl Filter for Shuffle {
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+        if !self.is_stated {
+            return Ok(Encoded::Skipped);
+        }
         Kernels::fastest().shuffle(self.element_size, src, prefix(Self::NAME, dst, src.len())?);
         Ok(Encoded::Stored(src.len()))
     }

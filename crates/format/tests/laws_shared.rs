@@ -1,4 +1,5 @@
-//! Checks the structures of shared messages, cache images and driver information against the laws of `Structure`.
+//! Checks the structures of shared messages, cache images and driver information against the laws of
+//! `Structure`.
 
 #[allow(dead_code)] // each test program uses only a part of the shared harness
 mod harness;

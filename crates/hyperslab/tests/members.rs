@@ -63,8 +63,8 @@ fn three(cuts: [u64; 2], names: [&str; 3]) -> DriverInformation {
     DriverInformation::Multi(MultiInformation { map: [1, 1, 3, 4, 1, 1], members })
 }
 
-/// A file to cut in three: the second part has the elements of one dataset, the others have the rest. The first
-/// part has room for the driver information block.
+/// A file to cut in three: the second part has the elements of one dataset, the others have the rest. The
+/// first part has room for the driver information block.
 struct Roomy {
     bytes: Vec<u8>,
     room: usize,
@@ -134,7 +134,7 @@ fn assert_read(file: &File) {
     assert_eq!(file.root().attribute_value::<String>("title").unwrap(), "in parts");
 }
 
-fn message(error: Error) -> String {
+fn message(error: &Error) -> String {
     error.to_string()
 }
 
@@ -156,7 +156,7 @@ fn a_family_is_read_whatever_the_size_of_its_members() {
 fn members_of_the_wrong_size_are_refused_by_name() {
     let bytes = with_block(DriverInformation::Family { member_size: 4096 });
     let members = bytes.len().div_ceil(4096);
-    let fail = |path: &Path| message(open(path, Members::family()).unwrap_err());
+    let fail = |path: &Path| message(&open(path, Members::family()).unwrap_err());
 
     let (folder, path) = family(&bytes, 4096);
     let part = |number: usize| folder.path().join(format!("part{number}.h5"));
@@ -178,34 +178,34 @@ fn members_of_the_wrong_size_are_refused_by_name() {
 #[test]
 fn the_stated_size_of_members_counts() {
     let (_folder, path) = family(&with_block(DriverInformation::Family { member_size: 4096 }), 4096);
-    let error = message(open(&path, Members::Family { member_size: Some(5000) }).unwrap_err());
+    let error = message(&open(&path, Members::Family { member_size: Some(5000) }).unwrap_err());
     assert!(error.contains("should be 4096") && error.contains("5000"), "{error}");
     assert_read(&open(&path, Members::Family { member_size: Some(0) }).unwrap());
 
     let (_folder, path) = family(&with_block(DriverInformation::Family { member_size: 0 }), 4096);
-    let error = message(open(&path, Members::family()).unwrap_err());
+    let error = message(&open(&path, Members::family()).unwrap_err());
     assert!(error.contains("Size of Member File is 0") || error.contains("Size of Member File"), "{error}");
 
     let (_folder, path) = family(&with_block(DriverInformation::Family { member_size: u64::MAX }), 4096);
-    let error = message(open(&path, Members::family()).unwrap_err());
+    let error = message(&open(&path, Members::family()).unwrap_err());
     assert!(error.contains("is missing or shorter") || error.contains("part0.h5 is shorter"), "{error}");
 }
 
 #[test]
 fn the_first_member_says_how_to_open_the_file() {
     let (folder, _) = family(&with_block(DriverInformation::Family { member_size: 4096 }), 4096);
-    let error = message(File::open(folder.path().join("part0.h5")).unwrap_err());
+    let error = message(&File::open(folder.path().join("part0.h5")).unwrap_err());
     assert!(error.contains("part%d.h5\" with driver=\"family\""), "{error}");
     // The file does not state it, but the second member exists.
     let (folder, _) = family(&plain(), 4096);
-    let error = message(File::open(folder.path().join("part0.h5")).unwrap_err());
+    let error = message(&File::open(folder.path().join("part0.h5")).unwrap_err());
     assert!(error.contains("part%d.h5\" with driver=\"family\""), "{error}");
     fs::remove_file(folder.path().join("part1.h5")).unwrap();
-    assert!(message(File::open(folder.path().join("part0.h5")).unwrap_err()).contains("cut short"));
+    assert!(message(&File::open(folder.path().join("part0.h5")).unwrap_err()).contains("cut short"));
 
     let file = Roomy::new();
     let (folder, _) = file.write(NAMES, file.stated());
-    let error = message(File::open(folder.path().join("all-s.h5")).unwrap_err());
+    let error = message(&File::open(folder.path().join("all-s.h5")).unwrap_err());
     assert!(error.contains("all\" with driver=\"multi\""), "{error}");
 }
 
@@ -242,7 +242,7 @@ fn members_by_kind_are_where_the_file_states() {
     assert_eq!(read, [0; 4]);
     medium.read_at((1 << 40) + 2, &mut read).unwrap();
     assert_eq!(read, file.bytes[file.cuts[1] + 2..file.cuts[1] + 6]);
-    let error = message(open(&path, Members::Multi).unwrap_err());
+    let error = message(&open(&path, Members::Multi).unwrap_err());
     assert!(error.contains("bytes needed, only"), "{error}");
 }
 
@@ -253,7 +253,7 @@ fn a_missing_member_affects_only_its_own_data() {
     fs::remove_file(folder.path().join("all-r.h5")).unwrap();
     let opened = open(&path, Members::Multi).unwrap();
     assert_eq!(opened.dataset("g/chunked").unwrap().read::<i32>(7..9).unwrap(), [7, 8]);
-    let error = message(opened.dataset("whole").unwrap().read::<i32>(..).unwrap_err());
+    let error = message(&opened.dataset("whole").unwrap().read::<i32>(..).unwrap_err());
     assert!(error.contains("the member") && error.contains("all-r.h5"), "{error}");
     fs::remove_file(folder.path().join("all-s.h5")).unwrap();
     assert!(matches!(open(&path, Members::Multi), Err(Error::Io { op: "open", .. })));
@@ -265,7 +265,7 @@ fn a_file_does_not_lead_to_members_elsewhere() {
     let cuts = file.cuts.map(|cut| cut as u64);
     let fail = |stated| {
         let (_folder, path) = file.write(["%s-s.h5", "gone", "gone"], stated);
-        message(open(&path, Members::Multi).unwrap_err())
+        message(&open(&path, Members::Multi).unwrap_err())
     };
     for name in ["/etc/passwd", "%s/../x", "raw.h5", "%s%s", "%s%n", "%s", ""] {
         let error = fail(three(cuts, ["%s-s.h5", name, "%s-g.h5"]));
@@ -287,13 +287,13 @@ fn a_file_does_not_lead_to_members_elsewhere() {
 #[test]
 fn sizes_are_checked_against_the_member_and_not_against_the_gap_after_it() {
     let mut file = Roomy::new();
-    // The size of the root group's local heap. So many bytes would fit before the address of the next
-    // member, but must not be allocated.
+    // The size of the root group's local heap. These bytes would fit before the address of the next member,
+    // but must not be allocated.
     let heap = file.bytes.windows(4).position(|window| window == b"HEAP").unwrap();
     file.bytes[heap + 8..heap + 16].copy_from_slice(&(1_u64 << 50).to_le_bytes());
     file.cuts = [file.bytes.len(), file.bytes.len() + 1];
     file.bytes.extend([0; 2]);
     let (_folder, path) = file.write(NAMES, three([1 << 60, 1 << 61], NAMES));
-    let error = message(open(&path, Members::Multi).and_then(|file| file.root().names()).unwrap_err());
+    let error = message(&open(&path, Members::Multi).and_then(|file| file.root().names()).unwrap_err());
     assert!(error.contains("bytes needed, only") && error.contains("local heap"), "{error}");
 }

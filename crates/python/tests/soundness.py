@@ -63,7 +63,7 @@ def errors(file):
         return []
     except OSError as error:
         # One member of a file in several parts is no file of its own.
-        if "driver should be used" in str(error):
+        if "driver should be used" in str(error) or "the first member of a family" in str(error):
             return []
         raise
     return [f"{f.message}, {f.structure} at {f.address} ({f.path})" for f in found if f.severity == "error"]

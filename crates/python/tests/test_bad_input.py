@@ -167,20 +167,6 @@ def test_a_file_with_a_missing_end_is_refused_when_opened_or_read(golden, tmp_pa
             list(f.attrs.items())
 
 
-@pytest.mark.parametrize(
-    "driver, name, first, what",
-    [("family", "part%d.h5", "part0.h5", "family"), ("split", "part", "part-m.h5", "split")],
-)
-def test_member_files_of_family_and_split_drivers_are_refused_by_name(tmp_path, driver, name, first, what):
-    if IS_H5PY:
-        return
-    options = {"memb_size": 1 << 16} if driver == "family" else {}
-    with h5py.File(tmp_path / name, "w", driver=driver, libver="earliest", **options) as f:
-        f["x"] = np.arange(100_000)
-    with pytest.raises(NotImplementedError, match=what):
-        hs.File(tmp_path / first)
-
-
 def test_a_family_with_one_member_file_is_read(tmp_path):
     with h5py.File(tmp_path / "part%d.h5", "w", driver="family", libver="earliest") as f:
         f["x"] = np.arange(100_000)

@@ -8,14 +8,12 @@ import pickle
 import tarfile
 
 import h5py
+import hyperslab as hs
 import numpy as np
 import pytest
-from support import IS_H5PY, REPOSITORY
-
-
-import hyperslab as hs
 from hyperslab._native import run_cli
 from hyperslab.low import h5f, h5p
+from support import IS_H5PY, REPOSITORY
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")
 
@@ -45,7 +43,7 @@ def fill(f):
     f.create_dataset("few", (1000, 1000), "u2", chunks=(100, 100), fillvalue=7)[5:8, 990:] = 1
     f.create_dataset("strings", data=[f"name {n}" for n in range(300)])
     f.create_dataset("compact", data=np.arange(3.0), dcpl=compact())
-    f.create_dataset("empty", (0, 4), maxshape=(None, 4))
+    f.create_dataset("empty", (0, 4), "f4", maxshape=(None, 4))
     for n in range(30):
         f.create_group(f"groups/g{n}").attrs["n"] = np.arange(n)
     f["soft"] = h5py.SoftLink("/groups/g3")
@@ -170,13 +168,13 @@ def test_options_are_those_of_h5py(tmp_path):
         for lib in (h5py, hs):
             with pytest.raises(error, match=text):
                 lib.File(tmp_path / name, "r", **options)
-    (tmp_path / "parts-r.h5").rename(tmp_path / "moved")
+    (tmp_path / "parts-r.h5").rename(tmp_path / "parts-moved")
     for lib in (h5py, hs):
         # The name that is given counts more than the one in the file.
-        with lib.File(tmp_path / "parts", "r", driver="split", raw_ext=bytes(tmp_path / "moved")) as f:
+        with lib.File(tmp_path / "parts", "r", driver="split", raw_ext=b"-moved") as f:
             assert f["whole"][119, 199] == 23_999
         with lib.File(tmp_path / "parts", "r", driver="split") as f:
-            assert f.attrs["title"] == "in parts"
+            assert f["groups/g3"].attrs["n"].tolist() == [0, 1, 2]
             with pytest.raises(OSError):
                 f["whole"][()]
 
@@ -203,7 +201,7 @@ def test_the_low_level_api_opens_members(tmp_path):
         opened = file.open(bytes(tmp_path / "part%d.h5"), file.ACC_RDONLY, plist)
         assert opened.get_access_plist().get_fapl_family()[0] == 1 << 12
         opened.close()
-        plist.set_fapl_split(b"-m.h5", b"-r.h5")
+        plist.set_fapl_split(b"-m.h5", None, b"-r.h5", None)
         with pytest.raises(ValueError):
             plist.get_fapl_family()
         opened = file.open(bytes(tmp_path / "parts"), file.ACC_RDONLY, plist)
@@ -234,8 +232,8 @@ def test_commands_find_members(tmp_path, driver, capfd):
         fill(f)
     assert run("ls", path).count("\n") > 8
     assert "in parts" in run("dump", path)
-    assert "4000" in run("dump", f"{path}:/whole")
-    assert "0 errors" in run("check", "--data", path)
+    assert "999]" in run("dump", f"{path}:/whole")
+    assert "error" not in run("check", "--data", path)
     run("repack", path, tmp_path / "one.h5")
     with h5py.File(tmp_path / "one.h5") as ours, h5py.File(path, "r", driver=driver, **options) as theirs:
         assert_same(ours, theirs)

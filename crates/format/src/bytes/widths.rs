@@ -1,7 +1,7 @@
 //! The two field widths that the superblock states (spec II.A, Size of Offsets and Size of Lengths).
 
-/// A width of 2, 4, 8 or 16 bytes. Numbers of 16 bytes are read if they fit in 8, and only addresses have them:
-/// libhdf5 makes no readable files with lengths of 16 bytes.
+/// A width of 2, 4, 8 or 16 bytes. Only addresses have 16 bytes: libhdf5 makes no readable files with such
+/// lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
     /// Two bytes.

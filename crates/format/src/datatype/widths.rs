@@ -5,8 +5,8 @@ use super::{Array, Compound, Datatype, Member, Reference};
 use crate::bytes::Widths;
 
 impl Datatype {
-    /// Returns the datatype in a file with widths `to`, of which a file with widths `from` has `self`. Members
-    /// keep their order and the gaps between them. `None` if an element would have 4 GiB or more.
+    /// Returns the datatype in a file with widths `to` for `self` in a file with widths `from`. Members keep
+    /// their order and the gaps between them. `None` if an element would have 4 GiB or more.
     pub fn in_widths(&self, from: Widths, to: Widths) -> Option<Self> {
         Some(match self {
             Self::Compound(compound) => Self::Compound(compound.in_widths(from, to)?),

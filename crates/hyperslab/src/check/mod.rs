@@ -333,7 +333,7 @@ impl Check<'_> {
                 report.push(Finding { severity, structure, spec, at: shared.addr, path, message });
             }
         });
-        report.totals.bytes = end;
+        report.totals.bytes = store.bytes_in_parts(Extent::new(Addr::new(0), end));
         (report.totals.lost_bytes, report.totals.holes) = (lost, holes);
         if lost > 0 {
             let (severity, why) = match self.unseen {

@@ -4,7 +4,7 @@
 use hyperslab_format::datatype::{Reference, ReferenceKind};
 use hyperslab_format::heap::global::GlobalHeapId;
 use hyperslab_format::selection::StoredSelection;
-use hyperslab_format::{Addr, Reader, Writer};
+use hyperslab_format::{Addr, Reader, Width, Writer};
 
 use super::file::external::{self, LinkAccess};
 use super::{Dataset, File, Node, Object};
@@ -38,6 +38,11 @@ impl File {
         let widths = self.store().widths();
         let mut r = Reader::new(stored, widths, Addr::UNDEFINED);
         let decode = |r: &mut Reader<'_>| match reference.kind {
+            // libhdf5 writes the lower half of an address of 16 bytes, and leaves the upper half undefined.
+            ReferenceKind::Object1 if widths.offset == Width::Sixteen => {
+                let object = r.u64().map(|object| Place::Object(Addr::new(object)))?;
+                r.skip(8).map(|()| object)
+            }
             ReferenceKind::Object1 => r.addr().map(Place::Object),
             ReferenceKind::Region1 => r.structure::<GlobalHeapId>(&()).map(Place::Region1),
             ReferenceKind::Object2 | ReferenceKind::Region2 | ReferenceKind::Attribute => encoded(r),

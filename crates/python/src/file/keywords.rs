@@ -179,7 +179,7 @@ fn set_member(members: &mut Members, key: &str, value: &Bound<'_, PyAny>) -> PyR
         (Members::Split { metadata, .. }, "meta_ext") => *metadata = extension(value)?,
         (Members::Split { raw, .. }, "raw_ext") => *raw = extension(value)?,
         // libhdf5 opens the members with these property lists.
-        (Members::Split { .. }, "meta_plist" | "raw_plist") => {}
+        (Members::Split { .. }, "meta_plist_id" | "raw_plist_id") => {}
         _ => return Ok(false),
     }
     Ok(true)

@@ -73,15 +73,26 @@ fn link_access(
     locking: Option<&Bound<'_, PyAny>>,
     swmr: Option<bool>,
 ) -> PyResult<LinkAccess> {
-    if swmr == Some(true) {
+    let state = &slf.as_super().get().state;
+    let is_asked = mode.is_some() || swmr.is_some();
+    if is_asked
+        && state.core.store().is_swmr_writer()
+        && (mode.unwrap_or("r+") != "r+" || swmr == Some(false))
+    {
+        return Err(PyValueError::new_err(
+            "Changing external links access mode from a file opened in SWMR write mode is not supported",
+        ));
+    }
+    if swmr == Some(true) && mode.unwrap_or(state.mode) == "r+" {
         return Err(PyNotImplementedError::new_err(
-            "elink_swmr=True is not supported: open the file behind the link by its name, with swmr=True",
+            "elink_swmr=True with elink_mode=\"r+\" is not supported: open the file behind the link by its name, \
+             and set swmr_mode",
         ));
     }
     let write = match mode {
         None => None,
         Some("r") => Some(false),
-        Some("r+") if slf.as_super().get().state.mode == "r" => {
+        Some("r+") if state.mode == "r" => {
             return Err(PyValueError::new_err(
                 "elink_mode=\"r+\": files behind external links are not opened for writing from a file that is \
                  open for reading",
@@ -93,7 +104,7 @@ fn link_access(
         }
     };
     let locking = locking.map(crate::file::keywords::locking).transpose()?;
-    Ok(LinkAccess::default().write(write).locking(locking))
+    Ok(LinkAccess::default().write(write).locking(locking).swmr(swmr))
 }
 
 impl Group {
@@ -242,13 +253,15 @@ impl Group {
     ///         mode of this file. With None, a file that cannot be opened for writing is opened for reading.
     ///     elink_locking: The locking of these files: True, False, "best-effort", or None for that of this
     ///         file.
-    ///     elink_swmr: None or False.
+    ///     elink_swmr: Whether these files, opened for reading, may be written by other programs meanwhile.
+    ///         None stands for the setting of this file.
     ///
     /// Returns:
     ///     The member, its class, the link, or `default`.
     ///
     /// Raises:
-    ///     ValueError: The reference is null, or `elink_mode` is "r+" and this file is open for reading.
+    ///     ValueError: The reference is null; `elink_mode` is "r+" and this file is open for reading; or the
+    ///         mode is another than that of this file, which others may read while it is written.
     ///     RuntimeError: With `getclass`, the link at the path leads to nothing; or `elink_mode` is no mode.
     ///     TypeError: `name` is neither a name nor a reference, or a reference with `getclass` or `getlink`.
     ///

@@ -198,9 +198,9 @@ pub fn advice(path: Option<&Path>, stated: Option<&DriverInformation>) -> Option
     let why = match stated {
         None if !family.as_deref().is_some_and(has_second) => return None,
         None => format!(
-            "the file was cut short, or it is the first member of a family: then open {:?} with \
+            "the file was cut short, or it is the first member of a family: then open \"{}\" with \
              driver=\"family\"",
-            family.unwrap_or_default()
+            family.unwrap_or_default().display()
         ),
         Some(DriverInformation::Family { .. }) => {
             let whole = family.map_or_else(unknown, |path| path.display().to_string());

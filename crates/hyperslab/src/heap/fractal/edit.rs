@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyperslab_format::heap::fractal::geometry::HeapGeometry;
 use hyperslab_format::heap::fractal::header::{FractalHeapHeader, HeapStatistics};
 use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
-use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Widths, Writer};
+use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Width, Widths, Writer};
 
 use super::free::{self, FreeSpace, FreeSpaceShape};
 use super::{FractalHeap, Place};
@@ -32,6 +32,11 @@ impl HeapParameters {
 
 /// Creates an empty heap; returns the address of its header.
 pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
+    // A length of two bytes cannot express the size that libhdf5 uses.
+    let max_direct_size = match txn.store().widths().length {
+        Width::Two => 32 << 10,
+        Width::Four | Width::Eight | Width::Sixteen => 64 << 10,
+    };
     let header = FractalHeapHeader {
         id_len: parameters.id_len,
         huge_ids_wrapped: false,
@@ -44,7 +49,7 @@ pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
         statistics: HeapStatistics::default(),
         table_width: 4,
         starting_size: parameters.starting_size,
-        max_direct_size: 64 << 10,
+        max_direct_size,
         max_heap_bits: parameters.max_heap_bits,
         starting_rows: 1,
         root: Addr::UNDEFINED,

@@ -179,7 +179,7 @@ impl<'a> Copy<'a> {
 
     /// Copies everything in a root group into the empty root group of the new file.
     pub(super) fn run_root(&mut self, source: &Group) -> Result<()> {
-        let key = (self.number_of(source.file())?, source.address());
+        let key = (self.number_of(source.file()), source.address());
         let copy = self.to.root().address();
         self.made.insert(key, copy);
         self.users.insert(copy, 1); // the superblock
@@ -197,7 +197,7 @@ impl<'a> Copy<'a> {
 
     /// Returns the address of the copy of `source`, and makes the copy's header if there is none.
     fn object(&mut self, source: &Node, depth: usize) -> Result<Addr> {
-        let key = (self.number_of(source.file())?, source.address());
+        let key = (self.number_of(source.file()), source.address());
         if let Some(&known) = self.made.get(&key) {
             return Ok(known);
         }
@@ -208,12 +208,12 @@ impl<'a> Copy<'a> {
         Ok(copy)
     }
 
-    fn number_of(&mut self, file: &File) -> Result<usize> {
+    fn number_of(&mut self, file: &File) -> usize {
         if let Some(number) = self.from.iter().position(|known| known.is_same(file)) {
-            return Ok(number);
+            return number;
         }
         self.from.push(file.clone());
-        Ok(self.from.len() - 1)
+        self.from.len() - 1
     }
 
     /// Whether references in the source mean the same in the copy.

@@ -35,6 +35,9 @@ pub struct LinkAccess {
     pub write: Option<bool>,
     /// Whether the files are locked. `None` stands for the locking of the file that has the link.
     pub locking: Option<Locking>,
+    /// Whether files that are opened for reading may be written meanwhile (SWMR). `None` stands for the
+    /// setting of the file that has the link.
+    pub swmr: Option<bool>,
 }
 
 impl LinkAccess {
@@ -51,6 +54,13 @@ impl LinkAccess {
         self.locking = locking.into();
         self
     }
+
+    /// Sets whether files that are opened for reading may be written meanwhile (SWMR).
+    #[must_use]
+    pub fn swmr(mut self, swmr: impl Into<Option<bool>>) -> Self {
+        self.swmr = swmr.into();
+        self
+    }
 }
 
 /// Opens the file `name` that a link in `from` names.
@@ -60,6 +70,9 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
     let mut options = from.opened_with().for_existing(write);
     if let Some(locking) = access.locking {
         options = options.locking(locking);
+    }
+    if let Some(swmr) = access.swmr {
+        options = options.swmr(swmr);
     }
     let open = |path: &Path| match open_linked(from, path, &options) {
         Err(error) if write && access.write.is_none() && !is_absent(&error) => {

@@ -1,5 +1,5 @@
-//! Files whose bytes are distributed over several files (spec II.B): what the file states of them, and opening
-//! them. They are only read.
+//! Files whose bytes are distributed over several files (spec II.B): opening them, and what they state of
+//! their members. They are only read.
 
 use std::path::Path;
 use std::sync::Arc;

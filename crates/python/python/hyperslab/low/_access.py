@@ -131,7 +131,11 @@ class PropFAID(PropInstanceID):
         self._driver("stdio")
 
     def set_fapl_split(
-        self, meta_ext: bytes = b"-m.h5", raw_ext: bytes = b"-r.h5", meta_plist: Any = None, raw_plist: Any = None
+        self,
+        meta_ext: bytes = b"-m.h5",
+        meta_plist_id: Any = None,
+        raw_ext: bytes = b"-r.h5",
+        raw_plist_id: Any = None,
     ) -> None:
         self._driver("split", meta_ext=meta_ext, raw_ext=raw_ext)
 

@@ -88,7 +88,8 @@ class FileID(GroupMethods, _FileID):
         if file.driver == "family":
             made.set_fapl_family(keywords.get("memb_size") or 0)
         if file.driver == "split":
-            made.set_fapl_split(keywords.get("meta_ext") or b"-m.h5", keywords.get("raw_ext") or b"-r.h5")
+            meta, raw = keywords.get("meta_ext") or b"-m.h5", keywords.get("raw_ext") or b"-r.h5"
+            made.set_fapl_split(meta, None, raw, None)
         defaults = made.get_cache()
         given = [keywords.get(name) for name in ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0")]
         values = [old if new is None else new for old, new in zip(defaults[1:], given, strict=True)]
