@@ -202,7 +202,7 @@ class Values:
         return f'{{"object":{path}}}'
 
     def elements(self, value: h5py.RegionReference) -> str:
-        """Returns the elements of a region: their coordinates, or the corners of their box if they are many."""
+        """Returns the elements of a region: their coordinates, or the corners of their box if many."""
         space = h5r.get_region(value, self.file.id)
         kind, count = space.get_select_type(), space.get_select_npoints()
         if kind == h5s.SEL_ALL:

@@ -3,8 +3,8 @@
     python scripts/h5py_names.py           writes the tables
     python scripts/h5py_names.py --check   fails if they would change
 
-The names are those that the installed h5py has. The states are found by looking at both packages; `NOTES` adds
-sentences where a name means more or less than in h5py.
+The names are those that the installed h5py has. The states are found by looking at both packages; `NOTES`
+adds sentences where a name means more or less than in h5py.
 """
 
 import argparse

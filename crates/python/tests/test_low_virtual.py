@@ -16,7 +16,7 @@ def sources(tmp_path):
 
 
 def described(space):
-    """Returns the kind of a selection, and the indices of each axis; one count or block may stand for the other."""
+    """Returns the kind of a selection, or the indices of each axis: a count may stand for a block."""
     kind = space.get_select_type()
     if kind != h5s.SEL_HYPERSLABS:
         return kind

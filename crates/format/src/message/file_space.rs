@@ -45,8 +45,8 @@ const ALL_PERSIST: u8 = 1;
 /// The strategy of version 1 that allocates in pages.
 const PAGES: u8 = 1;
 
-/// The sizes of pages in bytes that libhdf5 accepts. Space is allocated by whole pages, so a size from a damaged
-/// file would make the file as long.
+/// The sizes of pages in bytes that libhdf5 accepts. Space is allocated by whole pages, so a size from a
+/// damaged file would make the file as long.
 pub const PAGE_SIZES: RangeInclusive<u64> = 512..=1 << 30;
 
 impl FileSpaceInfo {

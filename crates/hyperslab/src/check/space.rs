@@ -19,8 +19,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the manager whose header is at `at`. Returns the offset and the length of each section in a direct
-    /// block of a heap.
+    /// Checks the manager whose header is at `at`. Returns the offset and the length of each section in a
+    /// direct block of a heap.
     pub(super) fn free_space(&mut self, at: Addr, client: FreeSpaceClient) -> Vec<(u64, u64)> {
         let name = name_of::<FreeSpaceHeader>();
         let Some(header) = self.block::<FreeSpaceHeader>(at, &()) else { return Vec::new() };

@@ -12,8 +12,8 @@ use std::time::Duration;
 use super::Store;
 use crate::error::{Error, Result};
 
-/// The number of pauses that reads may still make. A read that succeeds after a pause restores it: the file has
-/// a writer. In a damaged file, all reads together wait for a second, and then do not wait any more.
+/// The number of pauses that reads may still make. A read that succeeds after a pause restores it: the file
+/// has a writer. In a damaged file, all reads together wait for a second, and then do not wait any more.
 #[derive(Debug)]
 pub(super) struct Patience(AtomicU32);
 

@@ -1,6 +1,6 @@
-//! Fuzz target `change`: an input is a file. Changing it must succeed or fail without a panic. If a check finds
-//! no error before, and the changes succeed, a check finds none after them, and other datasets keep their
-//! values.
+//! Fuzz target `change`: an input is a file. Changing it must succeed or fail without a panic. If a check
+//! finds no error before, and the changes succeed, a check finds none after them, and other datasets keep
+//! their values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

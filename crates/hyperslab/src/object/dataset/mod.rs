@@ -384,7 +384,7 @@ pub(super) fn chunk_index(header: &Header, store: &Store, layout: &ChunkedLayout
 
 /// Returns the grid of the chunks of a dataset.
 ///
-/// Errors: the layout has another rank than the dataspace, or an index that cannot have so many chunks.
+/// Errors: the layout has another rank than the dataspace, or an index that cannot have its number of chunks.
 fn grid(header: &Header, store: &Store, dataspace: &Dataspace, layout: &ChunkedLayout) -> Result<Grid> {
     let misfit = |field, value, expected| Err(header.error(ErrorKind::Value { field, value, expected }));
     let rank = layout.chunk_shape.len();
