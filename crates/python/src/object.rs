@@ -108,9 +108,12 @@ impl HLObject {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// Returns the path of the object. For an object reached by a reference, searches the file and returns
-    /// the first path that leads to the object.
+    /// Returns the path of the object, or `None` if it was deleted. For an object reached by a reference,
+    /// searches the file and returns the first path that leads to the object.
     pub(crate) fn path(&self, py: Python<'_>) -> PyResult<Option<&str>> {
+        if self.node.is_deleted() {
+            return Ok(None);
+        }
         if !self.node.path().is_empty() {
             return Ok(Some(self.node.path()));
         }
@@ -228,7 +231,7 @@ impl HLObject {
     /// The path by which the object was reached.
     ///
     /// For an object reached by a reference, it is the first path that leads to the object. It is None if no
-    /// path leads to the object, and after the file is closed.
+    /// path leads to the object, and after the object was deleted or the file is closed.
     ///
     /// Example:
     ///     >>> dataset.name

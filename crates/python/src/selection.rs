@@ -283,7 +283,7 @@ fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Req
         let shape = ResultShape::from_slice(&[list.get().points.len()]);
         return Ok(Some(Request { extent: extent.into(), selection, shape }));
     }
-    let Ok(array) = arg.cast::<PyUntypedArray>() else { return Ok(None) };
+    let Ok(array) = arg.cast::<PyUntypedArray>() else { return selection_object(arg, extent) };
     if array.dtype().kind() != b'b' {
         return Ok(None);
     }
@@ -303,6 +303,21 @@ fn whole_argument(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Req
         return Ok(None);
     }
     Err(PyTypeError::new_err("Boolean indexing array has incompatible shape"))
+}
+
+/// Returns the request for a selection object of h5py (`h5py._hl.selections`), or `None` for anything else.
+fn selection_object(arg: &Bound<'_, PyAny>, extent: &[u64]) -> PyResult<Option<Request>> {
+    let builtin = arg.is_exact_instance_of::<PyInt>()
+        || arg.is_exact_instance_of::<PySlice>()
+        || arg.is_exact_instance_of::<PyList>();
+    if builtin || !arg.hasattr("_key_and_shape")? {
+        return Ok(None);
+    }
+    let given = arg.call_method1("_key_and_shape", (PyTuple::new(arg.py(), extent)?,))?;
+    let (key, shape): (Bound<'_, PyAny>, Vec<usize>) = given.extract()?;
+    let mut request = Index::split(&key)?.request(extent)?;
+    request.shape = shape.into();
+    Ok(Some(request))
 }
 
 /// Returns the field names in a list, as in `[["x", "y"]]`.

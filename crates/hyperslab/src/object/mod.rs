@@ -172,9 +172,14 @@ impl Object {
         Ok(header)
     }
 
+    /// Whether the object was deleted since this handle was made.
+    pub fn is_deleted(&self) -> bool {
+        self.store().is_over(self.address, self.found)
+    }
+
     /// Fails if the object was deleted.
     fn check_alive(&self) -> Result<()> {
-        if self.store().is_over(self.address, self.found) {
+        if self.is_deleted() {
             return Err(RequestError::NoSuchObject { name: self.path.to_string() }.into());
         }
         Ok(())

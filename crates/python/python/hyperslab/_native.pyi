@@ -415,7 +415,7 @@ class HLObject:
         """The path by which the object was reached.
 
         For an object reached by a reference, it is the first path that leads to the object. It is None if no
-        path leads to the object, and after the file is closed.
+        path leads to the object, and after the object was deleted or the file is closed.
 
         Example:
             >>> dataset.name
@@ -603,13 +603,15 @@ class Group(HLObject):
                 mode of this file. With None, a file that cannot be opened for writing is opened for reading.
             elink_locking: The locking of these files: True, False, "best-effort", or None for that of this
                 file.
-            elink_swmr: None or False.
+            elink_swmr: Whether these files, opened for reading, may be written by other programs meanwhile.
+                None stands for the setting of this file.
 
         Returns:
             The member, its class, the link, or `default`.
 
         Raises:
-            ValueError: The reference is null, or `elink_mode` is "r+" and this file is open for reading.
+            ValueError: The reference is null; `elink_mode` is "r+" and this file is open for reading; or the
+                mode is another than that of this file, which others may read while it is written.
             RuntimeError: With `getclass`, the link at the path leads to nothing; or `elink_mode` is no mode.
             TypeError: `name` is neither a name nor a reference, or a reference with `getclass` or `getlink`.
 
@@ -1316,7 +1318,9 @@ class File(Group):
             "x" or "w-" to create a file that does not exist; "a" for "r+" if the file exists, else "x".
         driver: None, "sec2" and "stdio" work on the file. "core" works on a copy in memory, which is written
             to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
-            and is the default for one.
+            and is the default for one. "family", "split" and "multi" read a file whose bytes are in several
+            files: one after another, with a place for their number in `name` ("run-%05d.h5"); metadata and
+            elements; one for each kind of data.
         libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
             of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
         durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -1326,6 +1330,11 @@ class File(Group):
             environment variable HDF5_USE_FILE_LOCKING overrides the argument.
         skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
         backing_store: With the driver "core", False keeps the file in memory only.
+        memb_size: With the driver "family", the size in bytes of the members. By default, it is the size that
+            the file states.
+        meta_ext: With the driver "split", the ending of the name of the file with the metadata, b"-m.h5" by
+            default. A `%s` in it stands for `name`.
+        raw_ext: The ending of the name of the file with the elements, b"-r.h5" by default.
         userblock_size: The size in bytes of the user block of a new file: 0 or a power of two from 512.
         track_order: True lists the members and attributes of the root group of a new file in the order of
             creation.
@@ -1351,7 +1360,7 @@ class File(Group):
         FormatError: The file is not HDF5, or is damaged.
         ValueError: A mode, driver, version or value of a keyword is unknown, or does not fit the mode.
         TypeError: The keyword is unknown, or `name` has another type.
-        NotImplementedError: `track_times` is True.
+        NotImplementedError: `track_times` is True, or a file in several parts is opened for writing.
 
     Example:
         >>> with hs.File("climate.h5") as file:
@@ -1520,7 +1529,7 @@ class File(Group):
         """
     @property
     def driver(self) -> str:
-        """The driver of the file: "sec2", "stdio", "core" or "fileobj".
+        """The driver of the file: "sec2", "stdio", "core", "fileobj", "family", "split" or "multi".
 
         Example:
             >>> file.driver

@@ -158,7 +158,7 @@ impl Dataset {
 #[pymethods]
 impl Dataset {
     #[new]
-    #[pyo3(signature = (*args, **_kwds), text_signature = "(bind)")]
+    #[pyo3(signature = (*args, **_kwds), text_signature = "(bind, *, readonly=False)")]
     fn make(args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
         if let Ok(first) = args.get_borrowed_item(0)
             && let Ok(wrapped) = first.cast::<Self>()

@@ -518,3 +518,40 @@ f["d"][:]
 f["d"][f["regions"][0]]
 
 f["d"][f["regions"][1]]
+
+chosen = import_module("h5py._hl.selections").select((3, 4), np.s_[0:2, 1:3])
+f["d"][chosen]
+
+chosen = import_module("h5py._hl.selections").select((3, 4), np.s_[0:2, 1:3])
+out = np.zeros((2, 2), "i4")
+f["d"].read_direct(out, chosen)
+out
+
+chosen = import_module("h5py._hl.selections").select((3, 4), np.s_[0:2, 1:3])
+out = np.zeros(4, "i4")
+f["d"].read_direct(out, chosen)
+out
+
+chosen = import_module("h5py._hl.selections").select((3, 4), np.s_[[0, 2], 1:3])
+f["d"][chosen]
+
+chosen = import_module("h5py._hl.selections").select((3, 4), f["d"][:] > 7)
+f["d"][chosen]
+
+chosen = import_module("h5py._hl.selections").select((3, 4), np.s_[0:2, 1:3])
+f["d"][chosen] = 0
+f["d"][:]
+
+chosen = import_module("h5py._hl.selections").select((9, 9), np.s_[0:2, 1:3])
+f["d"][chosen]
+
+f["d"].read_direct(np.zeros((2, 4), "i4"), f["x"].regionref[0:2])
+
+f["d"].write_direct(np.ones((2, 2), "i4"), None, f["d"].regionref[0:2, 1:3])
+f["d"][:]
+
+f["d"].write_direct(np.ones(4, "i4"), None, f["d"].regionref[0:2, 1:3])
+f["d"][:]
+
+f["d"][f["d"].regionref[0:2, 1:3]] = np.ones(4, "i4")
+f["d"][:]

@@ -8,6 +8,7 @@ import numpy as np
 from ..._native import Dataset, RegionReference
 from .. import h5r, h5s
 from .._selector import Selector, points_of
+from .._transfer import key_of
 
 
 def select(shape: "int | tuple[int, ...]", args: Any, dataset: "Dataset | None" = None) -> "Selection":
@@ -87,6 +88,12 @@ class Selection:
     def array_shape(self) -> "tuple[int, ...]":
         """The shape of the result."""
         return self._mshape
+
+    def _key_and_shape(self, shape: "tuple[int, ...]") -> "tuple[Any, tuple[int, ...]]":
+        """Returns the argument of `dataset[...]` for a dataset of a shape, and the shape of the result."""
+        if self._shape != shape:
+            raise TypeError("Mismatched selection shape")
+        return key_of(self._id, shape), self.array_shape
 
     def expand_shape(self, source_shape: "tuple[int, ...]") -> "tuple[int, ...]":
         """Returns the shape of an array that is written to the selection, with the axes that it lacks."""
