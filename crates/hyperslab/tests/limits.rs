@@ -411,3 +411,18 @@ fn a_selection_of_a_compact_null_dataset_reads_no_stored_bytes() {
     let _ = file.dataset("null").unwrap().read_into(&what, &mut bytes);
     assert_eq!(bytes, [0; 4]);
 }
+
+#[test]
+fn a_group_with_an_uncounted_link_to_itself_is_deleted_once() {
+    let mut bytes = golden("link_target.h5");
+    let inside = open(&bytes).group("inside").unwrap().address();
+    // The first soft link of the group becomes a hard link: an address in place of none, and no cached path.
+    let soft = [&[0xff_u8; 8][..], &2_u32.to_le_bytes()].concat();
+    let node = places(&bytes, b"SNOD").last().unwrap();
+    let at = node + places(&bytes[node..], &soft).next().unwrap();
+    bytes[at..at + 12].copy_from_slice(&[&inside.get().to_le_bytes()[..], &[0; 4]].concat());
+    let file = File::options().write(true).open_on(Arc::new(Memory::new(bytes))).unwrap();
+    assert_eq!(file.group("inside/back").or(file.group("inside/home")).unwrap().address(), inside);
+    file.root().remove("inside").unwrap();
+    assert!(file.root().is_empty().unwrap());
+}

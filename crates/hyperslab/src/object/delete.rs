@@ -1,5 +1,6 @@
 //! Deletes objects without hard links and frees their space.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use hyperslab_format::layout::Layout;
@@ -24,15 +25,20 @@ use crate::store::Txn;
 /// Removes one hard link to the object at `target`, and deletes all objects that then have none. Returns the
 /// addresses of the deleted headers.
 pub(super) fn unlink(txn: &mut Txn<'_>, target: Addr) -> Result<Vec<Addr>> {
-    let mut deleted = Vec::new();
+    let (mut deleted, mut known) = (Vec::new(), HashSet::new());
     let mut targets = vec![target];
     while let Some(target) = targets.pop() {
+        // In a damaged file, an object may have more links than it counts, even from itself.
+        if known.contains(&target) {
+            continue;
+        }
         let mut change = HeaderChange::new(txn, target)?;
         let references = change.add_references(-1)?;
         let header = change.finish()?;
         if references == 0 {
             delete(txn, &header, &mut targets)?;
             deleted.push(target);
+            known.insert(target);
         }
     }
     Ok(deleted)
