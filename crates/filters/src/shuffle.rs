@@ -57,3 +57,21 @@ impl Filter for Shuffle {
         Ok(Encoded::Stored(src.len()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_stated_size_chunks_are_stored_without_the_filter() {
+        let (src, mut scratch) = ([1, 0, 2, 0], Scratch::default());
+        let mut encode = |client_data: &[u32]| {
+            let mut dst = [0; 4];
+            let encoded =
+                Shuffle::new(client_data, 2).unwrap().encode_into(&src, &mut dst, &mut scratch).unwrap();
+            (matches!(encoded, Encoded::Stored(4)), dst)
+        };
+        assert_eq!(encode(&[2]), (true, [1, 2, 0, 0]));
+        assert!(!encode(&[]).0);
+    }
+}

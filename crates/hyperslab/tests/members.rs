@@ -14,6 +14,7 @@ use hyperslab_format::superblock::driver_information::{
     DriverBlock, DriverInformation, MultiInformation, MultiMember,
 };
 use hyperslab_format::{Widths, Writer};
+use hyperslab_testkit::sound::assert_sound;
 use tempfile::TempDir;
 
 /// Returns the bytes of a file in the oldest format, with a chunked and a contiguous dataset.
@@ -22,6 +23,7 @@ fn plain() -> Vec<u8> {
     let file = File::options().create(true).version(LibVersion::Earliest).open_on(memory.clone()).unwrap();
     fill(&file);
     file.close().unwrap();
+    assert_sound(&memory.bytes());
     memory.bytes()
 }
 
