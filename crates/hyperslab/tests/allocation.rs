@@ -100,7 +100,8 @@ fn opening_a_file_does_not_allocate_for_links_that_it_does_not_read() {
     assert!(apart <= 4, "the links of the root are not read: {few:?} for 3, {many:?} for 300");
     for name in ["btree1.h5", "extensible_array_full_v110.h5", "btree2_latest.h5", "symbol_table_300.h5"] {
         let counted = open(name);
-        assert!(counted.calls <= 64 && counted.bytes <= 8 << 10, "{name}: {counted:?}");
+        // The first page of a file is kept: it is read to find the superblock.
+        assert!(counted.calls <= 64 && counted.bytes <= 12 << 10, "{name}: {counted:?}");
     }
 }
 

@@ -222,5 +222,5 @@ fn a_read_from_a_failing_disk_returns_the_right_values_or_an_error() {
             }
         }
     }
-    assert!(right > 500 && errors > 500, "{right} right, {errors} errors");
+    assert!(right > 500 && errors > 300, "{right} right, {errors} errors");
 }

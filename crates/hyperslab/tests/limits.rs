@@ -20,6 +20,7 @@ use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::{Addr, Extent, Reader, Structure, Widths, Writer};
 use hyperslab_testkit::fuzz::mutate::{reseal, seals};
+use hyperslab_testkit::sound::assert_sound;
 
 fn golden(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/files").join(name)).unwrap()
@@ -421,8 +422,11 @@ fn a_group_with_an_uncounted_link_to_itself_is_deleted_once() {
     let node = places(&bytes, b"SNOD").last().unwrap();
     let at = node + places(&bytes[node..], &soft).next().unwrap();
     bytes[at..at + 12].copy_from_slice(&[&inside.get().to_le_bytes()[..], &[0; 4]].concat());
-    let file = File::options().write(true).open_on(Arc::new(Memory::new(bytes))).unwrap();
+    let driver = Arc::new(Memory::new(bytes));
+    let file = File::options().write(true).open_on(driver.clone()).unwrap();
     assert_eq!(file.group("inside/back").or(file.group("inside/home")).unwrap().address(), inside);
     file.root().remove("inside").unwrap();
     assert!(file.root().is_empty().unwrap());
+    file.close().unwrap();
+    assert_sound(&driver.bytes());
 }
