@@ -742,7 +742,7 @@ class Group(HLObject):
         Raises:
             ValueError: The name exists, or the file is open for reading.
             TypeError: `name` is not a name, or a part of the path is not a group.
-            NotImplementedError: `track_times` is True, or a file in several parts is opened for writing.
+            NotImplementedError: `track_times` is True.
 
         Example:
             >>> runs = file.create_group("model/runs", track_order=True)
