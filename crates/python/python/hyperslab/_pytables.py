@@ -69,6 +69,8 @@ class EArray(Dataset):
         assert shape is not None
         base, inner = self.dtype.subdtype or (self.dtype, ())
         array = rows if isinstance(rows, np.ndarray) else np.asarray(rows, dtype=base)
+        if (array.dtype.kind in "SU") != (base.kind in "SU") and array.dtype.kind != "O":
+            raise TypeError(f"rows of {array.dtype} have no conversion to {base}: give elements of that dtype")
         outer = array.shape[: array.ndim - len(inner)]
         fits = array.shape[len(outer) :] == inner and len(outer) == len(shape)
         if not fits or any(a != b for i, (a, b) in enumerate(zip(outer, shape, strict=True)) if i != axis):
