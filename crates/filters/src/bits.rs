@@ -102,6 +102,39 @@ impl<'a> BitReader<'a> {
         }
     }
 
+    /// Reads as many unary numbers as there is room for: the zeros before each one bit. Returns `None` if
+    /// there are not enough one bits.
+    #[inline]
+    pub(crate) fn read_unaries(&mut self, numbers: &mut [u32]) -> Option<()> {
+        let (mut done, mut zeros) = (0, 0);
+        loop {
+            if self.count < 32 {
+                self.load();
+            }
+            // In reverse, the next one bit is the lowest one, which is found and removed at once.
+            let mut ones = self.loaded.reverse_bits() & (u64::MAX >> (64 - self.count));
+            let mut used = 0;
+            while ones != 0 && done < numbers.len() {
+                let at = ones.trailing_zeros();
+                numbers[done] = zeros + at - used;
+                (zeros, used) = (0, at + 1);
+                ones &= ones - 1;
+                done += 1;
+            }
+            if done == numbers.len() {
+                // All 64 bits may be used.
+                self.loaded = self.loaded.checked_shl(used).unwrap_or(0);
+                self.count -= used;
+                return Some(());
+            }
+            if self.at >= self.src.len() {
+                return None;
+            }
+            zeros += self.count - used;
+            (self.loaded, self.count) = (0, 0);
+        }
+    }
+
     /// Returns whether more bits were read than there are.
     pub(crate) fn is_past_end(&self) -> bool {
         self.at * 8 - self.count as usize > self.src.len() * 8
@@ -219,6 +252,15 @@ mod tests {
                 prop_assert_eq!(reader.read_unary(), Some(n));
             }
             prop_assert_eq!(reader.read_unary(), None);
+            for group in 1..5 {
+                let mut reader = BitReader::new(&bytes);
+                let mut found = vec![0; numbers.len()];
+                for group in found.chunks_mut(group) {
+                    prop_assert_eq!(reader.read_unaries(group), Some(()));
+                }
+                prop_assert_eq!(&found, &numbers);
+                prop_assert_eq!(reader.read_unaries(&mut [0]), None);
+            }
             if len > 0 {
                 let mut writer = BitWriter::new(&mut bytes[..len - 1]);
                 for &n in &numbers {

@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "object",
         &["error", "process", "driver", "select", "types", "store", "tree", "heap", "index", "engine"],
     ),
-    ("check", &["error", "driver", "select", "store", "heap", "index", "object"]),
+    ("check", &["error", "driver", "select", "store", "heap", "index", "engine", "object"]),
 ];
 
 #[test]

@@ -1,5 +1,7 @@
 //! Decoding of blocks (CCSDS 121.0-B, section 4).
 
+use std::hint::select_unpredictable;
+
 use super::Coding;
 use crate::bits::BitReader;
 
@@ -70,7 +72,8 @@ impl Decoder<'_> {
             }
             let end = at + block;
             if id == uncoded {
-                samples[at..end].iter_mut().for_each(|to| *to = sample(reader, bits));
+                samples[at..end].fill(0);
+                append(reader, &mut samples[at..end], bits);
             } else {
                 if start == 1 {
                     samples[at] = sample(reader, bits);
@@ -110,73 +113,83 @@ fn sample(reader: &mut BitReader<'_>, bits: u32) -> u32 {
 fn split(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) -> Option<()> {
     // A copy, which stays in registers.
     let mut bits = reader.clone();
-    for to in &mut *samples {
-        *to = bits.read_unary()? << k;
-    }
+    bits.read_unaries(samples)?;
     if k > 0 {
-        let mask = (1 << k) - 1;
-        for group in samples.chunks_mut((BitReader::MOST / k) as usize) {
-            #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
-            let mut rest = k * group.len() as u32;
-            let low = bits.read(rest);
-            for to in group {
-                rest -= k;
-                #[expect(clippy::cast_possible_truncation, reason = "fewer than 32 bits")]
-                let sample = (low >> rest & mask) as u32;
-                *to |= sample;
-            }
-        }
+        append(&mut bits, samples, k);
     }
     *reader = bits;
     Some(())
 }
 
+/// Appends `k` bits to each sample.
+#[inline]
+fn append(reader: &mut BitReader<'_>, samples: &mut [u32], k: u32) {
+    let mask = (1 << k) - 1;
+    for group in samples.chunks_mut((BitReader::MOST / k) as usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "at most 56 bits")]
+        let mut rest = k * group.len() as u32;
+        let bits = reader.read(rest);
+        for to in group {
+            rest -= k;
+            #[expect(clippy::cast_possible_truncation, reason = "fewer than 32 bits")]
+            let low = (bits >> rest & mask) as u32;
+            *to = *to << k | low;
+        }
+    }
+}
+
 /// Undoes the preprocessor (CCSDS 121.0-B, section 5.2) and calls `put` with each sample.
 #[inline]
-pub(super) fn restore<T>(
-    coding: Coding,
-    samples: &[u32],
-    mut slots: impl Iterator<Item = T>,
-    mut put: impl FnMut(T, u32),
-) {
+pub(super) fn restore<T>(coding: Coding, samples: &[u32], slots: &mut [T], put: impl Fn(&mut T, u32)) {
     if !coding.has_reference {
-        return slots.zip(samples).for_each(|(to, &sample)| put(to, sample));
+        return slots.iter_mut().zip(samples).for_each(|(to, &sample)| put(to, sample));
     }
-    let (Some(to), Some((&first, rest))) = (slots.next(), samples.split_first()) else { return };
+    let (Some((to, slots)), Some((&first, samples))) = (slots.split_first_mut(), samples.split_first())
+    else {
+        return;
+    };
     put(to, first);
     let largest = coding.largest();
-    let half = largest / 2 + 1;
     let mut last = first;
-    let slots = slots.zip(rest);
-    // The distance to the nearer end of the range is `last ^ flip`.
-    let flip = |last: u32| if last & half == 0 { 0 } else { largest };
-    let step = |mapped: u32| (mapped >> 1) ^ (mapped & 1).wrapping_neg();
-    if rest.iter().fold(0, |all, &mapped| all | mapped) <= largest / 16 {
-        // Small differences rarely reach the end of the range. The branch is foreseen, and then a sample
-        // waits only for the sum before it.
-        for (to, &mapped) in slots {
-            if mapped.div_ceil(2) > last ^ flip(last) {
-                last = far(mapped, flip(last));
-            } else {
-                last = last.wrapping_add(step(mapped));
-            }
-            put(to, last);
+    for (slots, samples) in slots.chunks_mut(GROUP).zip(samples.chunks(GROUP)) {
+        let all = samples.iter().fold(0, |all, &mapped| all | mapped);
+        if all == 0 {
+            slots.iter_mut().for_each(|to| put(to, last));
+            continue;
         }
-    } else {
-        for (to, &mapped) in slots {
-            let flip = flip(last);
-            last = if mapped.div_ceil(2) <= last ^ flip {
-                last.wrapping_add(step(mapped))
-            } else {
-                mapped ^ flip
-            };
+        // Small differences rarely reach the ends of the range. A sample then waits only for the sum before it.
+        if all <= largest / 16 {
+            let (mut sum, mut is_far) = (last, false);
+            for (to, &mapped) in slots.iter_mut().zip(samples) {
+                let distance = mapped.div_ceil(2);
+                is_far |= sum.wrapping_sub(distance) > largest - 2 * distance;
+                sum = sum.wrapping_add(step(mapped));
+                put(to, sum);
+            }
+            if !is_far {
+                last = sum;
+                continue;
+            }
+        }
+        for (to, &mapped) in slots.iter_mut().zip(samples) {
+            // As much as possible is computed without the sample before this one.
+            let distance = mapped.div_ceil(2);
+            let never = distance > largest / 2;
+            let lowest = if never { largest + 1 } else { distance };
+            let spread = if never { 0 } else { largest.wrapping_sub(2 * distance) };
+            let far = select_unpredictable(last > largest / 2, mapped ^ largest, mapped);
+            let near = last.wrapping_add(step(mapped));
+            last = select_unpredictable(last.wrapping_sub(lowest) <= spread, near, far);
             put(to, last);
         }
     }
 }
 
-/// Returns the sample for a difference beyond the nearer end of the range.
-#[cold]
-fn far(mapped: u32, flip: u32) -> u32 {
-    mapped ^ flip
+/// Returns the difference that a mapped number stands for, if neither end of the range is too near.
+#[inline]
+fn step(mapped: u32) -> u32 {
+    (mapped >> 1) ^ (mapped & 1).wrapping_neg()
 }
+
+/// The samples of a group, all of which are restored in one way.
+const GROUP: usize = 16;

@@ -42,7 +42,8 @@ impl<'a> Encoder<'a> {
         let count = coded.len() / self.coding.block;
         for (number, block) in coded.chunks_exact(self.coding.block).enumerate() {
             let reference = (number == 0 && self.coding.has_reference).then(|| samples[0]);
-            if block.iter().fold(0, |all, &sample| all | sample) == 0 {
+            let all = block.iter().fold(0, |all, &sample| all | sample);
+            if all == 0 {
                 if zeros.blocks == 0 {
                     zeros.reference = reference;
                 }
@@ -54,7 +55,7 @@ impl<'a> Encoder<'a> {
                 if zeros.blocks > 0 {
                     self.zeros(&mut zeros, false);
                 }
-                self.block(block, reference);
+                self.block(block, all, reference);
             }
             if self.writer.is_full() {
                 return None;
@@ -83,13 +84,13 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Encodes a block with the shortest code.
-    fn block(&mut self, block: &[u32], reference: Option<u32>) {
+    /// Encodes a block with the shortest code. `all` has the bits of all samples.
+    fn block(&mut self, block: &[u32], all: u32, reference: Option<u32>) {
         let id_bits = self.coding.id_bits();
         let samples = block.len() as u64 - u64::from(reference.is_some());
         let uncoded = samples * u64::from(self.coding.bits);
         let split = self.best_split(block, samples);
-        let pairs = second_extension_len(block, uncoded);
+        let pairs = second_extension_len(block, all, uncoded);
         if split < uncoded && pairs.is_none_or(|pairs| split < pairs) {
             self.writer.write(u64::from(self.split) + 1, id_bits);
             self.reference(reference);
@@ -180,17 +181,19 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Returns the length of a block under the second extension, or `None` if it is more than `most`.
-fn second_extension_len(block: &[u32], most: u64) -> Option<u64> {
-    let mut len = 1;
-    for pair in block.as_chunks::<2>().0 {
-        let sum = u64::from(pair[0]) + u64::from(pair[1]);
-        len += sum * (sum + 1) / 2 + u64::from(pair[1]) + 1;
-        if len > most {
-            return None;
-        }
+/// Returns the length of a block under the second extension, or `None` if it is more than `most`. `all` has
+/// the bits of all samples.
+fn second_extension_len(block: &[u32], all: u32, most: u64) -> Option<u64> {
+    // The pair of a sample from 64 on is longer than any block that is not coded: 32 samples of 24 bits.
+    if all >= 64 {
+        return None;
     }
-    Some(len)
+    let len = |&[one, other]: &[u32; 2]| {
+        let sum = one + other;
+        sum * (sum + 1) / 2 + other + 1
+    };
+    let len = 1 + u64::from(block.as_chunks().0.iter().map(len).sum::<u32>());
+    Some(len).filter(|&len| len <= most)
 }
 
 /// Appends the differences of neighbours, as numbers that are small if the differences are (CCSDS 121.0-B,

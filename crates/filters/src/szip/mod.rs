@@ -245,22 +245,22 @@ impl Szip {
         let coding = self.coding;
         match self.sample {
             Sample::Byte => {
-                decode::restore(coding, samples, line.iter_mut(), |to, sample| *to = sample as u8);
+                decode::restore(coding, samples, line, |to, sample| *to = sample as u8);
             }
             Sample::Two { is_big_endian: false } => {
-                let slots = line.as_chunks_mut().0.iter_mut();
+                let slots = line.as_chunks_mut().0;
                 decode::restore(coding, samples, slots, |to, sample| *to = (sample as u16).to_le_bytes());
             }
             Sample::Two { is_big_endian: true } => {
-                let slots = line.as_chunks_mut().0.iter_mut();
+                let slots = line.as_chunks_mut().0;
                 decode::restore(coding, samples, slots, |to, sample| *to = (sample as u16).to_be_bytes());
             }
             Sample::Four { is_big_endian: false } => {
-                let slots = line.as_chunks_mut().0.iter_mut();
+                let slots = line.as_chunks_mut().0;
                 decode::restore(coding, samples, slots, |to, sample| *to = sample.to_le_bytes());
             }
             Sample::Four { is_big_endian: true } => {
-                let slots = line.as_chunks_mut().0.iter_mut();
+                let slots = line.as_chunks_mut().0;
                 decode::restore(coding, samples, slots, |to, sample| *to = sample.to_be_bytes());
             }
         }

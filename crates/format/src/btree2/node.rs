@@ -64,6 +64,13 @@ impl Structure for BTree2Node {
             return Err(r.bad_value("type", kind.into(), "the type in the tree's header"));
         }
         let records = Records::decode(&mut r, shape.kind, shape.record_size, shape.records)?;
+        if let Some(record) = records.first_out_of_order() {
+            return Err(r.bad_value(
+                "chunk of record",
+                record as u64,
+                "a chunk after that of the record before",
+            ));
+        }
         let count = if shape.is_leaf() { 0 } else { usize::from(shape.records) + 1 };
         let mut children = Vec::with_capacity(count.min(r.remaining()));
         for _ in 0..count {
@@ -146,6 +153,18 @@ mod tests {
         assert_eq!(node.records.chunk(3, &mut scaled).unwrap().addr, Addr::new(0x1bdce));
         assert_eq!(scaled, [1, 1]);
         assert!(node.records.get(4).is_err());
+    }
+
+    #[test]
+    fn chunks_that_do_not_ascend_are_an_error() {
+        let shape = BTree2Geometry::new(10, 2048, 24, 0, Widths::EIGHT).node(0, 4);
+        // The chunk at (1, 0), as the one at (0, 0), and as the one at (0, 1).
+        let chunk = "bebd01000000000001 00*15 ce";
+        assert!(LEAF.contains(chunk));
+        for other in ["bebd010000000000 00*16 ce", "bebd010000000000 00*8 01 00*7 ce"] {
+            let kind = error::<BTree2Node>(&LEAF.replace(chunk, other), &shape);
+            assert!(matches!(kind, ErrorKind::Value { field: "chunk of record", value: 2, .. }));
+        }
     }
 
     #[test]

@@ -449,12 +449,33 @@ impl Records {
         Some(Ordering::Equal)
     }
 
+    /// Returns the index of the first chunk that does not follow its left neighbour. A search in such a node
+    /// would miss chunks that exist.
+    pub(super) fn first_out_of_order(&self) -> Option<usize> {
+        let (size, rank) = (usize::from(self.form.size), self.form.rank());
+        if rank == 0 {
+            return None;
+        }
+        let mut records = self.bytes.chunks_exact(size).map(|record| &record[size - 8 * rank..]);
+        let mut left = records.next()?;
+        let follows = |record| {
+            let follows = numbers(left).lt(numbers(record));
+            left = record;
+            follows
+        };
+        records.map(follows).position(|follows| !follows).map(|before| before + 1)
+    }
+
     fn reader(&self, index: usize) -> Result<Reader<'_>> {
         let size = usize::from(self.form.size);
         let mut r = Reader::new(&self.bytes, self.form.widths, Addr::UNDEFINED);
         r.skip(index.saturating_mul(size))?;
         r.sub(size)
     }
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks().0.iter().map(|&number| u64::from_le_bytes(number))
 }
 
 #[cfg(test)]

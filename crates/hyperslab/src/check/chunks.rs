@@ -14,6 +14,7 @@ use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, LayoutMessage};
 use hyperslab_format::{Addr, Extent, Structure};
 
 use super::btree1::{Key, Owner};
+use super::data::Waiting;
 use super::dataset::Described;
 use super::{Check, Name, Severity, name_of};
 use crate::index::Grid;
@@ -29,6 +30,8 @@ pub(super) struct Chunked {
     pub pipeline: Option<Pipeline>,
     /// Whether to decode chunks. Cleared at the first chunk that needs an unavailable filter.
     pub decodes: bool,
+    /// The chunks that wait to be decoded.
+    pub waiting: Vec<Waiting>,
     grid: Grid,
     is_filtered: bool,
 }
@@ -51,6 +54,7 @@ impl Check<'_> {
             unfiltered_edges: layout.unfiltered_edges,
             pipeline: None,
             decodes: self.options.data,
+            waiting: Vec::new(),
             grid: Grid::new(&dataset.shape, dataset.max_shape.as_deref(), &layout.chunk_shape),
             is_filtered: !dataset.filters.filters.is_empty(),
             dataset,
@@ -76,6 +80,7 @@ impl Check<'_> {
             ChunkIndexInfo::ExtensibleArray { .. } => self.extensible_array(&mut chunked, index),
             ChunkIndexInfo::BTree2 { .. } => self.chunk_btree2(&mut chunked, index),
         }
+        self.decode_waiting(&mut chunked);
     }
 
     /// Checks one chunk. `scaled` is its coordinate in units of chunks.

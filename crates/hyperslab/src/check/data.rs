@@ -1,6 +1,9 @@
 //! Checks elements: every chunk must decode to exactly its size, and the targets of elements must exist.
 
-use hyperslab_filters::{FilterError, FilterMask, Pipeline};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use hyperslab_filters::{FilterError, FilterMask, Pipeline, Scratch};
 use hyperslab_format::Extent;
 use hyperslab_format::message::filters::FilterPipeline;
 
@@ -8,8 +11,11 @@ use super::chunks::{Chunked, RAW_CHUNK};
 use super::dataset::Described;
 use super::values::leads_elsewhere;
 use super::{Check, RAW_DATA, Severity, name_of};
+use crate::engine::{run_on_threads, threads};
+use crate::error::Result;
 use crate::heap::stages;
 use crate::select::{inside, is_cut};
+use crate::store::Store;
 
 impl Check<'_> {
     /// Checks the elements in one extent.
@@ -31,7 +37,7 @@ impl Check<'_> {
         self.report.totals.decoded += 1;
     }
 
-    /// Decodes a chunk, whose extent must be inside the file.
+    /// Decodes a chunk, whose extent must be inside the file, now or with others that wait.
     pub(super) fn chunk_values(
         &mut self,
         chunked: &mut Chunked,
@@ -40,30 +46,54 @@ impl Check<'_> {
         mask: FilterMask,
     ) {
         let Some(len) = self.prepare(chunked) else { return };
-        let stored = self.store.bytes(extent, RAW_CHUNK);
-        let Some(stored) = self.noted(stored, extent.addr) else { return };
         let is_edge = is_cut(scaled, &chunked.chunk_shape, &chunked.dataset.shape);
         let mask = if chunked.unfiltered_edges && is_edge { FilterMask::ALL_SKIPPED } else { mask };
-        let Some(pipeline) = &chunked.pipeline else { return };
-        let mut decoded = vec![0; len];
-        match pipeline.decode_into(mask, &stored, &mut decoded, &mut self.scratch) {
-            Ok(()) => {}
+        chunked.waiting.push(Waiting { scaled: scaled.into(), extent, mask });
+        if chunked.waiting.len() >= BATCH_CHUNKS || chunked.waiting.len().saturating_mul(len) >= BATCH_BYTES {
+            self.decode_waiting(chunked);
+        }
+    }
+
+    /// Decodes the chunks that wait, on all threads, and checks their elements in the order of the index.
+    pub(super) fn decode_waiting(&mut self, chunked: &mut Chunked) {
+        let waiting = std::mem::take(&mut chunked.waiting);
+        let decoded = match &chunked.pipeline {
+            Some(pipeline) if !waiting.is_empty() => {
+                let keeps = leads_elsewhere(&chunked.dataset.datatype);
+                decode_all(self.store, pipeline, chunked.chunk_bytes, &waiting, keeps)
+            }
+            _ => return,
+        };
+        for (chunk, decoded) in waiting.iter().zip(decoded) {
+            if chunked.decodes {
+                self.chunk_decoded(chunked, chunk, decoded);
+            }
+        }
+        self.tick();
+    }
+
+    /// Checks the elements of a decoded chunk, or adds the error as a finding.
+    fn chunk_decoded(&mut self, chunked: &mut Chunked, chunk: &Waiting, decoded: Decoded) {
+        let (extent, scaled) = (chunk.extent, &chunk.scaled);
+        let Some(decoded) = self.noted(decoded, extent.addr) else { return };
+        match decoded {
+            Ok(elements) => {
+                self.report.totals.decoded += 1;
+                if leads_elsewhere(&chunked.dataset.datatype) {
+                    self.chunk_elements(chunked, scaled, &elements);
+                }
+            }
             Err(error @ (FilterError::Unknown { .. } | FilterError::Unsupported { .. })) => {
                 let text = format!("chunks are not decoded: {error}");
                 self.find(Severity::Note, RAW_CHUNK, extent.addr, text);
                 chunked.decodes = false;
                 self.not_followed(&chunked.dataset.datatype);
-                return;
             }
             Err(error) => {
                 let message =
                     format!("{error}, in the chunk at {scaled:?} (in chunks) of {} bytes", extent.len);
-                return self.wrong(RAW_CHUNK, extent.addr, message);
+                self.wrong(RAW_CHUNK, extent.addr, message);
             }
-        }
-        self.report.totals.decoded += 1;
-        if leads_elsewhere(&chunked.dataset.datatype) {
-            self.chunk_elements(chunked, scaled, &decoded);
         }
     }
 
@@ -114,5 +144,48 @@ impl Check<'_> {
     }
 }
 
+/// A chunk that waits to be decoded.
+pub(super) struct Waiting {
+    scaled: Box<[u64]>,
+    extent: Extent,
+    mask: FilterMask,
+}
+
+/// The elements of a chunk, or the error of its filters, or of reading it.
+type Decoded = Result<Result<Vec<u8>, FilterError>>;
+
+/// Decodes chunks on all threads. Elements that nobody `keeps` are dropped.
+fn decode_all(
+    store: &Store,
+    pipeline: &Pipeline,
+    chunk_bytes: u64,
+    chunks: &[Waiting],
+    keeps: bool,
+) -> impl Iterator<Item = Decoded> + use<> {
+    let len = usize::try_from(chunk_bytes).unwrap_or(usize::MAX);
+    let decoded: Vec<OnceLock<Decoded>> = chunks.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    run_on_threads(threads().min(chunks.len()), &|| {
+        let (mut scratch, mut elements) = (Scratch::default(), Vec::new());
+        while let Some((chunk, decoded)) = {
+            let number = next.fetch_add(1, Relaxed);
+            chunks.get(number).zip(decoded.get(number))
+        } {
+            elements.resize(len, 0);
+            let stored = store.bytes(chunk.extent, RAW_CHUNK);
+            let result = stored.map(|stored| {
+                pipeline.decode_into(chunk.mask, &stored, &mut elements, &mut scratch)?;
+                Ok(if keeps { std::mem::take(&mut elements) } else { Vec::new() })
+            });
+            let _first = decoded.set(result);
+        }
+    });
+    decoded.into_iter().filter_map(OnceLock::into_inner)
+}
+
+/// The number of bytes of decoded chunks from which on they do not wait for others.
+const BATCH_BYTES: usize = 64 << 20;
+/// The number of chunks from which on they do not wait for others.
+const BATCH_CHUNKS: usize = 4096;
 /// The number of bytes of contiguous elements that are read at once.
 const PART: u64 = 1 << 20;

@@ -27,7 +27,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
-use hyperslab_filters::{Registry, Scratch};
+use hyperslab_filters::Registry;
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 
@@ -137,7 +137,6 @@ pub fn check(
         followed: HashSet::new(),
         referenced: BTreeMap::new(),
         shared: SharedMessages::default(),
-        scratch: Scratch::default(),
         path: "".into(),
         unseen: None,
         progress,
@@ -188,8 +187,6 @@ struct Check<'c> {
     referenced: BTreeMap<Addr, Arc<str>>,
     /// The messages that objects share.
     shared: SharedMessages,
-    /// Buffers of filters.
-    scratch: Scratch,
     /// The path of the object that is being checked.
     path: Arc<str>,
     /// The reason why there may be structures that this check did not look for. Unreachable space is then not

@@ -158,17 +158,19 @@ impl FreeSpace {
         let header: FreeSpaceHeader = store.read(shape.at, &())?;
         let header_len = FreeSpaceHeader::read_len(widths, &()) as u64;
         let mut free = Self { stored: vec![Extent::new(shape.at, header_len)], ..Self::default() };
+        let mut bytes = header_len;
         if let Some(at) = header.list.defined() {
             let list: FreeSpaceSections = store.read(at, &header.form(shape.at))?;
             let stored = Extent::new(at, header.list_allocated);
             store.check(stored, (FreeSpaceSections::NAME, FreeSpaceSections::SPEC))?;
             free.keep(&list);
+            bytes += header.list_size;
             match free.stored.first_mut() {
                 Some(first) if first.end() == Some(at) => first.len = first.len.saturating_add(stored.len),
                 _ => free.stored.push(stored),
             }
         }
-        Ok((free, header_len + header.list_size))
+        Ok((free, bytes))
     }
 
     /// Takes over the sections of direct blocks from a list.
