@@ -263,9 +263,8 @@ pub(crate) fn array<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let count: Option<usize> = request.shape.iter().try_fold(1usize, |count, &len| count.checked_mul(len));
     if translation.recipe.is_some() {
-        let (raw, fetched) = fetched(py, dataset, translation, request, threads)?;
-        let file = dataset.core.file();
-        return objects::array_of(py, file, translation, &raw, &fetched, &request.shape);
+        let (file, raw, fetched) = fetched(py, dataset, translation, request, threads)?;
+        return objects::array_of(py, &file, translation, &raw, &fetched, &request.shape);
     }
     let mut array = buffer::empty(py, &request.shape, translation.descr.bind(py))?;
     if count != Some(0) {
@@ -287,14 +286,14 @@ fn fetched(
     translation: &Translation,
     request: &Request,
     threads: Option<NonZeroUsize>,
-) -> PyResult<(Vec<u8>, Fetched)> {
+) -> PyResult<(File, Vec<u8>, Fetched)> {
     read_stored(py, dataset, translation, request, threads, |file, raw| {
         objects::fetch(file, translation, raw)
     })
 }
 
 /// Reads the stored elements of a request, and calls `use_them` with them while the heap objects to which
-/// they refer stay in the file. The GIL is released meanwhile.
+/// they refer stay in their file, which is the first of the results. The GIL is released meanwhile.
 fn read_stored<T: Send>(
     py: Python<'_>,
     dataset: &Dataset,
@@ -302,23 +301,28 @@ fn read_stored<T: Send>(
     request: &Request,
     threads: Option<NonZeroUsize>,
     use_them: impl Send + FnOnce(&File, &[u8]) -> hyperslab::Result<T>,
-) -> PyResult<(Vec<u8>, T)> {
+) -> PyResult<(File, Vec<u8>, T)> {
     let too_large = || PyMemoryError::new_err("the result is too large");
     let bytes = request.shape.iter().try_fold(translation.memory_size, |bytes, &len| bytes.checked_mul(len));
     let bytes = bytes.ok_or_else(too_large)?;
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| too_large())?;
     let mut raw = vec![0; bytes];
     let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
-    let used = py.detach(|| {
+    let used = py.detach(|| -> hyperslab::Result<(File, T)> {
         // The guard keeps the objects until they are read.
         let _reading = core.file().reading_vlen();
+        let mut file = core.file().clone();
         if bytes > 0 {
             let mut destination = Destination::contiguous(&mut raw).untouched();
-            core.read_shaped(&request.extent, &request.selection, &mut destination, &options)?;
+            let Request { extent, selection, .. } = request;
+            file = core.read_with_heap(Some(extent), selection, &mut destination, &options)?;
         }
-        use_them(core.file(), &raw)
+        let used = use_them(&file, &raw)?;
+        Ok((file, used))
     });
-    Ok((raw, used.or_raise()?))
+    let (file, used) = used.or_raise()?;
+    warn_of_missing(py, dataset)?;
+    Ok((file, raw, used))
 }
 
 /// The strings of variable length of `dataset[key]`.
@@ -342,7 +346,7 @@ impl Texts {
         }
         in_one_shape(py, || {
             let request = elements(py, dataset, &index)?;
-            let (_, fetched) = fetched(py, dataset, translation, &request, None)?;
+            let (_, _, fetched) = fetched(py, dataset, translation, &request, None)?;
             let array_wanted = request.extent.is_empty() && index.is_ellipsis();
             Ok(Some(Self { fetched, shape: request.shape, array_wanted }))
         })

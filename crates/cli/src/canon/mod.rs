@@ -167,10 +167,12 @@ impl Text<'_, '_> {
         let mut bytes = Vec::new();
         for part in batches(axes, most) {
             bytes.resize(usize::try_from(part.count(&dataset.shape())?)? * size, 0);
-            dataset.read_into(&part, &mut bytes)?;
-            for element in bytes.chunks_exact(size) {
-                values.push(&self.decoder.value(&datatype, element)?);
-            }
+            self.decoder.read(dataset, &part, &mut bytes, |decoder, bytes| {
+                for element in bytes.chunks_exact(size) {
+                    values.push(&decoder.value(&datatype, element)?);
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     }

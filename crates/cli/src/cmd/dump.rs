@@ -199,9 +199,10 @@ fn each_value(
     for part in batches(axes, most) {
         let count = part.count(&dataset.shape())?;
         bytes.resize(usize::try_from(count)? * size, 0);
-        dataset.read_into(&part, &mut bytes)?;
         let wanted = usize::try_from(count.min(left))? * size;
-        each_block(&dataset.datatype(), &bytes[..wanted], size, decoder, f)?;
+        decoder.read(dataset, &part, &mut bytes, |decoder, bytes| {
+            each_block(&dataset.datatype(), &bytes[..wanted], size, decoder, f)
+        })?;
         left -= count.min(left);
         if left == 0 {
             break;

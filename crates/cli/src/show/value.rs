@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, bail};
-use hyperslab::{Attribute, File, Walk};
+use hyperslab::{Attribute, Dataset, Destination, File, ReadOptions, Selection, Walk};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
 use hyperslab_format::selection::StoredSelection;
@@ -87,6 +87,24 @@ impl<'f> Decoder<'f> {
     /// Creates a thorough decoder that shows the exact value of floating-point numbers.
     pub(crate) fn exact(file: &'f File) -> Self {
         Self { is_exact: true, ..Self::thorough(file) }
+    }
+
+    /// Reads elements of a dataset of the file into `bytes`, and calls `f` with the decoder for them.
+    pub(crate) fn read<T>(
+        &self,
+        dataset: &Dataset,
+        what: &Selection,
+        bytes: &mut [u8],
+        f: impl FnOnce(&Decoder<'_>, &[u8]) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let mut destination = Destination::contiguous(bytes);
+        let heap = dataset.read_with_heap(None, what, &mut destination, &ReadOptions::default())?;
+        f(self.over(&heap).as_ref().unwrap_or(self), bytes)
+    }
+
+    /// Returns a decoder for elements whose data of variable length are in `heap`, if that is another file.
+    pub(crate) fn over<'h>(&self, heap: &'h File) -> Option<Decoder<'h>> {
+        (!heap.is_same(self.file)).then(|| Decoder { file: heap, paths: OnceLock::new(), ..*self })
     }
 
     /// Returns the bytes of one element.

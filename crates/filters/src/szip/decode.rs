@@ -154,7 +154,9 @@ pub(super) fn restore<T>(coding: Coding, samples: &[u32], slots: &mut [T], put: 
     for (slots, samples) in slots.chunks_mut(GROUP).zip(samples.chunks(GROUP)) {
         let all = samples.iter().fold(0, |all, &mapped| all | mapped);
         if all == 0 {
-            slots.iter_mut().for_each(|to| put(to, last));
+            for to in slots {
+                put(to, last);
+            }
             continue;
         }
         // Small differences rarely reach the ends of the range. A sample then waits only for the sum before it.

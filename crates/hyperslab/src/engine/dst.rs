@@ -175,6 +175,29 @@ impl<'a> Destination<'a> {
         Ok(())
     }
 
+    /// Stores the elements of a result of `shape`, which are given in row-major order.
+    ///
+    /// Errors: `Request` if the destination was created for another shape or size.
+    pub fn put(&mut self, shape: &[u64], element_size: usize, elements: &[u8]) -> Result<()> {
+        let (memory, strides) = self.share(shape, element_size)?;
+        let mut region = memory.region();
+        let mut coord: Coord = SmallVec::from_elem(0, shape.len());
+        let count = shape.iter().product();
+        for (element, _) in elements.chunks_exact(element_size.max(1)).zip(0_u64..count) {
+            let offset: u64 = coord.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
+            let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+            region.run(offset, element_size).copy_from_slice(element);
+            for (at, &len) in coord.iter_mut().zip(shape).rev() {
+                *at += 1;
+                if *at < len {
+                    break;
+                }
+                *at = 0;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the row-major strides of a result that has exactly the size of the memory.
     fn dense(&self, shape: &[u64], element_size: usize) -> Result<SmallVec<[u64; 4]>> {
         let mut strides: SmallVec<[u64; 4]> = SmallVec::from_elem(0, shape.len());

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use hyperslab::Element as _;
 use hyperslab::internals::engine::{Destination, ReadOptions, each_number};
 use hyperslab::internals::select::Boxes;
-use hyperslab::{Dataset, Selection};
+use hyperslab::{Dataset, File, Selection};
 use hyperslab_format::datatype::{Datatype, Integer};
 use std::num::NonZeroUsize;
 
@@ -95,7 +95,9 @@ impl Comparison<'_> {
         done: &(dyn Fn(u64) + Sync),
     ) -> anyhow::Result<Outcome> {
         let [a, b] = self.datasets;
-        let (a_bytes, b_bytes) = (read(a, what, None)?, read(b, what, None)?);
+        let ((a_bytes, a_heap), (b_bytes, b_heap)) = (read(a, what, None)?, read(b, what, None)?);
+        let over = [self.decoders[0].over(&a_heap), self.decoders[1].over(&b_heap)];
+        let decoders = [0, 1].map(|file| over[file].as_ref().unwrap_or(self.decoders[file]));
         done((a_bytes.len() + b_bytes.len()) as u64);
         let is_plain = types[0] == types[1] && is_plain(types[0]);
         if is_plain && a_bytes == b_bytes {
@@ -127,8 +129,7 @@ impl Comparison<'_> {
                     if is_plain && a == b {
                         continue;
                     }
-                    let values =
-                        [self.decoders[0].value(types[0], &a)?, self.decoders[1].value(types[1], &b)?];
+                    let values = [decoders[0].value(types[0], &a)?, decoders[1].value(types[1], &b)?];
                     if !self.tolerance.same_values(&values[0], &values[1]) {
                         differing.push(index);
                     }
@@ -139,15 +140,16 @@ impl Comparison<'_> {
         let shape = a.shape();
         for &index in differing.iter().take(self.most) {
             let (a, b) = stored(index);
-            let values = [self.decoders[0].value(types[0], &a)?, self.decoders[1].value(types[1], &b)?];
+            let values = [decoders[0].value(types[0], &a)?, decoders[1].value(types[1], &b)?];
             outcome.first.push(Element { at: place(what, &shape, index as u64), values });
         }
         Ok(outcome)
     }
 }
 
-/// Reads elements as they are stored, or converted to another datatype.
-fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyhow::Result<Vec<u8>> {
+/// Reads elements as they are stored, or converted to another datatype. Returns the file with their data of
+/// variable length, too.
+fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyhow::Result<(Vec<u8>, File)> {
     let size = match &datatype {
         Some(datatype) => usize::try_from(datatype.size(dataset.file().store().widths())).ok(),
         None => Some(dataset.element_size()),
@@ -157,12 +159,12 @@ fn read(dataset: &Dataset, what: &Selection, datatype: Option<Datatype>) -> anyh
     let mut bytes = vec![0; len.context("a block larger than the address space")?];
     // Threads share the blocks, so each read uses one thread.
     let options = ReadOptions::default().threads(NonZeroUsize::MIN).datatype(datatype);
-    dataset.read_with(what, &mut Destination::contiguous(&mut bytes), &options)?;
-    Ok(bytes)
+    let heap = dataset.read_with_heap(None, what, &mut Destination::contiguous(&mut bytes), &options)?;
+    Ok((bytes, heap))
 }
 
 fn floats(dataset: &Dataset, what: &Selection, count: usize) -> anyhow::Result<Vec<f64>> {
-    let bytes = read(dataset, what, Some(f64::datatype()))?;
+    let (bytes, _) = read(dataset, what, Some(f64::datatype()))?;
     let values = bytes.chunks_exact(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap_or_default()));
     let values: Vec<f64> = values.collect();
     debug_assert_eq!(values.len(), count, "every element must be converted");

@@ -60,14 +60,15 @@ fn outside() -> Error {
     RequestError::Argument { what: "datatype".to_owned(), why: "a member is outside of its compound" }.into()
 }
 
-/// Copies the strings and sequences that `elements` of a file refer to, and makes `elements` refer to the
-/// copies.
+/// Copies the strings and sequences that `elements` of the file `from` refer to, and makes `elements` refer to
+/// the copies in the file `to`.
 pub(in crate::object) fn of_variable_parts(
-    file: &File,
+    to: &File,
+    from: &File,
     datatype: &Datatype,
     elements: &mut Vec<u8>,
 ) -> Result<()> {
-    Copy::new(file, CopyOptions::default()).translate(file, datatype, elements)
+    Copy::new(to, CopyOptions::default()).translate(from, datatype, elements)
 }
 
 impl Copy<'_> {

@@ -9,6 +9,7 @@ use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
 
+use super::vds::read::Start;
 use super::{RAW_DATA, State, grid};
 use crate::engine::{
     ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
@@ -43,11 +44,15 @@ impl Dataset {
 
     /// The elements of `what`, in the stored datatype.
     pub(in crate::object) fn read_bytes(&self, what: &Selection) -> Result<Vec<u8>> {
-        let count = usize::try_from(what.count(&self.shape())?).ok();
-        let len = count.and_then(|count| count.checked_mul(self.element_size()));
-        let mut bytes: Vec<u8> = zeroed(len.unwrap_or(usize::MAX) as u64)?;
+        let mut bytes = self.room_for(what)?;
         self.read_into(what, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Returns as many zeros as the stored elements of `what` have bytes.
+    pub(in crate::object) fn room_for(&self, what: &Selection) -> Result<Vec<u8>> {
+        let count = what.count(&self.shape())?;
+        zeroed(count.saturating_mul(self.element_size() as u64))
     }
 
     /// Reads the elements of `what` into any destination, converted to the datatype that `options` ask for.
@@ -87,7 +92,7 @@ impl Dataset {
         self.read_as(Some(shape), what, dst, options)
     }
 
-    fn read_as(
+    pub(super) fn read_as(
         &self,
         shape: Option<&[u64]>,
         what: &Selection,
@@ -95,7 +100,7 @@ impl Dataset {
         options: &ReadOptions,
     ) -> Result<()> {
         if self.has_sources()? {
-            let read = self.read_sources(shape, &mut [(what, dst)], options, None);
+            let read = self.read_sources(shape, &mut [(what, dst)], options, Start::First(None));
             return read.map_err(|error| error.at(self.path()));
         }
         self.reading_again(shape, |reading| reading.read(what, dst, options))
@@ -143,7 +148,7 @@ impl Dataset {
         options: &ReadOptions,
     ) -> Result<()> {
         if self.has_sources()? {
-            let read = self.read_sources(shape, reads, options, None);
+            let read = self.read_sources(shape, reads, options, Start::First(None));
             return read.map_err(|error| error.at(self.path()));
         }
         self.reading_again(shape, |reading| reading.read_many(reads, options))

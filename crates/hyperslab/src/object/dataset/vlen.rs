@@ -217,7 +217,7 @@ impl Dataset {
                 continue;
             }
             let mut own = fill.repeat(shared.len());
-            copy::of_variable_parts(self.file(), &array.datatype, &mut own)?;
+            copy::of_variable_parts(self.file(), self.file(), &array.datatype, &mut own)?;
             shared
                 .iter_mut()
                 .zip(own.chunks_exact(fill.len()))

@@ -53,7 +53,10 @@ pub trait Element: Sized + Send + Sync + 'static {
     fn read(dataset: &Dataset, what: &Selection) -> Result<Vec<Self>> {
         // The lock keeps the data of the stored ids in the file meanwhile.
         let _kept = dataset.file().reading_vlen();
-        Self::decode(dataset.file(), &dataset.datatype(), &dataset.read_bytes(what)?)
+        let mut stored = dataset.room_for(what)?;
+        let mut destination = Destination::contiguous(&mut stored);
+        let file = dataset.read_with_heap(None, what, &mut destination, &ReadOptions::default())?;
+        Self::decode(&file, &dataset.datatype(), &stored)
     }
 
     /// Writes the elements of `what`, in row-major order.

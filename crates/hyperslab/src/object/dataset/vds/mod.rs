@@ -1,7 +1,8 @@
 //! Virtual datasets: their elements are those of other datasets (spec III.F).
 
+mod heap;
 mod names;
-mod read;
+pub(super) mod read;
 pub(in crate::object) mod sources;
 mod view;
 mod write;

@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 use super::super::State;
 use super::sources::named;
 use super::view::{Part, View, own_source};
-use crate::engine::{Destination, ReadOptions, Reading, Storage, StoredArray, each_number, threads};
+use crate::engine::{Destination, Fill, ReadOptions, Reading, Storage, StoredArray, each_number, threads};
 use crate::error::{Error, RequestError, Result};
-use crate::object::Dataset;
+use crate::object::{Dataset, File, copy};
 use crate::select::{Dim, Mapping, Piece, Place, Points, Selection, are_disjoint};
 use crate::types::Conversion;
 
@@ -23,6 +23,17 @@ pub(in crate::object) struct Chain<'a> {
     up: Option<&'a Chain<'a>>,
     file: u32,
     header: Addr,
+    /// The file that gets copies of data of variable length. Without one, elements keep their ids.
+    pub(super) heap: Option<&'a File>,
+}
+
+/// What reads a virtual dataset.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::object) enum Start<'a> {
+    /// The caller, who may give a file for data of variable length.
+    First(Option<&'a File>),
+    /// Another virtual dataset, of which this one is a source.
+    Source(&'a Chain<'a>),
 }
 
 impl Chain<'_> {
@@ -60,13 +71,17 @@ impl Dataset {
         shape: Option<&[u64]>,
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
-        up: Option<&Chain<'_>>,
+        start: Start<'_>,
     ) -> Result<()> {
         let me = (self.store().number(), self.address());
+        let (up, heap) = match start {
+            Start::First(heap) => (None, heap),
+            Start::Source(chain) => (Some(chain), chain.heap),
+        };
         if up.is_some_and(|up| up.contains(me.0, me.1) || up.depth() >= DEPTH_LIMIT) {
             return Err(own_source());
         }
-        let chain = Chain { up, file: me.0, header: me.1 };
+        let chain = Chain { up, file: me.0, header: me.1, heap };
         let view = self.view()?;
         if shape.is_some_and(|shape| *shape != view.shape) {
             return Err(RequestError::Reshaped.into());
@@ -101,7 +116,7 @@ impl Dataset {
         let total = what.count(&view.shape)?;
         for (part, source) in touched.iter().zip(sources) {
             let Some(source) = source else { continue };
-            self.check_variable(&source)?;
+            self.check_variable(&source, chain)?;
             let extent = source.shape();
             let mapping = Mapping::new(&part.target, &part.source, &extent, part.slices);
             let mapping = mapping.map_err(|error| named(error.into(), &part.file, &part.dataset))?;
@@ -112,7 +127,7 @@ impl Dataset {
                     planned = 0;
                     // More boxes follow, so the elements without a source are not known yet.
                     if !is_filled {
-                        self.fill(&state, view, what, dst, &options)?;
+                        self.fill(&state, view, what, dst, &options, chain)?;
                         is_filled = true;
                     }
                     let done: Vec<Work> = work
@@ -136,7 +151,7 @@ impl Dataset {
         let boxes: Vec<&[Dim]> =
             work.iter().flat_map(|work| &work.pieces).map(|piece| &piece.place.result[..]).collect();
         if !is_filled && (given != total || !are_disjoint(&boxes)) {
-            self.fill(&state, view, what, dst, &options)?;
+            self.fill(&state, view, what, dst, &options, chain)?;
         }
         run(work, &shape, size, dst, &options, chain)
     }
@@ -162,14 +177,19 @@ impl Dataset {
         what: &Selection,
         dst: &mut Destination<'_>,
         options: &ReadOptions,
+        chain: &Chain<'_>,
     ) -> Result<()> {
         let array = self.array()?;
+        let mut fill = array.fill.clone();
+        if let (Some(heap), Fill::Value(value)) = (chain.heap, &mut fill) {
+            copy::of_variable_parts(heap, self.file(), &state.datatype, value)?;
+        }
         let empty = StoredArray {
             header: array.header,
             shape: view.shape.clone(),
             datatype: Arc::clone(&state.datatype),
             element_size: array.element_size,
-            fill: array.fill.clone(),
+            fill,
             may_skip_fill: array.may_skip_fill,
             storage: Storage::Contiguous(None),
         };
@@ -178,9 +198,16 @@ impl Dataset {
     }
 
     /// Elements of variable length are ids in the file of the source, which mean nothing in this file.
-    fn check_variable(&self, source: &Self) -> Result<()> {
-        if source.datatype().has_variable_parts() && !source.file().is_same(self.file()) {
-            let what = "data of variable length of another file in a virtual dataset";
+    fn check_variable(&self, source: &Self, chain: &Chain<'_>) -> Result<()> {
+        if !source.datatype().has_variable_parts() {
+            return Ok(());
+        }
+        let is_understood = match chain.heap {
+            Some(heap) => source.store().widths() == heap.store().widths(),
+            None => source.file().is_same(self.file()),
+        };
+        if !is_understood {
+            let what = "data of variable length of another file in this read of a virtual dataset";
             return Err(Error::unsupported(what, "III.F"));
         }
         Ok(())
@@ -197,7 +224,7 @@ impl Dataset {
     ) -> Result<()> {
         let what = Selection::Points(points.clone());
         let state = self.state()?;
-        self.fill(&state, view, &what, dst, options)?;
+        self.fill(&state, view, &what, dst, options, chain)?;
         let mut by_part: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
         for (coord, position) in points.iter().zip(0_u64..) {
             if let Some((part, at)) = view.find(coord) {
@@ -207,7 +234,7 @@ impl Dataset {
         for (number, found) in by_part {
             let part = &view.parts[number];
             let Some(source) = self.source(&part.file, &part.dataset)? else { continue };
-            self.check_variable(&source)?;
+            self.check_variable(&source, chain)?;
             let what = points_of(part, &source, found.iter().map(|(at, _)| *at))?;
             let mut elements = vec![0; found.len() * size];
             let mut to = Destination::contiguous(&mut elements);
@@ -227,7 +254,10 @@ impl Dataset {
         chain: &Chain<'_>,
     ) -> Result<()> {
         if self.has_sources()? {
-            return self.read_sources(None, reads, options, Some(chain));
+            return self.read_sources(None, reads, options, Start::Source(chain));
+        }
+        if let Some(heap) = chain.heap {
+            return reads.iter_mut().try_for_each(|(what, dst)| self.read_copies(what, dst, options, heap));
         }
         match reads {
             [(what, dst)] => self.read_with(*what, dst, options),
