@@ -44,8 +44,8 @@ IMPORTED = set("atexit cfg codecs defs gc getLogger logger namedtuple np phil pl
 NOTES = {
     "AttributeManager": "the same; `rename` renames an attribute",
     "File": "the same keywords; those of libhdf5's caches and buffers have no effect",
-    "H5PYConfig.bool_names": "the default only",
-    "H5PYConfig.complex_names": "the default only",
+    "H5PYConfig.bool_names": "the default only; other names are refused",
+    "H5PYConfig.complex_names": "the default only; other names are refused",
     "HLObject.name": "the path by which the object was reached, also after `move`; None after `del`",
     "Group.create_dataset": "the same keywords; `chunks=True` chooses larger chunks; more filters (`compression=`)",
     "Group.create_group": "`track_times=True` is refused",
@@ -64,7 +64,6 @@ NOTES = {
     "h5d": "`create` refuses mappings whose blocks are no grid; chunks are counted without looking at a selection",
     "h5p": "settings of caches and buffers are kept and shown, without effect",
     "h5r": "`create` with no element of a scalar dataset refers to the element",
-    "h5s": "selections that are no regular hyperslab are lists of points",
 }
 
 

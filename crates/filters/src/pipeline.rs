@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::blosc::Blosc;
 use crate::convert::{Converting, hand};
 use crate::error::{FilterError, Result};
-use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer};
+use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer, expansion_bound};
 use crate::gather::{Gather, Rows, Target, Walk};
 use crate::planes::Planes;
 use crate::registry::{Parameters, Registry, registered_name};
@@ -319,11 +319,20 @@ impl Pipeline {
                 len = kept?;
                 continue;
             }
-            let mut room = dst.len();
+            // The bounds of many filters multiply. So the first try has room for one that cannot compress.
+            let (mut room, mut most) = (expansion_bound(dst.len()), dst.len());
             for (_, stage) in earlier {
-                room = stage.filter()?.decode_bound(room);
+                most = stage.filter()?.decode_bound(most);
+                room = room.saturating_add(4096);
             }
-            len = filter.decode_into(src, buffer(spare, room), scratch)?;
+            let most = most.min(dst.len().saturating_mul(MOST_EXPANSION).saturating_add(1 << 20));
+            len = loop {
+                let decoded = filter.decode_into(src, buffer(spare, room.min(most)), scratch);
+                match decoded {
+                    Err(FilterError::Length { .. }) if room < most => room = room.saturating_mul(2),
+                    decoded => break decoded?,
+                }
+            };
             place = Place::Buffer(number);
         }
         self.check_length(0, dst.len(), len)?;
@@ -364,6 +373,9 @@ impl Pipeline {
         Err(FilterError::Length { filter, expected: expected as u64, found: found as u64 })
     }
 }
+
+/// The most times that the results between filters may be longer than the chunk.
+const MOST_EXPANSION: usize = 16;
 
 /// The location of the bytes that are the next filter's input.
 #[derive(Debug, Clone, Copy)]

@@ -239,11 +239,27 @@ pub enum RequestError {
         /// The path, or the missing part of it.
         name: String,
     },
+    /// The object of this handle was deleted. Another object may have its name since then.
+    #[error("the object {name:?} was deleted since it was opened")]
+    Deleted {
+        /// The path of the object.
+        name: String,
+    },
     /// The file that an external link names does not exist in any of the searched places.
     #[error("no file {name:?}, the target of an external link")]
     NoSuchFile {
         /// The name in the link.
         name: String,
+    },
+    /// The file that an external link names exists and cannot be opened.
+    #[error("unable to open the file {name:?} of the external link {link:?}: {why}")]
+    UnopenedFile {
+        /// The path of the link.
+        link: String,
+        /// The name of the file in the link.
+        name: String,
+        /// The reason.
+        why: String,
     },
     /// The link is of a type that a program defined. Only that program can follow it.
     #[error("unable to find link class: {name:?} is a user-defined link of type {kind}")]

@@ -43,6 +43,12 @@ pub struct PerProcess<T> {
     child: OnceLock<Box<Self>>,
 }
 
+impl<T: Default> Default for PerProcess<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
 impl<T> PerProcess<T> {
     /// Creates the value of this process.
     pub fn new(value: T) -> Self {

@@ -27,7 +27,7 @@ fn unit() -> Attribute {
 }
 
 fn is_gone<T>(result: Result<T>) -> bool {
-    matches!(result.err().as_ref().map(Error::root), Some(Error::Request(RequestError::NoSuchObject { .. })))
+    matches!(result.err().as_ref().map(Error::root), Some(Error::Request(RequestError::Deleted { .. })))
 }
 
 /// Asserts that every call on the dataset is refused because the dataset is deleted.

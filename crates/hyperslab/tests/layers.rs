@@ -77,6 +77,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/python/src/arrow/capsule.rs",
     "crates/python/src/string_dtype.rs",
     "crates/python/src/buffer.rs",
+    "crates/python/src/gil.rs",
     "crates/testkit/src/allocator.rs",
 ];
 

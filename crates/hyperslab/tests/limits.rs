@@ -303,8 +303,10 @@ fn a_node_twice_in_the_btree2_of_chunks_is_an_error() {
     let (root, shape) = header.root(Widths::EIGHT).unwrap();
     let node: BTree2Node = decode(&bytes, position(root), &shape);
     let form = RecordForm::new(header.kind, header.record_size, Widths::EIGHT).unwrap();
-    let record = node.records.get(0).unwrap();
-    let (header, records) = (BTree2Header { root_records: 40, ..header }, vec![record; 40]);
+    let Record::Chunk { chunk, scaled } = node.records.get(0).unwrap() else { panic!() };
+    let record = |n| Record::Chunk { chunk, scaled: vec![n; scaled.len()] };
+    let records: Vec<Record> = (0..40).map(record).collect();
+    let header = BTree2Header { root_records: 40, ..header };
     let children: Vec<ChildPointer> = vec![node.children[0]; 41];
     let (root, shape) = header.root(Widths::EIGHT).map(|(_, shape)| (root, shape)).unwrap();
     encode(&mut bytes, position(addr), &header, &());

@@ -53,7 +53,7 @@ fn deleting_an_object_that_was_never_linked_frees_its_space() {
         let len = file.store().len_bytes();
         file.delete_unlinked().unwrap();
         let error = dataset.hard_links().unwrap_err();
-        assert!(matches!(error.root(), Error::Request(RequestError::NoSuchObject { .. })));
+        assert!(matches!(error.root(), Error::Request(RequestError::Deleted { .. })));
         // A reader might still need the space, so the space is free only after the next commit.
         file.flush().unwrap();
         len

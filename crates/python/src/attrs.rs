@@ -327,6 +327,7 @@ impl AttributeManager {
         let core = &self.state.core;
         let (datatype, committed) = datatype(dtype, &self.state)?;
         let dataspace = dataspace(shape, None);
+        let _storing = core.storing();
         let data = match data {
             None => Vec::new(),
             Some(array) => {

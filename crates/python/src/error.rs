@@ -154,8 +154,10 @@ pub(crate) fn is_missing(error: &Error) -> bool {
         error.root(),
         Error::Request(
             RequestError::NoSuchObject { .. }
+                | RequestError::Deleted { .. }
                 | RequestError::WrongKind { .. }
                 | RequestError::NoSuchFile { .. }
+                | RequestError::UnopenedFile { .. }
                 | RequestError::UserLink { .. }
         )
     )
@@ -181,7 +183,9 @@ pub(crate) fn argument<E: PyTypeInfo>(error: &Error) -> PyErr {
 fn request(error: &RequestError, message: String) -> PyErr {
     match error {
         RequestError::NoSuchObject { .. }
+        | RequestError::Deleted { .. }
         | RequestError::NoSuchFile { .. }
+        | RequestError::UnopenedFile { .. }
         | RequestError::NoSuchAttribute { .. }
         | RequestError::UserLink { .. } => PyKeyError::new_err(message),
         RequestError::TooManyLinks { .. }

@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
+use crate::gil;
+
 /// The driver of a file behind a Python file object.
 #[derive(Debug)]
 pub(crate) struct FileObject {
@@ -22,6 +24,7 @@ pub(crate) struct FileObject {
 impl FileObject {
     /// Returns a driver for `object`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
+        gil::give_up_to_wait();
         Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
     }
 

@@ -25,6 +25,7 @@ mod expr;
 mod file;
 mod fileobj;
 mod filters;
+mod gil;
 mod group;
 mod handles;
 mod ids;
@@ -101,7 +102,7 @@ mod _native {
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,
-        set_threads, stand_in,
+        set_threads, stand_in, track_order,
         table::{
             append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,
             remove_rows, row_count_changed, rows_changed, waiting_rows,
@@ -184,6 +185,20 @@ fn stand_in() {
 /// Whether the package stands in for h5py.
 fn stands_in() -> bool {
     STANDS_IN.load(Ordering::Relaxed)
+}
+
+/// Whether new files, groups and datasets keep the order of their members and attributes.
+static TRACK_ORDER: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether new files, groups and datasets keep the order of their members and attributes. A value
+/// other than None is the new answer.
+#[pyfunction]
+#[pyo3(name = "_track_order")]
+fn track_order(is_on: Option<bool>) -> bool {
+    if let Some(is_on) = is_on {
+        TRACK_ORDER.store(is_on, Ordering::Relaxed);
+    }
+    TRACK_ORDER.load(Ordering::Relaxed)
 }
 
 fn warn_of_threads(py: Python<'_>) -> PyResult<()> {

@@ -56,8 +56,8 @@ pub(crate) struct HLObject {
     pub(crate) state: Opened<Arc<FileState>>,
     /// The object.
     pub(crate) node: Opened<Node>,
-    /// The path that a search of the file found for an object reached by a reference. The search runs once.
-    found: PyOnceLock<Option<String>>,
+    /// The path that a search of the file found for an object reached by a reference.
+    found: PyOnceLock<String>,
     /// Whether the identifier of the object was closed.
     closed: AtomicBool,
     /// Counts this object among the handles of the file.
@@ -117,8 +117,12 @@ impl HLObject {
         if !self.node.path().is_empty() {
             return Ok(Some(self.node.path()));
         }
-        let search = || py.detach(|| self.node.file().path_of(self.node.address())).or_raise();
-        Ok(self.found.get_or_try_init(py, search)?.as_deref())
+        if let Some(found) = self.found.get(py) {
+            return Ok(Some(found));
+        }
+        // An object without a path may be linked later, so only a path that was found is kept.
+        let path = py.detach(|| self.node.file().path_of(self.node.address())).or_raise()?;
+        Ok(path.map(|path| self.found.get_or_init(py, || path).as_str()))
     }
 
     /// Returns the identity of the file and the address of the object in the file. An object that is not open
@@ -128,6 +132,12 @@ impl HLObject {
         let address = if self.node.is_set() { self.node.address().get() } else { object() };
         (self.state.identity(), address)
     }
+}
+
+/// Whether two handles are of the same object. Another object may be at the address of a deleted one.
+pub(crate) fn is_same(one: &HLObject, other: &HLObject) -> bool {
+    let is_deleted = |handle: &HLObject| handle.node.is_set() && handle.node.is_deleted();
+    one.identity() == other.identity() && is_deleted(one) == is_deleted(other)
 }
 
 /// Returns the Python object for a node that was reached from the file of `state`.
@@ -336,11 +346,11 @@ impl HLObject {
     // Takes only objects of a file. For any other operand, pyo3 returns `NotImplemented`, so the other
     // operand compares itself: an array compares its elements.
     fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
-        other.get().identity() == self.identity()
+        is_same(other.get(), self)
     }
 
     fn __ne__(&self, other: &Bound<'_, Self>) -> bool {
-        other.get().identity() != self.identity()
+        !is_same(other.get(), self)
     }
 
     fn __hash__(&self) -> u64 {

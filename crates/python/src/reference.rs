@@ -1,13 +1,13 @@
 //! Object and region references. Only a file can resolve a reference to an object.
 
-use hyperslab::{File, Node, ReferenceTarget};
+use hyperslab::{Error, File, Node, ReferenceTarget};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Reference as StoredReference, ReferenceKind};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, exception};
 use crate::object::hash_of;
 
 /// A reference to an object of a file.
@@ -91,10 +91,20 @@ impl Reference {
         }
     }
 
-    /// Returns the object that the reference refers to in `file`. Raises `ValueError` for a null reference.
+    /// Returns the object that the reference refers to in `file`. Raises `ValueError` for a null reference,
+    /// and `KeyError` if there is no object.
     pub(crate) fn node(&self, py: Python<'_>, file: &File) -> PyResult<Node> {
         let node = py.detach(|| self.target(file)?.map(|target| file.referenced(&target)).transpose());
-        node.or_raise()?.ok_or_else(|| PyValueError::new_err("Invalid HDF5 object reference"))
+        let node = node.map_err(|error| match error.root() {
+            // Nothing says that a reference is stale, except what is now at its address.
+            Error::Format(_) => PyKeyError::new_err(format!(
+                "Unable to open object by token: no object is at the address of the reference, which may be of \
+                 a deleted object or of another file ({})",
+                error.root()
+            )),
+            _ => exception(&error),
+        })?;
+        node.ok_or_else(|| PyValueError::new_err("Invalid HDF5 object reference"))
     }
 }
 

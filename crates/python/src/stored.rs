@@ -1,29 +1,46 @@
 //! NumPy dtypes as datatypes to store: the datatypes of `memory`, and those that h5py marks with metadata.
 
 use hyperslab_format::datatype::{
-    Array, Charset, Compound, Datatype, Enumeration, Member, Opaque, Padding, Reference, ReferenceKind,
-    VariableText,
+    Array, ByteOrder, Charset, Compound, Datatype, Enumeration, Integer, Member, Opaque, Padding, Reference,
+    ReferenceKind, VariableText,
 };
 use numpy::PyArrayDescr;
 use numpy::prelude::*;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyDict, PyInt, PyString, PyType};
 
 use crate::memory::datatype_of;
 use crate::reference::{Reference as ObjectReference, RegionReference};
 
 /// Returns the datatype in which elements of `descr` are stored. `width` is the size of an address, in bytes.
 pub(crate) fn stored_datatype(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
+    Ok(level(descr, width)?.0)
+}
+
+/// Returns the stored datatype, and the size of an element in libhdf5's memory, in bytes. The sizes in NumPy,
+/// in libhdf5's memory and in the file differ for strings, sequences and references.
+fn level(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<(Datatype, usize)> {
     if descr.has_subarray() {
+        let (base, size) = level(&descr.base(), width)?;
+        let count = descr.shape().into_iter().product::<usize>();
         let shape = descr.shape().into_iter().map(u32::try_from).collect::<Result<_, _>>()?;
-        let base = Box::new(stored_datatype(&descr.base(), width)?);
-        return Ok(Datatype::Array(Array { base, shape }));
+        return Ok((Datatype::Array(Array { base: Box::new(base), shape }), size * count));
     }
     if let Some(names) = descr.names() {
-        let size = u32::try_from(descr.itemsize())?;
-        return record(descr, names, size, width);
+        return record(descr, names, width);
     }
+    let datatype = single(descr, width)?;
+    let in_memory = match &datatype {
+        Datatype::Sequence(_) => 16,
+        Datatype::Reference(Reference { kind: ReferenceKind::Region1, .. }) => 12,
+        _ => descr.itemsize(),
+    };
+    Ok((datatype, in_memory))
+}
+
+/// Returns the datatype for a dtype that is neither a record nor a subarray.
+fn single(descr: &Bound<'_, PyArrayDescr>, width: usize) -> PyResult<Datatype> {
     if let Some(values) = mark(descr, "enum")? {
         return enumeration(descr, &values);
     }
@@ -63,37 +80,33 @@ fn mark<'py>(descr: &Bound<'py, PyArrayDescr>, key: &str) -> PyResult<Option<Bou
     Ok(Some(found).filter(|found| !found.is_none()))
 }
 
-/// Returns the compound for a record. Members that are Python objects have their size in the file.
-fn record(
-    descr: &Bound<'_, PyArrayDescr>,
-    names: Vec<String>,
-    size: u32,
-    width: usize,
-) -> PyResult<Datatype> {
+/// Returns the compound for a record, and its size in libhdf5's memory. As in h5py, a member keeps its offset
+/// unless the members before it need the space.
+fn record(descr: &Bound<'_, PyArrayDescr>, names: Vec<String>, width: usize) -> PyResult<(Datatype, usize)> {
     let mut members = Vec::with_capacity(names.len());
     for name in names {
         let (field, offset) = descr.get_field(&name)?;
-        members.push((
-            offset,
-            field.itemsize(),
-            Member { name, offset: 0, datatype: stored_datatype(&field, width)? },
-        ));
+        let (datatype, in_memory) = level(&field, width)?;
+        members.push((offset..offset + field.itemsize(), in_memory, Member { name, offset: 0, datatype }));
     }
-    // An object is a pointer in NumPy, and an id of another size in the file. So the members after it move.
     let mut by_offset: Vec<usize> = (0..members.len()).collect();
-    by_offset.sort_by_key(|&index| members[index].0);
-    let mut moved = 0_i64;
+    by_offset.sort_by_key(|&index| members[index].0.start);
+    // The end of the last member in NumPy and in libhdf5's memory, and the distance that members have moved
+    // from there to the file.
+    let (mut in_numpy, mut end, mut moved) = (0, 0, 0_i64);
     for index in by_offset {
-        let (offset, in_numpy, member) = &mut members[index];
-        member.offset = u32::try_from(i64::try_from(*offset)? + moved)?;
-        let widths = widths(width);
-        moved += i64::try_from(member.datatype.size(widths))? - i64::try_from(*in_numpy)?;
+        let (place, in_memory, member) = &mut members[index];
+        // Members that overlap in NumPy do so in the datatype, which is then refused.
+        let start = if place.start < in_numpy { place.start } else { end.max(place.start) };
+        in_numpy = place.end;
+        member.offset = u32::try_from(i64::try_from(start)? + moved)?;
+        end = start + *in_memory;
+        moved += i64::try_from(member.datatype.size(widths(width)))? - i64::try_from(*in_memory)?;
     }
-    let size = u32::try_from(i64::from(size) + moved)?;
-    Ok(Datatype::Compound(Compound {
-        size,
-        members: members.into_iter().map(|(_, _, member)| member).collect(),
-    }))
+    let in_memory = end.max(descr.itemsize());
+    let size = u32::try_from(i64::try_from(in_memory)? + moved)?;
+    let members = members.into_iter().map(|(_, _, member)| member).collect();
+    Ok((Datatype::Compound(Compound { size, members }), in_memory))
 }
 
 fn widths(width: usize) -> hyperslab_format::Widths {
@@ -105,22 +118,27 @@ fn widths(width: usize) -> hyperslab_format::Widths {
 fn enumeration(descr: &Bound<'_, PyArrayDescr>, values: &Bound<'_, PyAny>) -> PyResult<Datatype> {
     let py = descr.py();
     let plain = PyArrayDescr::new(py, descr.getattr("str")?)?;
-    let base = datatype_of(&plain).ok_or_else(|| no_equivalent(descr))?;
+    let Some(Datatype::Integer(base)) = datatype_of(&plain) else { return Err(no_equivalent(descr)) };
     let mut members = Vec::new();
     for (name, value) in values.cast::<PyDict>()? {
-        let element = plain.getattr("type")?.call1((value,))?.call_method1("astype", (&plain,))?;
-        let bytes = element.call_method0("tobytes")?;
-        members.push((
-            name.cast::<PyString>()?.to_cow()?.into_owned(),
-            bytes.cast::<PyBytes>()?.as_bytes().to_vec(),
-        ));
+        members.push((name.cast::<PyString>()?.to_cow()?.into_owned(), member_bytes(&value, &base)?));
     }
-    Ok(Datatype::Enumeration(Enumeration { base: Box::new(base), members }))
+    Ok(Datatype::Enumeration(Enumeration { base: Box::new(Datatype::Integer(base)), members }))
+}
+
+/// Returns the stored bytes of a value of an enumeration. Raises `OverflowError` if it does not fit.
+fn member_bytes(value: &Bound<'_, PyAny>, base: &Integer) -> PyResult<Vec<u8>> {
+    let py = value.py();
+    let order = if base.order == ByteOrder::Big { "big" } else { "little" };
+    let keywords = PyDict::new(py);
+    keywords.set_item("signed", base.signed)?;
+    let value = py.get_type::<PyInt>().call1((value,))?;
+    value.call_method("to_bytes", (base.size, order), Some(&keywords))?.extract()
 }
 
 /// Returns the datatype in which h5py stores `numpy.bool`.
 fn boolean() -> Datatype {
-    let base = hyperslab_format::datatype::Integer::little(1, true);
+    let base = Integer::little(1, true);
     Datatype::Enumeration(Enumeration {
         base: Box::new(Datatype::Integer(base)),
         members: vec![("FALSE".into(), vec![0]), ("TRUE".into(), vec![1])],

@@ -46,7 +46,7 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
         return write(py, dataset, &request, &element, memory);
     }
     if let Some(array) = plain::array(value)
-        && dataset.translation(py)?.recipe.is_none()
+        && takes_numbers(dataset, array)?
         && let Some(request) = Request::plain(key, &dataset.core.shape())?
         && array.shape() == &request.shape[..]
         && let Some(memory) = memory(dataset, array)?
@@ -54,6 +54,15 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
         return write(py, dataset, &request, buffer::bytes(array)?, memory);
     }
     py.import("hyperslab._write")?.getattr("set_item")?.call1((slf, key, value)).map(drop)
+}
+
+/// Whether the engine converts an array of numbers to the elements of a dataset. Booleans, enumerations and
+/// records have rules of their own in `hyperslab._write`, unless the array has their dtype.
+fn takes_numbers(dataset: &Dataset, array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+    let translation = dataset.translation(array.py())?;
+    let are_numbers =
+        matches!(&*dataset.core.datatype(), StoredDatatype::Integer(_) | StoredDatatype::Float(_));
+    Ok(translation.recipe.is_none() && (are_numbers || holds(array, translation.descr.bind(array.py()))))
 }
 
 /// Writes `array` to the selection `key` of a dataset of the shape `extent`.
@@ -82,6 +91,7 @@ pub(crate) fn write_array(
         )));
     }
     if translation.recipe.is_some() {
+        let _storing = dataset.core.file().storing();
         let bytes = objects_write::elements(&dataset.state.core, translation, array)?;
         return write(py, dataset, &request, &bytes, translation.memory.clone());
     }

@@ -104,3 +104,13 @@ def test_what_is_not_a_table_and_unknown_columns_are_errors(path):
         hs.dask.read_table(path, "t", where="temp >")
     empty = hs.dask.read_table(path, "empty").compute()
     assert len(empty) == 0 and empty.dtypes.tolist() == expected().dtypes.tolist()
+
+
+def test_a_table_that_was_changed_has_another_name(tmp_path):
+    with hs.File(tmp_path / "t.h5", "w") as file:
+        file["t"] = records()
+    first = hs.dask.read_table(tmp_path / "t.h5", "t")
+    assert hs.dask.read_table(tmp_path / "t.h5", "t")._name == first._name
+    with hs.File(tmp_path / "t.h5", "r+") as file:
+        file["t"][0] = records()[1]
+    assert hs.dask.read_table(tmp_path / "t.h5", "t")._name != first._name

@@ -101,20 +101,26 @@ def lookup3(data):
 
 
 @pytest.mark.damages
-def test_free_space_that_is_in_use_is_refused(tmp_path):
+@pytest.mark.parametrize("skip", [0, 4000])
+def test_free_space_that_is_in_use_is_refused(tmp_path, skip):
+    """With `skip`, a shorter extent that begins inside the one in use is nearer to the free section."""
     path = tmp_path / "f.h5"
-    with h5py.File(path, "w", fs_strategy="fsm", fs_persist=True) as f:
+    with h5py.File(path, "w", libver=("earliest", "v110"), fs_strategy="fsm", fs_persist=True) as f:
         f["x"] = np.arange(1000)
         f["y"] = np.arange(1000)
-        offset = f["y"].id.get_offset()
+        f["z"] = np.arange(2)
+        offset, other = f["y"].id.get_offset(), f["z"].id.get_offset()
         del f["x"]
     image = bytearray(path.read_bytes())
     size = (8000).to_bytes(8, "little")
     (at,) = (n for n in range(len(image)) if image[n : n + 4] == b"FSSE" and image[n + 14 : n + 22] == size)
     # The one section: prefix (13), count (1), size (8), offset (8), type (1), checksum.
     assert lookup3(image[at : at + 31]) == int.from_bytes(image[at + 31 : at + 35], "little")
-    image[at + 22 : at + 30] = offset.to_bytes(8, "little")
+    image[at + 14 : at + 30] = (8000 - skip).to_bytes(8, "little") + (offset + skip).to_bytes(8, "little")
     image[at + 31 : at + 35] = lookup3(image[at : at + 31]).to_bytes(4, "little")
+    if skip:
+        known = image.find(other.to_bytes(8, "little"))
+        image[known : known + 8] = (offset + 16).to_bytes(8, "little")
     path.write_bytes(image)
     with pytest.raises(OSError, match="Section Offset"):
         hs.File(path, "r+")

@@ -151,3 +151,20 @@ def test_an_object_that_is_not_a_file_is_refused():
 def test_h5py_reads_the_same_bytes(image):
     with h5py.File(io.BytesIO(image), "r") as f:
         check(f)
+
+
+def test_threads_that_change_and_look_at_a_file_object_do_not_wait_for_each_other():
+    with hs.File(io.BytesIO(), "w") as f:
+        d = f.create_dataset("d", (10,), "f4")
+
+        def change():
+            for number in range(300):
+                d.attrs["a"] = number
+                if number % 5 == 0:
+                    f.flush()
+
+        thread = threading.Thread(target=change, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            assert d.shape == (10,) and d.size == 10
+        assert d.attrs["a"] == 299

@@ -1,11 +1,13 @@
 """Subclasses, pickles, the bytes of files, and keywords that have no effect."""
 
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
 import warnings
 
+import dask.base
 import h5py
 import hyperslab as hs
 import numpy as np
@@ -334,3 +336,30 @@ def test_members_are_removed_until_nothing_is_left():
             assert [mapping.popitem()[0], mapping.popitem()[0]] == ["a", "b"]
             with pytest.raises(KeyError, match="nothing is left"):
                 mapping.popitem()
+
+
+def token(path, open_file=hs.File, mode="r", name="g/x"):
+    with open_file(path, mode) as file:
+        return dask.base.tokenize(file[name])
+
+
+def test_dask_names_a_dataset_anew_when_its_file_was_changed(path):
+    first = token(path)
+    assert token(path) == first and token(path, name="g/t") != first
+    # Two changes may be closer to each other than the clock of the file system is exact.
+    before = path.stat()
+    with h5py.File(path, "r+") as file:
+        file["g/x"][0, 0] = 100
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert token(path) != first
+
+
+def test_dask_names_a_dataset_anew_that_can_change_while_it_is_open(path, tmp_path):
+    assert token(path, mode="r+") != token(path, mode="r+")
+    layout = hs.VirtualLayout((3, 4), VALUES.dtype)
+    layout[...] = hs.VirtualSource(path, "g/x", (3, 4))
+    with hs.File(tmp_path / "v.h5", "w") as file:
+        file.create_virtual_dataset("x", layout)
+    assert token(tmp_path / "v.h5", name="x") != token(tmp_path / "v.h5", name="x")
+    with hs.File.from_bytes(path.read_bytes()) as file:
+        assert dask.base.tokenize(file["g/x"]) != dask.base.tokenize(file["g/x"])

@@ -1,9 +1,11 @@
 """Kills a program that writes with the package, again and again. No flushed data are lost."""
 
+import contextlib
 import os
 import random
 import subprocess
 import sys
+import threading
 import time
 
 import h5py
@@ -19,6 +21,7 @@ ROWS = 20
 
 WRITER = """
 import sys
+import threading
 import numpy as np
 import hyperslab as hs
 
@@ -94,3 +97,57 @@ def test_a_killed_writer_loses_no_flushed_data(tmp_path, libver):
             assert last_step(f) == found
     assert found >= KILLS
     CHECKS.said.append(f"killed writers ({libver}): {KILLS} kills, {found} steps")
+
+
+@pytest.mark.parametrize("keywords", [{}, {"chunks": (100,)}, {"chunks": (100,), "maxshape": (None,)}], ids=str)
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_strings_written_over_flushed_ones_survive_a_kill_and_a_roll_back(tmp_path, keywords, libver):
+    path, old, new = tmp_path / "f.h5", ["old" * 300] * 500, ["7" * 700] * 500
+    with hs.File(path, "w", libver=libver) as f:
+        f.create_dataset("d", data=old, dtype=hs.string_dtype(), **keywords)
+    child = os.fork()
+    if child == 0:
+        f = hs.File(path, "r+")
+        f["d"][...] = new
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    with hs.File(path, "r+") as f:
+        assert f["d"].asstr()[:].tolist() == old
+        with pytest.raises(KeyError), f.transaction():
+            f["d"][...] = new
+            f["d"][5] = "another"
+            raise KeyError
+        f["x"] = np.full(2_000_000, 1, "u1")
+        assert f["d"].asstr()[:].tolist() == old
+        f["d"][7] = "new"
+        f["d"][9] = "newer"
+    old[7], old[9] = "new", "newer"
+    with h5py.File(path) as f:
+        assert f["d"].asstr()[:].tolist() == old
+
+
+def test_strings_of_one_thread_survive_roll_backs_of_another(tmp_path):
+    path, done = tmp_path / "f.h5", threading.Event()
+    with hs.File(path, "w") as f:
+        d = f.create_dataset("d", data=["old" * 300] * 200, dtype=hs.string_dtype())
+
+        def roll_back():
+            number = 0
+            while not done.is_set():
+                with contextlib.suppress(KeyError), f.transaction():
+                    f.create_dataset(f"x{number}", data=np.full(60_000, 7, "u1"))
+                    number += 1
+                    raise KeyError
+
+        thread = threading.Thread(target=roll_back)
+        thread.start()
+        try:
+            for number in range(60):
+                d[:] = [f"{number % 10}" * 700] * 200
+                d.attrs["text"] = [f"{number}" * 50] * 3
+                assert len(set(d.asstr()[:].tolist())) == 1
+        finally:
+            done.set()
+            thread.join()
+    with h5py.File(path) as f:
+        assert len(set(f["d"].asstr()[:].tolist())) == 1 and len(set(f["d"].attrs.get("text", ["-"]))) == 1

@@ -1,8 +1,12 @@
 """The low-level API, against h5py's: the same calls give the same results and the same files."""
 
+import functools
 import importlib
+import os
 import subprocess
 import sys
+import warnings
+from pathlib import Path
 
 import h5py
 import hyperslab as hs
@@ -273,6 +277,77 @@ def test_a_program_runs_with_hyperslab_in_the_place_of_h5py(tmp_path):
     ]
 
 
+def test_a_text_runs_with_hyperslab_in_the_place_of_h5py(tmp_path):
+    text = "import sys, h5py\nprint(h5py.h5d.__name__, sys.argv, __name__, repr(sys.path[0]))"
+    run = functools.partial(subprocess.run, capture_output=True, text=True, cwd=tmp_path)
+    command = [sys.executable, "-m", "hyperslab.as_h5py"]
+    for way, given in ((["-c", text], None), (["-"], text)):
+        done = run([*command, *way, "one"], input=given)
+        assert done.stdout.split() == ["hyperslab.low.h5d", f"['{way[0]}',", "'one']", "__main__", "''"], done.stderr
+
+
+def test_the_import_system_finds_the_stand_in(tmp_path):
+    text = """
+import hyperslab.as_h5py, h5py, importlib.util, importlib.resources, importlib
+for name in ("h5py", "h5py.h5d", "h5py._hl", "h5py._hl.files"):
+    assert importlib.util.find_spec(name).loader is not None, name
+assert importlib.util.find_spec("h5py.nothing") is None
+assert h5py.__spec__.name == "h5py" and importlib.resources.files("h5py").is_dir()
+assert importlib.reload(h5py) is h5py and h5py.File is hyperslab.File
+from xarray.core.utils import module_available
+print(module_available("h5py"))
+"""
+    assert program(text, tmp_path)[0] == "True", program(text, tmp_path)[1]
+
+
+@pytest.mark.parametrize("other", [True, False], ids=["with h5py", "without h5py"])
+def test_the_stand_in_gives_way_where_there_is_no_hyperslab(tmp_path, other):
+    """The Python of another environment inherits PYTHONPATH."""
+    if other:
+        (tmp_path / "h5py").mkdir()
+        (tmp_path / "h5py" / "__init__.py").write_text("from . import part\nname = part.__name__")
+        (tmp_path / "h5py" / "part.py").touch()
+    paths = [str(as_h5py_folder()), *([str(tmp_path)] if other else [])]
+    command = [sys.executable, "-S", "-c", "import h5py, h5py.part; print(h5py.name, h5py.__file__)"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    if other:
+        assert done.stdout.split() == ["h5py.part", str(tmp_path / "h5py" / "__init__.py")], done.stderr
+    else:
+        assert "ModuleNotFoundError: No module named 'h5py'" in done.stderr
+
+
+def as_h5py_folder():
+    return Path(low.__file__).parent / "stand_in"
+
+
+def test_a_process_that_is_forked_has_the_lock_as_often_as_its_parent(tmp_path):
+    text = """
+import os, threading, hyperslab.low._objects as objects
+lock, found = objects.phil, []
+with lock, lock:
+    child = os.fork()
+    other = threading.Thread(target=lambda: found.append(lock.acquire(False)))
+    other.start()
+    other.join()
+other = threading.Thread(target=lambda: found.append(lock.acquire(False)))
+other.start()
+other.join()
+assert found == [False, True], found
+if child:
+    print(os.waitpid(child, 0)[1])
+"""
+    said, errors = program(text, tmp_path)
+    assert said == "0", errors
+
+
+def test_the_names_of_the_package_are_listed():
+    names = set(dir(hs))
+    assert {"File", "h5d", "h5f", "version", "pandas", "dask", "filters", "register_driver"} <= names
+    assert set(hs.__all__) <= names and "_selector" not in names
+    assert repr(hs.MultiBlockSlice(1, 3, None, 2)) == repr(h5py.MultiBlockSlice(1, 3, None, 2))
+
+
 def test_standing_in_for_an_h5py_that_is_imported_is_an_error(tmp_path):
     _, errors = program("import h5py\nimport hyperslab.as_h5py", tmp_path)
     assert "ImportError: h5py is already imported" in errors
@@ -323,61 +398,44 @@ def test_programs_set_attributes_of_their_own_on_objects():
             assert found.note == "mine" and not hasattr(file["x"], "note")
 
 
-def outcome(m, call):
-    """Returns the result of a call with a small file, or the class of its exception."""
-    with m.File.in_memory() as file:
-        file.create_group("g")
-        file["x"] = np.arange(10.0)
-        file.create_dataset("c", data=np.arange(20).reshape(4, 5), chunks=(2, 2), maxshape=(None, 5))
-        try:
-            return repr(call(m, file))
-        except Exception as error:
-            return type(error).__name__
+def test_each_library_decodes_datatypes_of_the_other():
+    for dtype in (np.dtype("<i4"), np.dtype([("a", ">f8"), ("b", "S5"), ("c", "i2", (3,))]), h5py.enum_dtype({"A": 3})):
+        ours, theirs = (m.h5t.py_create(dtype, logical=True) for m in (hs, h5py))
+        assert h5py.h5t.decode(ours.encode()) == theirs and hs.h5t.decode(theirs.encode()) == ours
+        # As written before the encoding had the bytes of libhdf5.
+        assert hs.h5t.decode(ours.encode()[2:]) == ours
 
 
-CALLS = {
-    "maximum extent": lambda m, f: f["c"].id.get_space().get_simple_extent_dims(True),
-    "space status": lambda m, f: (f["x"].id.get_space_status(), f["c"].id.get_space_status()),
-    "no group": lambda m, f: m.h5g.open(f.id, b"nope"),
-    "no dataset": lambda m, f: m.h5d.open(f.id, b"g"),
-    "no attribute": lambda m, f: m.h5a.open(f.id, b"nope"),
-    "kind and name": lambda m, f: (m.h5i.get_type(f["x"].id), m.h5i.get_name(f["x"].id)),
-    "strings and sequences": lambda m, f: [
-        m.h5t.py_create(kind, logical=True).get_size() for kind in (m.string_dtype(), m.vlen_dtype("i4"), m.ref_dtype)
-    ],
-    "no dtype": lambda m, f: m.h5t.py_create(np.dtype("U5")),
-    "bounds": lambda m, f: m.h5s.create_simple((3, 4)).get_select_bounds(),
-    "points of a scalar and of nothing": lambda m, f: [
-        m.h5s.create(kind).get_simple_extent_npoints() for kind in (m.h5s.SCALAR, m.h5s.NULL)
-    ],
-    "members": lambda m, f: (sorted(f.id), len(f.id), b"x" in f.id, f.id.get_num_objs()),
-    "value of a hard link": lambda m, f: f.id.links.get_val(b"x"),
-    "no link": lambda m, f: f.id.links.get_info(b"nope"),
-    "no chunks": lambda m, f: m.h5p.create(m.h5p.DATASET_CREATE).get_chunk(),
-    "no class": lambda m, f: m.h5p.create("nope"),
-    "filters": lambda m, f: (m.h5z.filter_avail(1), m.h5z.get_filter_info(1), m.h5z.filter_avail(399)),
-    "no filter": lambda m, f: m.h5z.get_filter_info(399),
-    "references": lambda m, f: (
-        m.h5r.get_name(f["x"].ref, f.id),
-        m.h5r.get_obj_type(f["x"].ref, f.id),
-        m.h5r.dereference(f["x"].ref, f.id) == f["x"].id,
-    ),
-    "cache of chunks": lambda m, f: f["x"].id.get_access_plist().get_chunk_cache(),
-    "visits": lambda m, f: (
-        m.h5o.visit(f.id, lambda name: name if name == b"g" else None),
-        f.id.links.visit(lambda name: name if name == b"x" else None),
-        m.h5g.iterate(f.id, lambda name: name if name == b"x" else None),
-    ),
-    "a member beyond the end": lambda m, f: m.h5t.create(m.h5t.COMPOUND, 8).insert(b"a", 6, m.h5t.STD_I32LE),
-    "a locked datatype": lambda m, f: m.h5t.STD_I32LE.set_size(8),
-    "no file": lambda m, f: m.h5f.open(b"/nope.h5"),
-    "no file to look at": lambda m, f: m.h5f.is_hdf5(b"/nope.h5"),
-    "numbers of an enumeration": lambda m, f: f.create_dataset(
-        "e", data=np.array([0, 1]), dtype=m.enum_dtype({"A": 0, "B": 1}, "i1")
-    )[:].tolist(),
-}
+@BOTH
+def test_the_prefix_of_external_links_says_where_their_files_are(m, tmp_path):
+    (tmp_path / "folder").mkdir()
+    with m.File(tmp_path / "folder" / "far.h5", "w") as file:
+        file["g/x"] = np.arange(3)
+    with m.File(tmp_path / "f.h5", "w") as file:
+        file["far"] = m.ExternalLink("far.h5", "/g")
+        file["a/far"], file["a/to"], file["loop"] = m.ExternalLink("far.h5", "g"), m.SoftLink("far"), m.SoftLink("loop")
+        plist = m.h5p.create(m.h5p.LINK_ACCESS)
+        plist.set_elink_prefix(str(tmp_path / "folder").encode())
+        for path in (b"far/x", b"/far/x", b"a/to/x", b"/a/to/x"):
+            with pytest.raises(KeyError):
+                m.h5o.open(file.id, path)
+            assert m.h5o.open(file.id, path, plist).shape == (3,)
+        assert m.h5o.open(file["a"].id, b"/far/x", plist).shape == (3,)
+        for path, error in ((b"no", KeyError), (b"far/no", KeyError), (b"loop", RuntimeError)):
+            with pytest.raises(error):
+                m.h5o.open(file.id, path, plist)
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_gives_the_result_or_the_exception_of_h5py(name):
-    assert outcome(hs, CALLS[name]) == outcome(h5py, CALLS[name])
+def test_the_access_list_of_a_dataset_lives_as_long_as_a_handle_that_has_it():
+    with warnings.catch_warnings(action="ignore"), hs.File.in_memory() as file:
+        first = file.create_dataset("x", (4,), "i4", chunks=(2,), rdcc_nbytes=12345)
+
+        def size(handle):
+            return handle.id.get_access_plist().get_chunk_cache()[1]
+
+        second = file["x"]
+        assert size(first) == size(second) == 12345
+        del first
+        assert size(second) == size(file["x"]) == 12345
+        del second
+        assert size(file["x"]) != 12345

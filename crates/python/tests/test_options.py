@@ -318,3 +318,38 @@ def test_lengths_are_accepted_and_refused_as_in_h5py(tmp_path, name):
                 return type(error)
 
     assert outcome(hs, tmp_path / "f.h5") == outcome(h5py, tmp_path / "g.h5")
+
+
+@pytest.fixture
+def config():
+    made = hs.get_config()
+    yield made
+    made.track_order = False
+    made.complex_names, made.bool_names = ("r", "i"), ("FALSE", "TRUE")
+
+
+def test_new_objects_keep_the_order_if_the_configuration_says_so(tmp_path, config):
+    config.track_order = True
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        made = [f.create_dataset("x", data=1), f.create_dataset("y", data=1, track_order=False)]
+        f["z"] = 1
+        for name in "cab":
+            for dataset in (*made, f["z"]):
+                dataset.attrs[name] = 1
+        for group in (f.create_group("g"), f.create_group("a", track_order=False)):
+            group["q"] = group["p"] = 1
+    with h5py.File(tmp_path / "f.h5") as f:
+        assert [list(f[name].attrs) for name in "xyz"] == [list("cab"), list("abc"), list("cab")]
+        assert list(f) == ["x", "y", "z", "g", "a"] and list(f["g"]) == ["q", "p"]
+        assert list(f["a"]) == ["p", "q"]
+
+
+@needs_ours
+def test_names_that_cannot_be_stored_are_refused(config):
+    for key, names in (("complex_names", ("re", "im")), ("bool_names", ("NO", "YES"))):
+        before = getattr(config, key)
+        with pytest.raises(ValueError, match=f"{key} can only be .* give the dtype"):
+            setattr(config, key, names)
+        with pytest.raises(TypeError):
+            setattr(config, key, (1, 2))
+        assert getattr(config, key) == before

@@ -273,13 +273,17 @@ def test_copies_keep_the_mappings_and_sources_close_with_the_file():
     equal(..., name="w.h5")
 
 
-def test_strings_of_variable_length_of_another_file_are_refused():
-    source("a.h5", ["a", "b"], dtype=h5py.string_dtype())
-    layout = h5py.VirtualLayout((2,), h5py.string_dtype())
+def test_strings_beside_references_of_another_file_are_refused():
+    """A reference leads to an object of its file, and the strings are copied to another one."""
+    record = np.dtype([("text", h5py.string_dtype()), ("to", h5py.ref_dtype)])
+    with h5py.File("a.h5", "w") as f:
+        f.create_dataset("d", (2,), record)
+        f["d"][0] = ("a", f.ref)
+    layout = h5py.VirtualLayout((2,), record)
     layout[:] = h5py.VirtualSource("a.h5", "d", (2,))
     virtual(layout, fillvalue=None)
     with hs.File("v.h5") as f, pytest.raises(NotImplementedError, match="variable length"):
-        f["v"][:]
+        f["v"][()]
 
 
 def test_scalars_and_empty_selections():
@@ -293,3 +297,92 @@ def test_scalars_and_empty_selections():
         assert f["v"][:].tolist() == [-7, 5, 2]
         assert f["v"][0:0].shape == (0,)
         assert f["v"][2] == 2
+
+
+TEXTS = ["", "short", "é" * 9, "a string of more than sixteen bytes"] * 3
+
+
+def write_texts(name, step):
+    record = np.dtype([("label", h5py.string_dtype()), ("values", h5py.vlen_dtype("i4")), ("n", "f8")])
+    with h5py.File(name, "w") as f:
+        texts = [f"{text}{step}" if text else "" for text in TEXTS]
+        f.create_dataset("s", data=texts, dtype=h5py.string_dtype())
+        f.create_dataset("r", (12,), record)
+        f["r"][...] = np.array([(text, np.arange(n % 4, dtype="i4") * step, n) for n, text in enumerate(texts)], record)
+        lists = f.create_dataset("l", (12,), h5py.vlen_dtype(h5py.string_dtype()))
+        for n in range(12):
+            lists[n] = np.array(texts[: n % 3], object)
+
+
+@pytest.mark.parametrize("path", ["s", "r", "l"])
+def test_data_of_variable_length_of_other_files(path):
+    for step in range(1, 5):
+        write_texts(f"{step}.h5", step)
+    with h5py.File("1.h5") as f:
+        dtype = f[path].dtype
+    layout = h5py.VirtualLayout((5, 12), dtype)
+    for step in (1, 2, 4):
+        layout[step] = h5py.VirtualSource(f"{step}.h5", path, (12,), dtype)
+    layout[3, ::2] = h5py.VirtualSource("3.h5", path, (12,), dtype)[6:]
+    virtual(layout, fillvalue=None)
+    nested = h5py.VirtualLayout((5, 12), dtype)
+    nested[...] = h5py.VirtualSource("v.h5", "v", (5, 12), dtype)
+    virtual(nested, "nested.h5", fillvalue=None)
+
+    def plain(value):
+        if isinstance(value, np.ndarray) or type(value) is list:
+            return [plain(item) for item in value]
+        return tuple(plain(item) for item in value) if isinstance(value, (tuple, np.void)) else value
+
+    sources = {}
+    for step in range(1, 5):
+        with h5py.File(f"{step}.h5") as f:
+            sources[step] = plain(f[path][()])
+    for name in ("v.h5", "nested.h5"):
+        with hs.File(name) as f:
+            found = plain(f["v"][()])
+            assert [found[step] for step in (1, 2, 4)] == [sources[step] for step in (1, 2, 4)]
+            assert found[3][::2] == sources[3][6:] and found[3][1] == found[0][0]
+            assert plain(f["v"][1:5, 3]) == [found[step][3] for step in range(1, 5)]
+            assert plain(f["v"][2, [1, 5, 7]]) == [found[2][n] for n in (1, 5, 7)]
+            assert plain(f["v"][4, 11]) == found[4][11]
+    if path == "s":
+        with hs.File("v.h5") as f:
+            strings = f["v"].astype(np.dtypes.StringDType())[1:3]
+            assert strings.tolist() == [[text.decode() for text in sources[step]] for step in (1, 2)]
+
+
+def test_a_source_that_is_mapped_whole_may_grow():
+    for rows, shape in ((2, (2, 3)), (5, (5, 3))):
+        with h5py.File("s.h5", "w") as f:
+            f.create_dataset("d", data=np.arange(3 * rows).reshape(shape), maxshape=(None, 3))
+        if rows == 2:
+            layout = h5py.VirtualLayout((2, 3), "i8")
+            with h5py.File("s.h5") as f:
+                layout[...] = h5py.VirtualSource(f["d"])
+            virtual(layout)
+        equal(np.s_[:], 0, (1, 2))
+
+
+def test_writing_through_a_virtual_dataset_that_leads_to_itself_is_an_error():
+    for name, other in (("a.h5", "b.h5"), ("b.h5", "a.h5")):
+        layout = h5py.VirtualLayout((4,), "i4")
+        layout[...] = h5py.VirtualSource(other, "v", (4,))
+        virtual(layout, name)
+    with hs.File("a.h5", "r+") as f:
+        for what in (np.s_[:], [1, 3]):
+            with pytest.raises(ValueError, match="is a source of itself"):
+                f["v"][what] = 1
+
+
+def test_a_refresh_closes_sources_whose_sources_are_in_the_first_file():
+    source("a.h5", np.arange(8), "data")
+    for name, other, path in (("b.h5", "a.h5", "data"), ("a.h5", "b.h5", "v")):
+        layout = h5py.VirtualLayout((8,), "i8")
+        layout[...] = h5py.VirtualSource(other, path, (8,))
+        with h5py.File(name, "a") as f:
+            f.create_virtual_dataset("v", layout)
+    with hs.File("a.h5") as f:
+        for _ in range(2):
+            assert f["v"][:].tolist() == list(range(8))
+            f["v"].refresh()

@@ -88,6 +88,23 @@ def test_groups_are_read_and_written(tmp_path):
         xr.open_dataset(path, engine="hyperslab", group="nowhere")
 
 
+def test_netcdf4_changes_the_groups_that_the_engine_writes(tmp_path):
+    path = tmp_path / "g.nc"
+    made = xr.Dataset({"v": ("t", [1, 2])}, attrs={"z": 1, "a": 2})
+    made.to_netcdf(path, engine="hyperslab", group="g/h/i")
+    made.to_netcdf(path, engine="hyperslab", group="g/other", mode="a")
+    text = """
+import netCDF4
+with netCDF4.Dataset("g.nc", "a") as file:
+    for group in (file, file["g"], file["g/h"], file["g/h/i"], file["g/other"]):
+        group.setncattr("new", 3)
+    file["g/h"].createVariable("w", "i4", ())[...] = 4
+    assert file["g/h/i"].ncattrs() == ["z", "a", "new"]
+"""
+    run(text, tmp_path)
+    assert xr.open_dataset(path, engine="hyperslab", group="g/h")["w"] == 4
+
+
 def test_an_enumeration_keeps_its_name_and_members(tmp_path):
     path = tmp_path / "enum.nc"
     kind = np.dtype("u1", metadata={"enum": {"clear": 0, "cloudy": 3}, "enum_name": "cloud_t"})

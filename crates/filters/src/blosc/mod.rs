@@ -247,8 +247,10 @@ impl Blosc {
             stored.get(frame.offsets()..frame.len).ok_or(self.damaged("the frame has no chunk offsets"))?;
         let content = Content::of(Chunk::parse(offsets, self.name())?, None)?;
         let mut first = [0; 8];
-        if content.decoded < first.len() {
-            return Err(self.damaged("the frame has no chunks"));
+        // Each chunk has one offset of 8 bytes.
+        let most = frame.decoded.div_ceil(frame.chunk_size.max(1)).saturating_mul(first.len());
+        if content.decoded < first.len() || content.decoded > most.max(first.len()) {
+            return Err(self.damaged("the offsets are not those of the frame's chunks"));
         }
         content.copy_bytes(&Walk::bytes(8), None, &mut first[..], buffers, &mut Room::default())?;
         frame.first(i64::from_le_bytes(first), self.name())

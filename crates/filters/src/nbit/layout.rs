@@ -53,7 +53,7 @@ impl Layout {
     /// Decodes a datatype. After an array of arrays or of compounds, libhdf5 takes the parameters of the base
     /// for those of the next member of a compound. `as_libhdf5` does the same, as files are written so.
     pub(super) fn decode(parameters: &[u32], as_libhdf5: bool) -> Result<Self> {
-        let mut input = Parameters { values: parameters, at: 0, as_libhdf5 };
+        let mut input = Parameters { values: parameters, at: 0, as_libhdf5, left: parameters.len() };
         input.next().and_then(|class| input.class(class, Self::DEPTH))
     }
 
@@ -84,6 +84,9 @@ struct Parameters<'a> {
     values: &'a [u32],
     at: usize,
     as_libhdf5: bool,
+    /// The datatypes that may still be decoded. Parameters that are taken twice could double their number at
+    /// every level.
+    left: usize,
 }
 
 impl Parameters<'_> {
@@ -98,6 +101,10 @@ impl Parameters<'_> {
         if depth == 0 {
             return Err(wrong("depth of the datatype", Layout::DEPTH as u64 + 1, "at most 64"));
         }
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| wrong("number of datatypes", self.values.len() as u64, "less than that of values"))?;
         let size = self.next()?;
         if size == 0 {
             return Err(wrong("size", 0, "1 or more"));

@@ -159,7 +159,8 @@ pub(super) fn restore<T>(coding: Coding, samples: &[u32], slots: &mut [T], put: 
             }
             continue;
         }
-        // Small differences rarely reach the ends of the range. A sample then waits only for the sum before it.
+        // Small differences rarely reach the ends of the range. Then a sample waits only for the sum before
+        // it.
         if all <= largest / 16 {
             let (mut sum, mut is_far) = (last, false);
             for (to, &mapped) in slots.iter_mut().zip(samples) {

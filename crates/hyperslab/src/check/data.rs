@@ -154,7 +154,7 @@ pub(super) struct Waiting {
 /// The elements of a chunk, or the error of its filters, or of reading it.
 type Decoded = Result<Result<Vec<u8>, FilterError>>;
 
-/// Decodes chunks on all threads. Elements that nobody `keeps` are dropped.
+/// Decodes chunks on all threads. Elements are dropped unless the caller `keeps` them.
 fn decode_all(
     store: &Store,
     pipeline: &Pipeline,

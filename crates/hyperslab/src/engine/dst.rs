@@ -274,7 +274,7 @@ impl<'a> Shared<'a> {
         let mut lens = Coord::new();
         let mut steps: SmallVec<[u64; 4]> = SmallVec::new();
         for ((dim, &len), &stride) in place.result.iter().zip(shape).zip(strides) {
-            has_all &= dim.last().is_some_and(|last| last < len);
+            has_all &= dim.last().is_some_and(|last| last < len) && (dim.step > 0 || dim.count == 1);
             offset += dim.start.min(len) * stride;
         }
         let mut axes: SmallVec<[usize; 4]> = SmallVec::new();

@@ -180,7 +180,7 @@ impl Object {
     /// Fails if the object was deleted.
     fn check_alive(&self) -> Result<()> {
         if self.is_deleted() {
-            return Err(RequestError::NoSuchObject { name: self.path.to_string() }.into());
+            return Err(RequestError::Deleted { name: self.path.to_string() }.into());
         }
         Ok(())
     }

@@ -81,7 +81,8 @@ pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<
         }
         LinkTarget::External { file, path: target } => {
             budget.spend(&path)?;
-            let other = external::open(group.file(), file, budget.access).map_err(|error| error.at(&path))?;
+            let other = external::open(group.file(), file, budget.access)
+                .map_err(|error| unopened(&path, file, error).at(&path))?;
             // The path in an external link starts at the root, with or without a slash.
             resolve(&other.root(), target, budget).map_err(|error| error.at(&path))
         }
@@ -194,6 +195,14 @@ fn missing(path: &str) -> Error {
     RequestError::NoSuchObject { name: path.to_owned() }.into()
 }
 
+/// Returns the error of a link whose file cannot be opened: any that is not the caller's.
+fn unopened(link: &str, file: &str, error: Error) -> Error {
+    if let Error::Request(RequestError::NoSuchFile { .. } | RequestError::Argument { .. }) = error.root() {
+        return error;
+    }
+    RequestError::UnopenedFile { link: link.to_owned(), name: file.to_owned(), why: error.to_string() }.into()
+}
+
 /// Whether the error says that a link is broken.
 pub(super) fn leads_nowhere(error: &Error) -> bool {
     is_absence(error) || matches!(error.root(), Error::Request(RequestError::TooManyLinks { .. }))
@@ -205,7 +214,9 @@ fn is_absence(error: &Error) -> bool {
         error.root(),
         Error::Request(
             RequestError::NoSuchObject { .. }
+                | RequestError::Deleted { .. }
                 | RequestError::NoSuchFile { .. }
+                | RequestError::UnopenedFile { .. }
                 | RequestError::WrongKind { .. }
         )
     )

@@ -1,7 +1,7 @@
 //! Mappings of virtual datasets: which elements of a source a selection of the virtual dataset reads, and
 //! their places in the result.
 
-use hyperslab_format::selection::{RegularAxis, StoredSelection};
+use hyperslab_format::selection::{Form, RegularAxis, RegularHyperslab, StoredSelection};
 use smallvec::SmallVec;
 
 use super::side::{Side, Strip, Track};
@@ -69,7 +69,7 @@ impl Target {
         match self.side.tracks() {
             Some(tracks) => tracks.iter().zip(wanted).all(|(track, wanted)| !track.strips(wanted).is_empty()),
             None => self.bounds.iter().zip(wanted).all(|(&(first, last), wanted)| {
-                !Track::range(first, last - first + 1).strips(wanted).is_empty()
+                !Track::range(first, (last - first).saturating_add(1)).strips(wanted).is_empty()
             }),
         }
     }
@@ -91,6 +91,20 @@ fn checked(stored: &StoredSelection, extent: &[u64], slices: u64) -> Result<Side
     Ok(side)
 }
 
+/// Returns the first `count` elements of a source that is mapped whole and has grown since, as libhdf5 takes
+/// them. `None` if the source has as many elements, or if they are not whole rows.
+fn first_rows(stored: &StoredSelection, extent: &[u64], count: u64) -> Option<StoredSelection> {
+    let (&len, rest) = extent.split_first().filter(|_| matches!(stored, StoredSelection::All))?;
+    let row = rest.iter().try_fold(1_u64, |row, &len| row.checked_mul(len)).filter(|&row| row > 0)?;
+    let rows = (count / row).min(len);
+    if rows == len || !count.is_multiple_of(row) {
+        return None;
+    }
+    let axis = |&len: &u64| RegularAxis { start: 0, stride: len.max(1), count: Some(1), block: Some(len) };
+    let axes = [rows].iter().chain(rest).map(axis).collect();
+    Some(StoredSelection::Regular(RegularHyperslab { form: Form { version: 2, width: 8 }, axes }))
+}
+
 impl<'t> Mapping<'t> {
     /// Returns the mapping of `target` to a stored selection in a source of the shape `extent`.
     ///
@@ -101,8 +115,10 @@ impl<'t> Mapping<'t> {
         extent: &[u64],
         slices: u64,
     ) -> Result<Self, RequestError> {
-        let source = checked(stored, extent, slices)?;
-        let (given, expected) = (source.count().unwrap_or(0), target.count());
+        let expected = target.count();
+        let rows = first_rows(stored, extent, expected);
+        let source = checked(rows.as_ref().unwrap_or(stored), extent, slices)?;
+        let given = source.count().unwrap_or(0);
         if given != expected {
             return Err(RequestError::Length { what: "source of a mapping", given, expected });
         }

@@ -99,6 +99,9 @@ impl HyperslabAxis {
 
     /// Returns the indices below `len`.
     fn below(self, len: u64) -> Result<Axis, RequestError> {
+        if self.count == 0 || self.block == 0 {
+            return Ok(Axis::from_indices(Vec::new()));
+        }
         if self.count.saturating_mul(self.block) > LIST_LIMIT {
             return Err(too_many());
         }

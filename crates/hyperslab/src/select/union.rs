@@ -122,7 +122,7 @@ fn spans(blocks: &[&[Range<u64>]], budget: &mut u64) -> Result<Vec<Span>, Reques
         if current.is_empty() {
             continue;
         }
-        let spent = budget.checked_sub(current.len() as u64);
+        let spent = budget.checked_sub(current.len() as u64 + SPAN_STEPS);
         *budget = spent.ok_or(RequestError::TooMany { what: "overlaps of boxes", limit: MAX_STEPS })?;
         let is_last = current.iter().all(|block| block.len() == 1);
         let inner = if is_last {
@@ -213,6 +213,8 @@ fn points(spans: &[Span], at: &mut Vec<u64>, axis: usize, found: &mut Vec<u64>) 
 const MAX_POINTS: u64 = 1 << 27;
 /// The most steps to find a union. Boxes that do not overlap take about as many steps as there are boxes.
 const MAX_STEPS: u64 = 1 << 26;
+/// The steps that a span counts, because it takes memory.
+const SPAN_STEPS: u64 = 32;
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 #[derive(Debug)]
 pub struct BlockCache {
     blocks: Cache<(Addr, TypeId), Block, ByBytes>,
+    budget_bytes: u64,
     /// The number of times that the cache was cleared.
     epoch: AtomicU64,
 }
@@ -49,12 +50,13 @@ impl BlockCache {
             .expect("both capacities are given");
         let lifecycle = DefaultLifecycle::default();
         let blocks = Cache::with_options(options, ByBytes, DefaultHashBuilder::default(), lifecycle);
-        Self { blocks, epoch: AtomicU64::new(0) }
+        Self { blocks, budget_bytes, epoch: AtomicU64::new(0) }
     }
 
     /// Returns an empty cache of the same capacity.
     pub(super) fn emptied(&self) -> Self {
-        Self::new(self.blocks.capacity())
+        // Not the capacity that the cache states: another thread may have held its locks at a fork.
+        Self::new(self.budget_bytes)
     }
 
     /// Returns a number that rises when the cache is cleared.

@@ -30,6 +30,9 @@ impl Intervals {
     /// Adds an extent that overlaps no interval, and merges it with its neighbours. Returns the merged
     /// extent.
     pub(super) fn merge(&mut self, extent: Extent) -> Extent {
+        if extent.len == 0 {
+            return extent;
+        }
         let (mut start, mut end) = (extent.addr.get(), extent.addr.get() + extent.len);
         if !start.is_multiple_of(self.page)
             && let Some((&at, &len)) = self.lens.range(..start).next_back()
@@ -141,6 +144,9 @@ impl FreeExtents {
     }
 
     pub(super) fn insert(&mut self, extent: Extent) {
+        if extent.len == 0 {
+            return;
+        }
         let merged = self.by_address.merge(extent);
         let (start, end) = (merged.addr.get(), merged.addr.get() + merged.len);
         if start < extent.addr.get() {

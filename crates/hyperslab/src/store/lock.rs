@@ -4,6 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::{MappedRwLockReadGuard, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -38,6 +39,18 @@ pub enum Rank {
     Media,
 }
 
+/// Runs a function that waits. Returns whether it did so: false if the thread may as well wait itself.
+type Waiter = fn(&(dyn Fn() + Sync)) -> bool;
+
+static WAITER: OnceLock<Waiter> = OnceLock::new();
+
+/// Sets what threads do that would wait for a lock of a file. A thread with a lock of its own program, such
+/// as Python's, gives that lock up meanwhile: the thread with the file's lock may need it, in a driver.
+pub fn wait_by(waiter: Waiter) {
+    // The first one stays, as there is one program.
+    let _ = WAITER.set(waiter);
+}
+
 /// A lock with its rank.
 #[derive(Debug)]
 pub struct Ranked<L> {
@@ -65,20 +78,38 @@ impl<L> Ranked<L> {
         &self.lock
     }
 
-    fn take<'l, G>(&'l self, is_shared: bool, take: impl FnOnce(&'l L) -> G) -> Guard<G> {
+    fn take<'l, G>(
+        &'l self,
+        is_shared: bool,
+        try_take: impl Fn(&'l L) -> Option<G>,
+        take: impl Fn(&'l L) -> G + Sync,
+    ) -> Guard<G>
+    where
+        L: Sync,
+    {
         let note = Note::new(self.place, is_shared);
+        if let Some(waiter) = WAITER.get() {
+            loop {
+                if let Some(guard) = try_take(&self.lock) {
+                    return Guard { guard, note };
+                }
+                if !waiter(&|| drop(take(&self.lock))) {
+                    break;
+                }
+            }
+        }
         Guard { guard: take(&self.lock), note }
     }
 }
 
-impl<T> Ranked<Mutex<T>> {
+impl<T: Send> Ranked<Mutex<T>> {
     /// Waits for the lock.
     pub fn lock(&self) -> Guard<MutexGuard<'_, T>> {
-        self.take(false, Mutex::lock)
+        self.take(false, Mutex::try_lock, Mutex::lock)
     }
 }
 
-impl<T> Ranked<RwLock<T>> {
+impl<T: Send + Sync> Ranked<RwLock<T>> {
     /// Returns a guard if the lock is free. A thread that does not wait cannot break the order.
     fn try_write(&self) -> Option<Guard<RwLockWriteGuard<'_, T>>> {
         let guard = self.lock.try_write()?;
@@ -87,7 +118,7 @@ impl<T> Ranked<RwLock<T>> {
 
     /// Waits for shared access. A thread that already shares the lock may share it again.
     pub fn read(&self) -> Guard<RwLockReadGuard<'_, T>> {
-        self.take(true, RwLock::read_recursive)
+        self.take(true, RwLock::try_read_recursive, RwLock::read_recursive)
     }
 
     /// Waits for shared access, behind threads that already wait for exclusive access: readers that follow
@@ -96,13 +127,17 @@ impl<T> Ranked<RwLock<T>> {
     /// A thread that shares such a lock does not wait for writers, because it may share this lock already.
     pub fn read_in_turn(&self) -> TurnGuard<'_, T> {
         let shares = TURNS.try_with(|turns| turns.replace(turns.get() + 1) > 0).unwrap_or(true);
-        let read = if shares { RwLock::read_recursive } else { RwLock::read };
-        TurnGuard { _guard: self.take(true, read) }
+        let guard = if shares {
+            self.take(true, RwLock::try_read_recursive, RwLock::read_recursive)
+        } else {
+            self.take(true, RwLock::try_read, RwLock::read)
+        };
+        TurnGuard { _guard: guard }
     }
 
     /// Waits for exclusive access.
     pub fn write(&self) -> Guard<RwLockWriteGuard<'_, T>> {
-        self.take(false, RwLock::write)
+        self.take(false, RwLock::try_write, RwLock::write)
     }
 }
 

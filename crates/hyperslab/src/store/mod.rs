@@ -49,7 +49,7 @@ use writing::Writing;
 pub use cache::BlockCache;
 pub use dirty::Block;
 pub(crate) use lock::this_thread;
-pub use lock::{Rank, Ranked, ReadGuard};
+pub use lock::{Rank, Ranked, ReadGuard, wait_by};
 pub use space::{Alignment, FreeSpace, SpaceKind, SpaceRules};
 pub use txn::Txn;
 pub use writing::{CommitOptions, DataGuard};
@@ -359,6 +359,11 @@ impl Store {
         self.writing.as_ref().map_or(ReadGuard { _guard: None }, |writing| writing.lock.read())
     }
 
+    /// Returns whether no committed state of the file refers to the byte at `at`.
+    pub fn is_fresh(&self, at: Addr) -> bool {
+        self.writing.as_deref().is_some_and(|writing| writing.space.lock().is_fresh(at))
+    }
+
     /// Freed space is not reallocated while this guard lives, so a reader may look up an address and then
     /// read it.
     pub fn reading_data(&self) -> DataGuard<'_> {
@@ -575,7 +580,7 @@ impl Store {
         let kind = if extent.addr.is_undefined() {
             ErrorKind::Missing { what: "the address" }
         } else {
-            ErrorKind::Truncated { needed, have: self.end_of_part(extent.addr) }
+            ErrorKind::Truncated { needed, have: self.readable_bytes(extent.addr) }
         };
         Error::Format(FormatError { kind, structure, spec, at: extent.addr, offset: 0 })
     }

@@ -66,6 +66,7 @@ from ._native import (
     set_threads,
     unregister_filter,
 )
+from ._pickle import token as _token
 from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
@@ -85,6 +86,7 @@ if _TYPE_CHECKING:
 
 _MutableMapping.register(Group)
 _MutableMapping.register(AttributeManager)
+HLObject.__dask_tokenize__ = _token  # type: ignore[method-assign, assignment]
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -162,6 +164,11 @@ def __getattr__(name: str) -> "_Any":
     if name in low.MODULES:
         return _importlib.import_module(f".low.{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> "list[str]":
+    modules = [name for name in low.MODULES if not name.startswith("_")]
+    return sorted({*globals(), *_ON_DEMAND, *_LOW, *modules})
 
 
 __all__ = [

@@ -57,11 +57,18 @@ def numpy_dtype(given: Any) -> "np.dtype[Any]":
 def array_for_new_object(data: Any, dtype: Any) -> Any:
     """Returns the array of elements for a new dataset or attribute."""
     own = getattr(data, "dtype", None)
+    if own is not None and not isinstance(own, np.dtype):
+        # A dtype of pandas, for example: only the object itself can make an array of NumPy.
+        wanted = None if dtype is None or check_string_dtype(numpy_dtype(dtype)) else numpy_dtype(dtype).base
+        data = np.asarray(data, order="C", dtype=wanted)
+        if dtype is None:
+            return data
+        own = data.dtype
     if dtype is not None:
         kind: Any = numpy_dtype(dtype)
         if check_enum_dtype(kind) is not None and own is not None and own.kind in "iu":
             # Numbers are the values of the enumeration.
-            own = kind
+            return numbers_as(np.asarray(data, order="C"), kind)
         if own is not None and check_string_dtype(kind) is None and kind.subdtype is None:
             kind = own if own.kind != "O" else kind
     elif own is not None and own.kind != "O":
@@ -82,6 +89,28 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
     if kind is not None and (check_ref_dtype(kind) or check_vlen_dtype(kind)) and array.dtype.metadata is None:
         array = array.astype(kind)
     return array
+
+
+def numbers_as(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+    """Returns integers as elements of another integer dtype.
+
+    As in libhdf5, the nearest value stands for a value that the dtype does not have.
+    """
+    if array.dtype.kind != "b":
+        given, wanted = np.iinfo(array.dtype), np.iinfo(dtype)
+        if given.min < wanted.min or given.max > wanted.max:
+            # Of an array without dimensions, `clip` makes a scalar, which has no byte order.
+            array = np.asarray(np.clip(array, max(given.min, wanted.min), min(given.max, wanted.max)))
+    return array.astype(dtype)
+
+
+def without_missing(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """Returns texts of NumPy's `StringDType`. Missing ones become empty, as h5py stores them."""
+    missing = getattr(array.dtype, "na_object", "")
+    if isinstance(missing, str):
+        return array
+    is_text = [isinstance(text, str) for text in array.astype(object).flat]
+    return np.where(np.reshape(is_text, array.shape), array, "").astype(np.dtypes.StringDType())
 
 
 def check_texts(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> None:
@@ -116,8 +145,20 @@ def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarr
     return made
 
 
-# Elements that have no elements themselves.
-_SINGLE = {str, bytes, Reference, RegionReference}
+def _levels(dtype: Any) -> int:
+    """Returns how deep sequences are nested in elements of a dtype. A string is no sequence."""
+    base = None if dtype in (str, bytes) else check_vlen_dtype(np.dtype(dtype))
+    return 0 if base is None or base in (str, bytes) else 1 + _levels(base)
+
+
+def _depth(value: Any) -> int:
+    """Returns how deep sequences are nested in a value, by its first item."""
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return value.ndim
+    if not isinstance(value, np.ndarray | list | tuple):
+        return 0
+    items = value.flat if isinstance(value, np.ndarray) else value
+    return 1 + next((_depth(item) for item in items if item is not None), 0)
 
 
 def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
@@ -125,14 +166,15 @@ def vlen_array(data: Any, dtype: "np.dtype[Any]") -> Any:
 
     A flat list becomes one object; nested lists become one object for each innermost list.
     """
-    if isinstance(data, np.ndarray) and data.dtype.kind == "O":
-        if np.dtype(check_vlen_dtype(dtype)).kind == "O" and item_types(data) <= _SINGLE:
-            # A sequence of strings or references is one object.
-            array = np.empty((), dtype=dtype)
-            array[()] = data
-            return array
-        return data.astype(dtype) if data.dtype != dtype else data
     base = np.dtype(check_vlen_dtype(dtype))
+    if isinstance(data, np.ndarray) and data.dtype.kind == "O":
+        is_one = data.ndim == 1 and (_depth(data) == _levels(dtype) or (data.size == 0 and base.kind == "O"))
+        if not is_one:
+            return data.astype(dtype) if data.dtype != dtype else data
+        # A sequence of strings or references, for example, is one object.
+        array = np.empty((), dtype=dtype)
+        array[()] = np.asarray(data, dtype=base)
+        return array
     try:
         whole = np.asarray(data, dtype=base)
     except (TypeError, ValueError):

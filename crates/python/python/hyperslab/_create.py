@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, check_texts, is_datatype, numpy_dtype, vlen_array
+from ._arrays import (
+    array_for_new_object,
+    check_texts,
+    is_datatype,
+    numbers_as,
+    numpy_dtype,
+    vlen_array,
+    without_missing,
+)
 from ._dtypes import check_enum_dtype, check_opaque_dtype, check_string_dtype, check_vlen_dtype
 from ._filters import Bitshuffle, Blosc, Blosc2, SZip
 from ._native import (
@@ -23,6 +31,7 @@ from ._native import (
     SoftLink,
     _auto_chunks,
     _object_facts,
+    _track_order,
 )
 from ._native import Reference as Reference
 from ._shapes import lengths
@@ -211,6 +220,8 @@ def create_dataset(
         warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
     parts = _external(external)
     if data is not None and not isinstance(data, Empty):
+        if isinstance(data, np.ndarray) and data.dtype.kind == "T":
+            data = without_missing(data)
         if isinstance(data, np.ndarray) and dtype is not None:
             check_texts(data, numpy_dtype(dtype))
         data = array_for_new_object(data, None if dtype is None else numpy_dtype(dtype))
@@ -261,7 +272,7 @@ def create_dataset(
             "fillvalue": fill,
             "fill_time": fill_time or "ifset",
             "allocation": others.get("_allocation"),
-            "track_order": bool(track_order),
+            "track_order": _track_order(None) if track_order is None else track_order,
             "modification": int(time.time()) if track_times else None,
             "skip_fill_chunks": skip_fill_chunks,
             "is_table": others.get("_is_table", False),
@@ -303,7 +314,7 @@ def _check_keywords(given: "dict[str, Any]") -> "dict[str, Any]":
         if key in _INTERNAL | _ACCESS or value is None:
             continue
         if key in _NOT_SUPPORTED:
-            raise NotImplementedError(f"{key}= is not supported: property lists and prefixes are libhdf5's own")
+            raise NotImplementedError(f"{key}= is not supported: property lists are libhdf5's own")
         cache[key] = value
         without_effect("create_dataset", key, "File(rdcc_nbytes=) sets the cache of the whole file", depth=3)
     return cache
@@ -466,6 +477,8 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
         raise ValueError(f"the fill value is one element, not {array.size}")
     if array.dtype.kind in "US":
         return np.asarray(value, dtype=dtype)
+    if check_enum_dtype(dtype) is not None and array.dtype.kind in "biu":
+        return np.ascontiguousarray(numbers_as(array, dtype))
     if dtype.kind in "iu" and array.dtype.kind in "iuf" and check_enum_dtype(dtype) is None:
         # As libhdf5 does it, a number beyond the range becomes the nearest limit.
         limits = np.iinfo(dtype)

@@ -117,6 +117,7 @@ __all__ = [
     "_object_facts",
     "_order_facts",
     "_stand_in",
+    "_track_order",
 ]
 
 __version__: str
@@ -180,6 +181,7 @@ def _object_facts(
 ) -> tuple[int, int, int, tuple[int, int, int], int | None, str | None, int]: ...
 def _order_facts(object: HLObject) -> tuple[bool, bool, tuple[int, int], bool]: ...
 def _stand_in() -> None: ...
+def _track_order(is_on: bool | None) -> bool: ...
 def _filter_facts(id: int) -> tuple[str, bool, bool]: ...
 def register_filter(
     id: int,
@@ -492,6 +494,7 @@ class HLObject:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def _reopening(self) -> tuple[str, dict[str, Any]] | None: ...
+    def __dask_tokenize__(self) -> Any: ...
 
 @disjoint_base
 class Group(HLObject):
@@ -846,7 +849,7 @@ class Group(HLObject):
         Raises:
             ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
             TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
-            NotImplementedError: Property lists, `virtual_prefix`.
+            NotImplementedError: Property lists (`dcpl`, `dapl`).
 
         Example:
             >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
@@ -1113,8 +1116,9 @@ class Group(HLObject):
 
         Raises:
             ValueError: The name of the copy exists, or the file of the copy is open for reading.
-            KeyError: The source does not exist.
-            RuntimeError: The source is the root group or has no path, and `name` is not given.
+            KeyError: The source does not exist, and `dest` is a group without `name`.
+            RuntimeError: The source does not exist, in any other case; or it is the root group or has no
+                path, and `name` is not given.
             TypeError: `dest` is neither a path nor a group, or `name` is given with a path.
 
         Example:

@@ -155,6 +155,14 @@ def open_group(file: File, path: "str | None") -> NetCDFGroup:
     return found
 
 
+def require_group(file: File, path: str) -> None:
+    """Creates the groups of a path that are missing. netCDF-4 changes groups only if they keep the order."""
+    group: Group = file
+    for name in path.strip("/").split("/"):
+        if name:
+            group = group.require_group(name) if name in group else group.create_group(name, track_order=True)
+
+
 def walk(file: File, path: "str | None" = None) -> "Iterator[tuple[str, NetCDFGroup]]":
     """Yields the path and the group of each group at or below a path."""
     start = "/" + (path or "").strip("/")

@@ -1,8 +1,10 @@
-"""Pickling handles of files that are open for reading: to unpickle one opens its file again."""
+"""Handles elsewhere: pickles, which open a file for reading again, and tokens, by which Dask names them."""
 
+import os
+import uuid
 from typing import Any
 
-from ._native import File, HLObject
+from ._native import Dataset, File, HLObject
 
 
 def reduce(node: HLObject) -> tuple[Any, ...]:
@@ -57,3 +59,27 @@ def reduce_id(node: HLObject) -> tuple[Any, ...]:
 
 def _id_of(node: HLObject) -> Any:
     return node.id
+
+
+def token(node: HLObject) -> Any:
+    """Returns what Dask takes for the identity of an object: equal tokens mean equal contents.
+
+    The time and the size of a file that is open for reading stand for its contents. Nothing does so for a
+    file that can change under the handle, and for elements in other files.
+    """
+    how = node._reopening()
+    is_elsewhere = isinstance(node, Dataset) and (node.is_virtual or node.external)
+    if how is None or is_elsewhere or node.name is None:
+        return uuid.uuid4().hex
+    path, keywords = how
+    version = file_version(path)
+    return uuid.uuid4().hex if version is None else (type(node).__name__, path, version, sorted(keywords), node.name)
+
+
+def file_version(path: str) -> "tuple[int, ...] | None":
+    """Returns numbers that change with the contents of a file, or None for what is not one file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size

@@ -29,6 +29,10 @@ class MultiBlockSlice:
         self.count = count
         self.block = block
 
+    def __repr__(self) -> str:
+        values = f"start={self.start}, stride={self.stride}, count={self.count}, block={self.block}"
+        return f"{type(self).__name__}({values})"
+
     def indices(self, length: int) -> tuple[int, int, int, int]:
         """Returns start, stride, count and block for an axis.
 

@@ -5,8 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import array_for_new_object, check_texts, is_datatype, item_type, numpy_dtype, vlen_array
-from ._dtypes import check_string_dtype, check_vlen_dtype
+from ._arrays import (
+    array_for_new_object,
+    check_texts,
+    is_datatype,
+    item_type,
+    numbers_as,
+    numpy_dtype,
+    vlen_array,
+    without_missing,
+)
+from ._dtypes import check_enum_dtype, check_string_dtype, check_vlen_dtype
 from ._native import Empty, RegionReference
 from ._shapes import lengths
 
@@ -62,12 +71,15 @@ def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
     kind = None if isinstance(value, np.ndarray) else dtype.base
     array = np.asarray(value, order="C", dtype=kind)
     if array.dtype.kind == "T" and dtype.kind == "S":
-        encoded = [text.encode("utf-8") for text in array.flat]
+        encoded = [text.encode("utf-8") for text in without_missing(array).flat]
         return np.array(encoded, dtype=dtype).reshape(array.shape)
-    if array.dtype.kind == "b" and dtype.kind != "b" and dtype.kind in "iufc":
-        array = array.astype(dtype)
-    elif dtype.kind == "b" and array.dtype.kind in "iuf":
-        array = array.astype(dtype)
+    base = dtype.base
+    if array.dtype.kind in "biu" and check_enum_dtype(base) is not None:
+        array = numbers_as(array, base)
+    elif array.dtype.kind == "b" and base.kind in "iufc":
+        array = array.astype(base)
+    elif base.kind == "b" and array.dtype.kind in "iu":
+        array = array.astype(base)
     elif array.dtype.kind == "S" and dtype.kind == "S" and array.dtype != dtype:
         array = array.astype(dtype)
     elif array.dtype.kind == "f" and array.dtype.itemsize > 8 and dtype.kind == "f":

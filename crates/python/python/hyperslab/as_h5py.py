@@ -5,6 +5,8 @@ processes that it starts. A program runs unchanged by the command
 
     python -m hyperslab.as_h5py script.py ARGS...
     python -m hyperslab.as_h5py -m MODULE ARGS...
+    python -m hyperslab.as_h5py -c TEXT ARGS...
+    python -m hyperslab.as_h5py - ARGS...            (a program on the standard input)
 
 `importlib.metadata` still finds the installed h5py, if there is one.
 """
@@ -44,10 +46,14 @@ def _check_absence() -> None:
 
 def _module() -> types.ModuleType:
     """Returns the module `h5py`, and puts it and its submodules in `sys.modules`."""
-    h5py = types.ModuleType("h5py", hyperslab.__doc__)
-    h5py.__path__ = []
-    h5py.__file__ = __file__
-    h5py.__package__ = "h5py"
+    # The package that a process imports which this process starts.
+    folder = STAND_IN / "h5py"
+    spec = importlib.util.spec_from_file_location(
+        "h5py", folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None
+    h5py = importlib.util.module_from_spec(spec)
+    h5py.__doc__ = hyperslab.__doc__
     vars(h5py).update(__getattr__=hyperslab.__getattr__, __version__=low.version.version, _hl=hl)
     sys.modules["h5py"] = h5py
     for name in filter(partial(hasattr, hyperslab), hyperslab.H5PY_NAMES):
@@ -96,7 +102,7 @@ class _OwnTests(MetaPathFinder):
 
 def _stand_in() -> types.ModuleType:
     loaded = sys.modules.get("h5py")
-    if loaded is not None and getattr(loaded, "__file__", None) == __file__:
+    if loaded is not None and vars(loaded).get("__getattr__") is hyperslab.__getattr__:
         return loaded
     _check_absence()
     _set_conventions()
@@ -115,20 +121,32 @@ def _stand_in() -> types.ModuleType:
 
 
 def main(arguments: "list[str]") -> None:
-    """Runs a script or a module with its arguments.
+    """Runs a program with its arguments, as `python` does.
 
     Args:
-        arguments: The path of a script, or `-m` and the name of a module; then the arguments of it.
+        arguments: The path of a script, `-m` and the name of a module, `-c` and the text of a program, or `-`
+            for a program on the standard input; then the arguments of it.
     """
     if arguments[:1] == ["-m"] and len(arguments) > 1:
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    elif arguments[:1] == ["-c"] and len(arguments) > 1:
+        _run_text(arguments[1], "<string>", ["-c", *arguments[2:]])
+    elif arguments[:1] == ["-"]:
+        _run_text(sys.stdin.read(), "<stdin>", arguments)
     elif arguments and not arguments[0].startswith("-"):
         sys.argv = arguments
         sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
         runpy.run_path(arguments[0], run_name="__main__")
     else:
-        sys.exit("usage: python -m hyperslab.as_h5py (SCRIPT | -m MODULE) [ARGUMENTS]")
+        sys.exit("usage: python -m hyperslab.as_h5py (SCRIPT | -m MODULE | -c TEXT | -) [ARGUMENTS]")
+
+
+def _run_text(text: str, file_name: str, arguments: "list[str]") -> None:
+    """Runs the text of a program as the module `__main__`."""
+    sys.argv, sys.path[0] = arguments, ""
+    sys.modules["__main__"] = made = types.ModuleType("__main__")
+    exec(compile(text, file_name, "exec"), vars(made))
 
 
 if __name__ == "__main__":

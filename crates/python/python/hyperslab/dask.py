@@ -4,6 +4,7 @@ Dask is imported when this module is first used.
 """
 
 import os
+import uuid
 from typing import Any
 
 import dask.dataframe
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ._native import Dataset, File
+from ._pickle import file_version
 from ._table import Table
 from .pandas._candidates import candidates
 from .pandas._plain import plain_columns, plain_frame
@@ -59,10 +61,14 @@ def read_table(
         1   2  47.4
     """
     path = os.path.abspath(os.fspath(path))
+    version: Any = file_version(path)
     with File(path, "r") as file:
         table = file[name]
         if not isinstance(table, Dataset) or table.dtype.names is None or table.ndim != 1:
             raise TypeError(f"{name!r} is not a table: it is not a dataset of records with one axis")
+        if version is None or table.is_virtual or table.external:
+            # The elements are in other files.
+            version = uuid.uuid4().hex
         dtype, rows = table.dtype, len(table)
         chunk = table.chunks[0] if table.chunks else 1
     known = plain_columns(dtype)
@@ -74,7 +80,7 @@ def read_table(
     wanted = list(known) if columns is None else list(columns)
     step = max(1, partition_bytes // max(1, dtype.itemsize * chunk)) * chunk
     starts = list(range(0, rows, step)) or [0]
-    task = _Task(path, name, wanted, where)
+    task = _Task(path, name, wanted, where, version)
     meta = plain_frame(np.empty(0, dtype), wanted, pd.RangeIndex(0))
     divisions = [*starts, max(rows - 1, 0)]
     return dask.dataframe.from_map(
@@ -88,10 +94,13 @@ def read_table(
 
 
 class _Task:
-    """Reads the rows of a partition. Instances are pickled."""
+    """Reads the rows of a partition. Instances are pickled.
 
-    def __init__(self, path: str, name: str, columns: "list[str]", where: str | None) -> None:
-        self.path, self.name, self.columns, self.where = path, name, columns, where
+    Dask names the frame by what an instance holds. `version` gives another name to a file that was changed.
+    """
+
+    def __init__(self, path: str, name: str, columns: "list[str]", where: str | None, version: Any) -> None:
+        self.path, self.name, self.columns, self.where, self.version = path, name, columns, where, version
 
     def __call__(self, rows: "tuple[int, int]") -> pd.DataFrame:
         start, stop = rows

@@ -186,7 +186,7 @@ class HyperslabStore(WritableCFDataStore):
     def _opened(self) -> _netcdf.NetCDFGroup:
         file = self.file()
         if self._mode != "r" and self._group:
-            file.require_group(self._group)
+            _netcdf.require_group(file, self._group)
         return _netcdf.open_group(file, self._group)
 
     # Reading

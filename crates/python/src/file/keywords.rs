@@ -69,7 +69,8 @@ impl Medium {
 impl Keywords {
     /// Parses the keywords of a file on this medium.
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
-        let mut options = CoreFile::options().registry(registered::registry());
+        let tracks = mode.creates() && crate::track_order(None);
+        let mut options = CoreFile::options().registry(registered::registry()).track_order(tracks);
         let mut user_block = 0;
         let mut libver = bounds("earliest");
         if crate::stands_in() {

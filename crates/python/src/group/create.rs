@@ -132,7 +132,7 @@ impl Group {
         }
         let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a group")?);
         let path = if name.is_none() { None } else { Some(name_required(name)?) };
-        let track_order = track_order.unwrap_or(false);
+        let track_order = track_order.unwrap_or_else(|| crate::track_order(None));
         let made = py.detach(|| match &path {
             Some(path) => group.create_group_with(path, track_order),
             None => group.file().create_unlinked_group(track_order),
@@ -192,7 +192,7 @@ impl Group {
     /// Raises:
     ///     ValueError: The name exists, the file is open for reading, or shape, chunks or filters do not fit.
     ///     TypeError: The dtype or the option is unknown, or a scalar or empty dataset has chunks or filters.
-    ///     NotImplementedError: Property lists, `virtual_prefix`.
+    ///     NotImplementedError: Property lists (`dcpl`, `dapl`).
     ///
     /// Example:
     ///     >>> file.create_dataset("wind", (100, 50), "f4", chunks=(10, 50), compression="gzip")
@@ -332,8 +332,9 @@ impl Group {
     ///
     /// Raises:
     ///     ValueError: The name of the copy exists, or the file of the copy is open for reading.
-    ///     KeyError: The source does not exist.
-    ///     RuntimeError: The source is the root group or has no path, and `name` is not given.
+    ///     KeyError: The source does not exist, and `dest` is a group without `name`.
+    ///     RuntimeError: The source does not exist, in any other case; or it is the root group or has no
+    ///         path, and `name` is not given.
     ///     TypeError: `dest` is neither a path nor a group, or `name` is given with a path.
     ///
     /// Example:

@@ -203,7 +203,10 @@ impl ObjectID {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().identity == self.identity)
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = other.get();
+            other.identity == self.identity && other.node.is_deleted() == self.node.is_deleted()
+        })
     }
 
     fn __hash__(&self) -> u64 {

@@ -14,6 +14,8 @@ record! {
 
 /// The most rows of a table that are searched one by one.
 const ROWS: u64 = 10_000;
+/// The most bytes of each row of such a table.
+const BYTES: u64 = 100;
 
 /// Runs the target on an input.
 ///
@@ -22,7 +24,7 @@ const ROWS: u64 = 10_000;
 pub fn index(input: &[u8]) {
     let Ok(file) = File::from_bytes(input.to_vec()) else { return };
     let Ok(table) = file.dataset("t") else { return };
-    if table.size() > ROWS {
+    if table.size().saturating_mul(table.element_size() as u64) > ROWS * BYTES {
         return;
     }
     let Ok(rows) = table.read::<Row>(..) else { return };

@@ -209,7 +209,8 @@ impl Write<'_> {
     /// Returns the chunk of a task to be changed, as a reader would see it. It is held from now on.
     fn hold(&self, task: &ReadTask, piece_bytes: usize, scratch: &mut WorkerScratch) -> Result<HeldChunk> {
         self.cache.dirty.get_or_load(self.array.header, &task.coord, || {
-            let mut chunk = vec![0; piece_bytes];
+            let mut chunk = Vec::new();
+            sized(&mut chunk, piece_bytes)?;
             load(self.store, self.array, &task.coord, task.source, &mut chunk, scratch)?;
             Ok(chunk)
         })

@@ -107,6 +107,7 @@ impl Object {
         reason = "values are written in the call: 1.5, \"text\", [1, 2]"
     )]
     pub fn set_attribute(&self, name: &str, value: impl AttributeValue) -> Result<()> {
+        let _storing = self.file().storing();
         let attribute = value.attribute(name, self.file()).map_err(|error| error.at(self.path()))?;
         self.put_attribute(&attribute)
     }

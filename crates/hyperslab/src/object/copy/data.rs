@@ -12,7 +12,7 @@ use super::rechunk::{boxes, rechunk};
 use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{ChunkIndex, ChunkRecord};
 use crate::object::dataset::write::insert_records;
 use crate::object::dataset::{self, State};
@@ -159,6 +159,10 @@ impl Copy<'_> {
             for (coord, record) in chunks {
                 // A damaged file may name chunks outside its bounds.
                 source.store().check(record.extent, CHUNK)?;
+                if record.extent.len == 0 {
+                    let what = "copying a stored chunk without a byte";
+                    return Err(Error::unsupported(what, "VII").at(source.path()));
+                }
                 let to = store.allocate(record.extent.len)?;
                 moves.push(Move { from: record.extent, to: to.addr });
                 moved.push((coord.clone(), ChunkRecord { extent: to, ..*record }));

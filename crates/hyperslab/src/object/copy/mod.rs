@@ -113,6 +113,8 @@ impl Group {
         if place.missing.is_empty() && place.group.link(place.name)?.is_some() {
             return Err(RequestError::Exists { name: path.to_owned() }.into());
         }
+        // A roll-back would take back what is copied so far.
+        let _storing = place.group.file().storing();
         let mut copy = Copy::new(place.group.file(), *options);
         let copied = copy.run(source).and_then(|address| {
             self.create(path, |txn, _| {
@@ -138,11 +140,16 @@ pub(super) struct Copy<'a> {
     from: Vec<File>,
     /// The address of the copy of each source, by the number of the source's file and the source's address.
     made: HashMap<(usize, Addr), Addr>,
+    /// The number of headers that are being made: the fill value of a dataset may be a reference.
+    making: usize,
     /// The number of links to each new object so far. Uses of a committed datatype count as links.
     users: HashMap<Addr, u32>,
     /// Objects whose header is written, but not their contents.
     pending: VecDeque<Pending>,
 }
+
+/// The most headers that are made for each other. A reference may lead to the dataset whose fill value it is.
+const MAKING: usize = 64;
 
 struct Pending {
     source: Node,
@@ -159,6 +166,7 @@ impl<'a> Copy<'a> {
             renewal: None,
             from: Vec::new(),
             made: HashMap::new(),
+            making: 0,
             users: HashMap::new(),
             pending: VecDeque::new(),
         }
@@ -201,7 +209,14 @@ impl<'a> Copy<'a> {
         if let Some(&known) = self.made.get(&key) {
             return Ok(known);
         }
-        let copy = self.make_header(source).map_err(|error| error.at(source.path()))?;
+        if self.making >= MAKING {
+            let what = "copying a chain of references in fill values of more than 64 datasets";
+            return Err(Error::unsupported(what, "IV.A.2.f").at(source.path()));
+        }
+        self.making += 1;
+        let copy = self.make_header(source).map_err(|error| error.at(source.path()));
+        self.making -= 1;
+        let copy = copy?;
         self.made.insert(key, copy);
         self.users.insert(copy, 0);
         self.pending.push_back(Pending { source: source.clone(), copy, depth });

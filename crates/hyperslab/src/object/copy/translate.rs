@@ -60,8 +60,8 @@ fn outside() -> Error {
     RequestError::Argument { what: "datatype".to_owned(), why: "a member is outside of its compound" }.into()
 }
 
-/// Copies the strings and sequences that `elements` of the file `from` refer to, and makes `elements` refer to
-/// the copies in the file `to`.
+/// Copies the strings and sequences that `elements` of the file `from` refer to, and makes `elements` refer
+/// to the copies in the file `to`.
 pub(in crate::object) fn of_variable_parts(
     to: &File,
     from: &File,

@@ -13,6 +13,7 @@ use crate::driver::{Joined, Part};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::local::{self, LocalHeap};
 use crate::object::File;
+use crate::object::file::external::from_origin;
 use crate::store::{Store, Txn};
 
 /// A part of an external file that holds elements.
@@ -53,7 +54,7 @@ impl Dataset {
     /// precedence over the prefix, as in libhdf5.
     #[must_use]
     pub fn with_external_prefix(mut self, prefix: &str) -> Self {
-        let prefix = expanded(prefix, self.file().path());
+        let prefix = from_origin(prefix.to_owned(), self.file().path());
         self.external_prefix = Some(prefix.into());
         self
     }
@@ -98,7 +99,7 @@ impl State {
         prefix: Option<&str>,
     ) -> Result<Joined> {
         let prefix = match env::var("HDF5_EXTFILE_PREFIX") {
-            Ok(prefix) if !prefix.is_empty() => expanded(&prefix, file.path()),
+            Ok(prefix) if !prefix.is_empty() => from_origin(prefix, file.path()),
             _ => prefix.unwrap_or_default().to_owned(),
         };
         let mut rest = self.len_bytes();
@@ -118,12 +119,6 @@ impl State {
         }
         Joined::new(parts).map_err(Error::io("open", 0, self.len_bytes()))
     }
-}
-
-/// Returns `prefix` with the folder of the HDF5 file in place of `${ORIGIN}`.
-fn expanded(prefix: &str, from: Option<&Path>) -> String {
-    let folder = from.and_then(Path::parent).map_or_else(|| ".".into(), Path::to_string_lossy);
-    prefix.replacen("${ORIGIN}", &folder, 1)
 }
 
 /// Checks the external files of a new dataset, as libhdf5 does: all elements that the dataset can ever have
@@ -199,7 +194,7 @@ mod tests {
     #[test]
     fn a_name_is_sought_under_the_prefix_or_here_and_beside_the_file() {
         let from = Some(Path::new("/data/x.h5"));
-        let under_origin = expanded("${ORIGIN}/sub", from);
+        let under_origin = from_origin("${ORIGIN}/sub".to_owned(), from);
         let found = |name, prefix| candidates(name, from, prefix);
         assert_eq!(found("/a/raw", "/p"), [Path::new("/a/raw")]);
         assert_eq!(found("raw", "/p"), [Path::new("/p/raw")]);
@@ -207,5 +202,7 @@ mod tests {
         assert_eq!(found("raw", "."), [Path::new("raw"), Path::new("/data/raw")]);
         assert_eq!(found("raw", ""), [Path::new("raw"), Path::new("/data/raw")]);
         assert_eq!(candidates("raw", None, ""), [Path::new("raw")]);
+        // Only the beginning stands for the folder, as in libhdf5.
+        assert_eq!(from_origin("/x/${ORIGIN}".to_owned(), from), "/x/${ORIGIN}");
     }
 }

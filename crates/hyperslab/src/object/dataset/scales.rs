@@ -140,6 +140,7 @@ impl Dataset {
             return Err(argument(self, "a label ends at its first zero byte: leave the zero out"));
         }
         let lock = self.file().write_lock(self.address());
+        let _storing = self.file().storing();
         let _alone = lock.write();
         let mut labels = self.labels()?;
         label.clone_into(&mut labels[axis]);
@@ -210,6 +211,7 @@ impl Dataset {
     /// Changes the references to the scales of an axis, if `f` returns that it changed them.
     fn change_list(&self, axis: usize, f: impl FnOnce(&mut Vec<u8>) -> bool) -> Result<bool> {
         let lock = self.file().write_lock(self.address());
+        let _storing = self.file().storing();
         let _alone = lock.write();
         let Lists { kind, mut of_axes, stored } = self.lists()?;
         if kind.kind != ReferenceKind::Object1 {

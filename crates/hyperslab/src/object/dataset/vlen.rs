@@ -13,6 +13,13 @@ use crate::object::{Dataset, File, copy};
 use crate::select::{Coord, Dim, Selection, Slab, first_element, inside};
 
 impl File {
+    /// Returns a guard under which data are put into the heap and their ids are then stored. A roll-back of a
+    /// transaction waits for its end, as it would take the data back, but not ids that are stored later.
+    #[doc(hidden)]
+    pub fn storing(&self) -> impl Sized + '_ {
+        self.store().writing_data()
+    }
+
     /// Returns the ids in `stored`, which are elements of a datatype of variable length.
     #[doc(hidden)]
     pub fn vlen_ids(&self, stored: &[u8]) -> Result<Vec<VariableElement>> {
@@ -134,6 +141,7 @@ impl Dataset {
     /// from the file, as libhdf5 does. The datatype of the dataset itself has variable length.
     #[doc(hidden)]
     pub fn replace_vlen<T: AsRef<[u8]> + Sync>(&self, what: &Selection, items: &[T]) -> Result<()> {
+        let _storing = self.file().storing();
         let put = || {
             let shape = self.shape();
             what.check(&shape)?;

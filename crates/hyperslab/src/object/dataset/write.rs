@@ -6,7 +6,9 @@ use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
 
-use crate::engine::{Placed, Storage, StoredArray, Write, WriteOptions, WritePlan, abandon};
+use crate::engine::{
+    Move, Placed, Storage, StoredArray, Write, WriteOptions, WritePlan, abandon, copy_extents,
+};
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
 use crate::object::Dataset;
@@ -65,7 +67,7 @@ impl Dataset {
         self.check_writable()?;
         let _changing = self.changing();
         if self.has_sources()? {
-            return self.write_sources(shape, what, bytes, options);
+            return self.write_sources(shape, what, bytes, options, None);
         }
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
@@ -121,6 +123,9 @@ impl Dataset {
         match &write.array.storage {
             Storage::Compact(data) => self.write_compact(data, plan),
             Storage::Contiguous(None) if !plan.is_empty() => self.write_first(plan, threads),
+            Storage::Contiguous(Some(old)) if self.holds_committed_ids(write.array, *old) => {
+                self.write_moved(*old, plan, threads)
+            }
             Storage::Contiguous(_) | Storage::Elsewhere(_) | Storage::Chunked(_) => {
                 let placed = write.run(plan, threads)?;
                 self.insert_chunks(placed)?;
@@ -169,7 +174,10 @@ impl Dataset {
 
     pub(in crate::object) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
         let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
-        let moves = self.store().in_transaction() || self.are_rows_changed();
+        // Ids never change in place, as `holds_committed_ids` says.
+        let moves = self.store().in_transaction()
+            || self.are_rows_changed()
+            || array.datatype.has_variable_parts();
         Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill, moves }
     }
 
@@ -209,6 +217,31 @@ impl Dataset {
         if written.is_err() {
             self.store().release(extent);
         }
+        written
+    }
+
+    /// Returns whether the committed state of the file has ids of variable-length data at this extent. After
+    /// a crash or a roll-back, that state has the data of the old ids, and not those of ids that are written
+    /// in place.
+    fn holds_committed_ids(&self, array: &StoredArray, extent: Extent) -> bool {
+        array.datatype.has_variable_parts() && !self.store().is_fresh(extent.addr)
+    }
+
+    /// Writes contiguous elements, and those that stay, to new space.
+    fn write_moved(&self, old: Extent, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<()> {
+        let store = self.store();
+        let new = store.allocate(old.len)?;
+        let write = || {
+            store.reserve(new)?;
+            if !plan.is_everything() {
+                copy_extents(store, store, &[Move { from: old, to: new.addr }])?;
+            }
+            let array = self.array()?.at(new);
+            self.engine(&array).run(plan, threads)?;
+            self.set_layout(Layout::Contiguous(new))
+        };
+        let written = write();
+        store.release(if written.is_ok() { old } else { new });
         written
     }
 
@@ -275,6 +308,10 @@ impl Dataset {
         let coord = coord
             .filter(|coord| coord.len() == chunked.chunk_shape.len() && first.len() == coord.len())
             .ok_or_else(|| RequestError::Argument { what: format!("chunk at {first:?}"), why })?;
+        if bytes.is_empty() {
+            let why = "a stored chunk has 1 byte or more";
+            return Err(RequestError::Argument { what: format!("chunk at {first:?}"), why }.into());
+        }
         let write = self.engine(&array);
         let placed = write.place_stored(&coord, hyperslab_filters::FilterMask(mask), bytes)?;
         self.insert_chunks(placed)?;

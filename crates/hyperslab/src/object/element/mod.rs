@@ -62,6 +62,7 @@ pub trait Element: Sized + Send + Sync + 'static {
     /// Writes the elements of `what`, in row-major order.
     #[doc(hidden)]
     fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
+        let _storing = dataset.file().storing();
         let datatype = Self::datatype();
         record::check_members(&datatype, &dataset.datatype())?;
         write_as(dataset, what, datatype, &Self::encode(dataset.file(), elements)?)
@@ -111,6 +112,7 @@ impl<T: FixedSize> Element for Vec<T> {
     }
 
     fn write(dataset: &Dataset, what: &Selection, elements: &[Self]) -> Result<()> {
+        let _storing = dataset.file().storing();
         let Datatype::Sequence(base) = &*dataset.datatype() else {
             return write_as(dataset, what, Self::datatype(), &Self::encode(dataset.file(), elements)?);
         };

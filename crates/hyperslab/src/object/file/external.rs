@@ -96,12 +96,20 @@ pub(in crate::object) fn open_source(
     if prefixes.is_empty() {
         prefix.clone_into(&mut prefixes);
     }
-    if let Some(rest) = prefixes.strip_prefix("${ORIGIN}") {
-        let origin = from.path().and_then(Path::parent).unwrap_or(Path::new("."));
-        prefixes = format!("{}{rest}", origin.display());
-    }
+    let prefixes = from_origin(prefixes, from.path());
     let on_disk = on_disk(name);
     first(name, candidates(&on_disk, from.path(), &prefixes), |path| open_linked(from, path, options))
+}
+
+/// Returns a prefix with the folder of the file at `path` in place of `${ORIGIN}` at its beginning.
+pub(in crate::object) fn from_origin(prefix: String, path: Option<&Path>) -> String {
+    match prefix.strip_prefix("${ORIGIN}") {
+        Some(rest) => {
+            let origin = path.and_then(Path::parent).unwrap_or(Path::new("."));
+            format!("{}{rest}", origin.display())
+        }
+        None => prefix,
+    }
 }
 
 /// Opens the file at `path`. A file in several parts may name another one, as in libhdf5.

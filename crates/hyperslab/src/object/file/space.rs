@@ -247,13 +247,20 @@ impl Kept {
     fn check_unused(&self, used: &[Extent]) -> Result<()> {
         let mut used: Vec<Extent> = used.iter().filter(|extent| extent.len > 0).copied().collect();
         used.sort_unstable_by_key(|extent| extent.addr);
+        // In a damaged file, used extents may overlap: each has the end of all up to it.
+        let mut reach = Some(Addr::new(0));
+        let ends: Vec<Option<Addr>> = used
+            .iter()
+            .map(|extent| {
+                reach = reach.zip(extent.end()).map(|(reach, end)| reach.max(end));
+                reach
+            })
+            .collect();
         for section in self.sections().chain(&self.structures) {
             let end = section.end().unwrap_or(Addr::UNDEFINED);
             let after = used.partition_point(|extent| extent.addr < end);
-            // Used extents of a sound file do not overlap, so the one before is the only one that can meet
-            // it.
-            let before = after.checked_sub(1).and_then(|last| used.get(last));
-            if before.is_some_and(|extent| extent.end().is_none_or(|end| end > section.addr)) {
+            let before = after.checked_sub(1).and_then(|last| ends.get(last));
+            if before.is_some_and(|end| end.is_none_or(|end| end > section.addr)) {
                 return Err(overlap(section));
             }
         }

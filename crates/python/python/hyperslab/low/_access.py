@@ -187,11 +187,13 @@ class PropFAID(PropInstanceID):
         return sizes
 
     def get_mdc_config(self) -> CacheConfig:
-        config: CacheConfig = self._values.setdefault("mdc", CacheConfig())
+        config = CacheConfig()
+        vars(config).update(self._get("mdc", {}))
         return config
 
     def set_mdc_config(self, config: CacheConfig) -> None:
-        self._values["mdc"] = config
+        defaults = vars(CacheConfig())
+        self._values["mdc"] = {name: value for name, value in vars(config).items() if value != defaults.get(name)}
 
     # Other properties
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._virtual import UNLIMITED, Space, VDSmap, virtual_sources
 from ._objects import unsupported
-from ._spaces import All, Blocks, Elements, Nothing, Regular, regular_of
+from ._spaces import All, Elements, Nothing, Regular, of_boxes
 from .h5s import SIMPLE, SpaceID
 
 
@@ -17,7 +17,7 @@ def kept(space: SpaceID) -> Space:
         ValueError: The selection lists single elements, which libhdf5 refuses, too.
         NotImplementedError: The selection is neither regular nor a product of indices.
     """
-    selection = space._selection
+    selection = space._moved
     if isinstance(selection, All):
         return Space("all")
     if isinstance(selection, Nothing):
@@ -49,10 +49,7 @@ def shown(space: Space, shape: "tuple[int, ...] | None") -> SpaceID:
     elif space.kind == "points":
         made._selection = Elements(np.asarray(space.data, dtype="i8"))
     elif space.kind == "blocks":
-        corners = [np.asarray(corner, dtype="i8") for corner in space.data]
-        parts = [np.indices(last - first + 1).reshape(len(shape), -1).T + first for first, last in corners]
-        points = np.unique(np.concatenate(parts), axis=0)
-        made._selection = regular_of(points) or Blocks(points)
+        made._selection = of_boxes(space.data)
     return made
 
 

@@ -7,11 +7,14 @@ import functools
 import itertools
 import os
 import threading
+import weakref
 from abc import ABCMeta
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
+from .._errors import ClosedError, NameExistsError
 from .._native import AttrID as _AttrID
 from .._native import ObjectID as _FileObjectID
 
@@ -20,27 +23,40 @@ _T = TypeVar("_T")
 
 
 class FastRLock:
-    """A lock that a thread may take several times. After a fork, the child has a free one."""
+    """A lock that a thread may take several times. After a fork, the child has its own."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        #: How often the thread that has the lock took it.
+        self._depth = 0
 
     def acquire(self, blocking: bool = True) -> bool:
-        return self._lock.acquire(blocking)
+        taken = self._lock.acquire(blocking)
+        self._depth += taken
+        return taken
 
     def release(self) -> None:
-        self._lock.release()
+        self._depth -= 1
+        try:
+            self._lock.release()
+        except RuntimeError:
+            self._depth += 1
+            raise
 
     def __enter__(self) -> bool:
-        return self._lock.acquire()
+        return self.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._lock.release()
+        self.release()
 
     def _renew(self) -> None:
+        """Gives a child process a lock of its own, which its thread has as often as before the fork."""
+        depth, self._depth = self._depth - 1, 0
         self._lock = threading.RLock()
+        for _ in range(depth):
+            self.acquire()
 
 
 phil = FastRLock()
@@ -119,6 +135,64 @@ ObjectID.register(_AttrID)
 def unsupported(what: str, why: str = "it configures libhdf5, which is not here") -> NotImplementedError:
     """Returns the error of a function that has no meaning here."""
     return NotImplementedError(f"{what} is not supported: {why}")
+
+
+class Shared(Generic[_T]):
+    """Values that all handles of an object have in common, as long as a handle lives that was seen here."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[_T, list[weakref.ref[Any]]]] = {}
+
+    def keep(self, handle: Any, value: _T) -> None:
+        """Keeps a value for the object of a handle."""
+        _, handles = self._kept.get(hash(handle), (None, []))
+        self._kept[hash(handle)] = value, handles
+        self._note(handle, handles)
+
+    def get(self, handle: Any) -> "_T | None":
+        """Returns the value of the object of a handle."""
+        value, handles = self._kept.get(hash(handle), (None, []))
+        if not any(found() == handle for found in handles):
+            return None
+        self._note(handle, handles)
+        return value
+
+    def _note(self, handle: Any, handles: "list[weakref.ref[Any]]") -> None:
+        number = hash(handle)
+
+        def forget(dead: "weakref.ref[Any]") -> None:
+            handles.remove(dead)
+            if not handles:
+                self._kept.pop(number, None)
+
+        if all(found() is not handle for found in handles):
+            handles.append(weakref.ref(handle, forget))
+
+
+@contextmanager
+def missing_as(kind: type[Exception], what: str) -> "Iterator[None]":
+    """Raises an exception of this class for an object that is missing: functions of h5py differ in it."""
+    try:
+        yield
+    except (ClosedError, NameExistsError):
+        raise
+    except KeyError as error:
+        raise kind(f"{what} ({error.args[0]})") from None
+
+
+def check_way(group: Any, name: "str | bytes | None", plist: Any, kind: type[Exception], what: str) -> None:
+    """Raises an exception if a group on the way to a new link is missing, unless `plist` makes it."""
+    parent = "" if name is None else name_text(name).rstrip("/").rpartition("/")[0]
+    if not parent or parent in group or (plist is not None and plist.get_create_intermediate_group()):
+        return
+    raise kind(f"{what} (component not found: {parent!r})")
+
+
+def unsigned(value: int, type_: str) -> int:
+    """Returns a number that has no sign in C."""
+    if value < 0:
+        raise OverflowError(f"can't convert negative value to {type_}")
+    return int(value)
 
 
 def name_text(name: "str | bytes") -> str:

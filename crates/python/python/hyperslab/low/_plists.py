@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._objects import ObjectID, next_number
+from ._objects import ObjectID, next_number, unsigned
 
 CRT_ORDER_TRACKED, CRT_ORDER_INDEXED = 1, 2
 
@@ -25,9 +25,8 @@ class PropID(ObjectID):
         return hash(self.id)
 
     def _key(self) -> Any:
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in self._values.items()
-        }
+        given = {name: value for name, value in self._values.items() if not (isinstance(value, dict) and not value)}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in given.items()}
 
     def equal(self, plist: "PropID") -> bool:
         return self == plist
@@ -162,6 +161,10 @@ class PropFCID(PropGCID):
         return int(self._get("page_size", 4096))
 
 
+#: The options of szip, and the limit of `H5Z_set_local_szip`.
+_SZIP_ALLOW_K13, _SZIP_CHIP, _SZIP_LSB, _SZIP_MSB, _SZIP_RAW = 1, 2, 8, 16, 128
+_SZIP_MOST_PIXELS = 32
+
 #: The layouts of `h5d`.
 _COMPACT, _CONTIGUOUS, _CHUNKED, _VIRTUAL = 0, 1, 2, 3
 
@@ -234,6 +237,8 @@ class PropDCID(PropOCID):
         """Adds a filter at the end of the pipeline."""
         from ..filters import registered_name
 
+        if not 0 <= filter_code < 1 << 16:
+            raise ValueError("Invalid filter identifier (invalid filter identifier)")
         name = registered_name(filter_code).encode()
         self._filters().append((filter_code, flags, tuple(int(value) for value in values or ()), name))
 
@@ -281,9 +286,20 @@ class PropDCID(PropOCID):
         self.set_filter(3, 0)
 
     def set_szip(self, options: int, pixels_per_block: int) -> None:
-        self.set_filter(4, 1, (options, pixels_per_block))
+        pixels = unsigned(pixels_per_block, "unsigned int")
+        if pixels % 2:
+            raise ValueError("Pixels_per_block is not even (pixels_per_block is not even)")
+        if pixels > _SZIP_MOST_PIXELS:
+            raise ValueError("Pixels_per_block is too large (pixels_per_block is too large)")
+        # libhdf5 chooses some of the options itself.
+        kept = options & ~(_SZIP_CHIP | _SZIP_LSB | _SZIP_MSB)
+        self.set_filter(4, 1, (kept | _SZIP_ALLOW_K13 | _SZIP_RAW, pixels))
 
     def set_scaleoffset(self, scale_type: int, scale_factor: int) -> None:
+        if scale_factor < 0:
+            raise ValueError("Scale factor must be >= 0 (scale factor must be >= 0)")
+        if scale_type not in (0, 1, 2):
+            raise ValueError("Invalid scale type (invalid scale type)")
         self.set_filter(6, 1, (scale_type, scale_factor))
 
     # External data

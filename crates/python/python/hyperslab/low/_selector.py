@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._selections import MultiBlockSlice as MultiBlockSlice
-from ._spaces import Blocks, Elements, Regular, regular_of
+from ._spaces import Elements, Regular, of_axes
 from .h5s import SELECT_SET, SpaceID
 
 
@@ -29,8 +29,7 @@ class Selector:
             start = tuple(int(axis[0]) for axis in axes)
             space.select_hyperslab(start, counts, tuple(step or 1 for step in found), op=SELECT_SET)
             return start, counts, result
-        points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1).astype("i8")
-        space._selection = regular_of(points) or Blocks(points)
+        space._selection = of_axes(axes)
         return tuple(int(axis[0]) for axis in axes), counts, result
 
 

@@ -1,12 +1,13 @@
 """Moving elements between a selection of a dataset and a selection of an array in memory."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._native import Dataset, _PointList
 from ._types import TypeID
-from .h5s import ALL, NULL, SpaceID
+from .h5s import ALL, NULL, SEL_ALL, SpaceID
 from .h5t import py_create
 
 
@@ -16,15 +17,35 @@ def key_of(space: SpaceID, shape: "tuple[int, ...]") -> Any:
         return ()
     if space.shape != shape:
         raise ValueError(f"the dataspace has the shape {space.shape}, the dataset {shape}")
-    selection = space._selection
+    if not space.select_valid():
+        raise OSError(f"the selection is not inside the dataspace {shape} (selection + offset not within extent)")
+    selection = space._moved
     key = selection.key(shape)
     if key is not None:
         return key
     return _PointList(np.ascontiguousarray(selection.coordinates(shape), dtype="u8"))
 
 
-def _is_whole(space: SpaceID) -> bool:
-    return space is ALL or space.get_select_type() == ALL.get_select_type()
+def _places(mspace: SpaceID, fspace: SpaceID, count: int, size: int) -> Any:
+    """Returns the places of `count` elements in an array of `size`: a slice, or the flat indices.
+
+    `ALL` in memory is the dataspace of the file with its selection, as in HDF5.
+    """
+    memory = fspace if mspace is ALL else mspace
+    chosen = count if memory is ALL else memory.get_select_npoints()
+    if chosen != count:
+        raise OSError(f"{count} elements are selected in the file, and {chosen} in memory")
+    if memory is ALL or memory.get_select_type() == SEL_ALL:
+        places: Any = slice(0, count)
+        end = count
+    elif not memory.select_valid():
+        raise OSError(f"the selection is not inside the dataspace in memory {memory.shape}")
+    else:
+        places = np.ravel_multi_index(tuple(memory._moved.coordinates(memory.shape).T), memory.shape)
+        end = int(places.max(initial=-1)) + 1
+    if end > size:
+        raise ValueError(f"the elements in memory end at {end}, and the array has {size}")
+    return places
 
 
 def _objects(dtype: "np.dtype[Any]") -> bool:
@@ -57,33 +78,28 @@ def read(dataset: Dataset, mspace: SpaceID, fspace: SpaceID, array: Any, mtype: 
         raise TypeError("Array must be writable")
     if dataset.shape is None or mspace.get_simple_extent_type() == NULL:
         return
+    if not array.flags.c_contiguous:
+        raise TypeError("Array must be C-contiguous")
     key = key_of(fspace, dataset.shape)
+    count = _count(dataset, key)
+    flat: Any = array.reshape(-1)
+    found: Any
     if _objects(array.dtype):
-        found = np.asarray(dataset[key] if key != () else dataset[...])
-        _put(array, mspace, found.reshape(-1))
+        found = np.asarray(dataset[key] if key != () else dataset[...]).reshape(-1)
+        flat[_places(mspace, fspace, count, len(flat))] = found
         return
     description = _in_memory(array.dtype, mtype, _file_type(dataset))
-    raw = dataset._read_described(key, description)
-    _put(array, mspace, np.frombuffer(raw, dtype=array.dtype.base))
+    found = np.frombuffer(dataset._read_described(key, description), dtype=array.dtype.base)
+    if count and len(found) != count:
+        # Elements of an array datatype are rows.
+        flat, found = flat.reshape(-1, len(found) // count), found.reshape(count, -1)
+    flat[_places(mspace, fspace, count, len(flat))] = found
 
 
-def _put(array: Any, mspace: SpaceID, found: Any) -> None:
-    """Writes elements to the selection of an array."""
-    if _is_whole(mspace):
-        flat = array.reshape(-1) if array.flags.c_contiguous else None
-        if flat is None:
-            raise TypeError("Array must be C-contiguous")
-        if len(found) > len(flat):
-            raise ValueError(f"the array has room for {len(flat)} elements, not for {len(found)}")
-        flat[: len(found)] = found
-        return
-    shape = mspace.shape
-    if array.size != int(np.prod(shape, dtype=object)):
-        raise ValueError(f"the array has {array.size} elements, the dataspace in memory {shape}")
-    coordinates = mspace._selection.coordinates(shape)
-    if len(coordinates) != len(found):
-        raise ValueError(f"{len(found)} elements are selected in the file, and {len(coordinates)} in memory")
-    array.reshape(shape)[tuple(coordinates.T)] = found
+def _count(dataset: Dataset, key: Any) -> int:
+    """Returns the number of elements that are selected in the file."""
+    selected, _ = dataset._shape_of(key)
+    return math.prod(selected)
 
 
 def write(dataset: Dataset, mspace: SpaceID, fspace: SpaceID, value: Any, mtype: "TypeID | None") -> None:
@@ -92,28 +108,14 @@ def write(dataset: Dataset, mspace: SpaceID, fspace: SpaceID, value: Any, mtype:
     if dataset.shape is None:
         return
     key = key_of(fspace, dataset.shape)
-    selected, _ = dataset._shape_of(key)
-    count = int(np.prod(selected, dtype=object))
+    count = _count(dataset, key)
     if _objects(array.dtype) or _objects(dataset.dtype):
-        chosen = _take(array.reshape(-1), mspace, array.size, count)
-        dataset[key if key != () else ...] = chosen.reshape(selected)
+        chosen = array.reshape(-1)[_places(mspace, fspace, count, array.size)]
+        dataset[key if key != () else ...] = chosen.reshape(dataset._shape_of(key)[0])
         return
     description = _in_memory(array.dtype, mtype, _file_type(dataset))
     size = array.dtype.itemsize if mtype is None else mtype.get_size()
     # `mtype` says what the bytes of the array are, whatever its dtype.
     cells = np.frombuffer(array.tobytes(), dtype=np.dtype((np.void, size)))
-    chosen = _take(cells, mspace, len(cells), count)
+    chosen = cells[_places(mspace, fspace, count, len(cells))]
     dataset._write_described(key, description, chosen.tobytes())
-
-
-def _take(flat: Any, mspace: SpaceID, size: int, count: int) -> Any:
-    """Returns the selected elements of an array."""
-    if _is_whole(mspace):
-        if size < count:
-            raise ValueError(f"{count} elements are selected in the file, and the array has {size}")
-        return flat[:count]
-    shape = mspace.shape
-    coordinates = mspace._selection.coordinates(shape)
-    if len(coordinates) != count:
-        raise ValueError(f"{count} elements are selected in the file, and {len(coordinates)} in memory")
-    return flat[np.ravel_multi_index(tuple(coordinates.T), shape)]

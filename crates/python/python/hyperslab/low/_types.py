@@ -18,7 +18,7 @@ from .._native import (
     _encode_datatype,
 )
 from .._native import TypeID as _CommittedID
-from ._objects import ObjectID, name_text, next_number
+from ._objects import ObjectID, check_way, name_text, next_number, unsigned
 
 NO_CLASS, INTEGER, FLOAT, TIME, STRING, BITFIELD, OPAQUE, COMPOUND = -1, 0, 1, 2, 3, 4, 5, 6
 REFERENCE, ENUM, VLEN, ARRAY, COMPLEX = 7, 8, 9, 10, 11
@@ -28,6 +28,9 @@ PAD_ZERO, PAD_ONE, PAD_BACKGROUND = 0, 1, 2
 VARIABLE = (1 << 64) - 1
 
 Description = tuple[Any, ...]
+
+#: What libhdf5 puts before a datatype message: the type of the message, and the version of the encoding.
+_ENCODED = bytes([3, 0])
 
 
 class TypeID(ObjectID):
@@ -84,6 +87,7 @@ class TypeID(ObjectID):
         if self._committed is not None:
             raise TypeError("Can't commit datatype (datatype is already committed)")
         parent = group._object
+        check_way(parent, name, lcpl, KeyError, "Unable to commit datatype synchronously")
         commit(parent, name_text(name), self)
         self._committed = _CommittedID(parent[name_text(name)])
         self.id = self._committed.id
@@ -115,6 +119,8 @@ class TypeID(ObjectID):
         return int(_described_size(self._description))
 
     def set_size(self, size: int) -> None:
+        if size < 1:
+            raise ValueError("Size must be positive (size must be positive)")
         self._change(1, size)
 
     def get_super(self) -> Any:
@@ -122,18 +128,20 @@ class TypeID(ObjectID):
 
     def detect_class(self, tclass: int) -> bool:
         """Returns whether the datatype is of a class, or has a part of it."""
-        return any(part._class == tclass for part in self._parts())
+        if not NO_CLASS < tclass <= COMPLEX:
+            raise ValueError("Not a datatype class (not a datatype class)")
+        return self._has(tclass)
 
     def encode(self) -> bytes:
-        """Returns the bytes of the datatype message."""
-        return _encode_datatype(self._description)
+        """Returns the bytes of the datatype message, after libhdf5's that say what is encoded."""
+        return _ENCODED + _encode_datatype(self._description)
 
-    def _parts(self) -> "list[TypeID]":
-        found: list[TypeID] = [self]
-        for item in self._description[1:]:
-            if isinstance(item, tuple) and item and isinstance(item[0], str) and item[0] in _CLASSES:
-                found += typewrap(item)._parts()
-        return found
+    def _has(self, tclass: int) -> bool:
+        return self._class == tclass or any(typewrap(inner)._has(tclass) for inner in self._inner())
+
+    def _inner(self) -> "tuple[Description, ...]":
+        """Returns the descriptions of the members, or that of the base."""
+        return ()
 
     def _change(self, index: int, value: Any) -> None:
         if self.locked or self._committed is not None:
@@ -181,8 +189,16 @@ class TypeIntegerID(TypeAtomicID):
     _class = INTEGER
 
     def set_size(self, size: int) -> None:
+        super().set_size(size)
+        precision = min(self.get_precision(), 8 * size)
+        self._change(6, (min(self.get_offset(), 8 * size - precision), precision))
+
+    def set_precision(self, precision: int) -> None:
+        if precision < 1:
+            raise ValueError("Precision must be positive (precision must be positive)")
+        size = max(self.get_size(), -(-precision // 8))
         self._change(1, size)
-        self._change(6, (0, 8 * size))
+        self._change(6, (min(self.get_offset(), 8 * size - precision), precision))
 
     def get_sign(self) -> int:
         return SGN_2 if self._description[3] else SGN_NONE
@@ -198,8 +214,10 @@ class TypeFloatID(TypeAtomicID):
     _bits = 5
 
     def set_size(self, size: int) -> None:
-        self._change(1, size)
-        self._change(5, (self.get_offset(), min(self.get_precision(), 8 * size)))
+        if 0 < size < -(-self.get_precision() // 8):
+            raise TypeError("Unable to set size for datatype (adjust sign, mantissa, and exponent fields first)")
+        super().set_size(size)
+        self._change(5, (min(self.get_offset(), 8 * size - self.get_precision()), self.get_precision()))
 
     def get_pad(self) -> "tuple[int, int]":
         low, high, _ = self._description[3]
@@ -303,7 +321,17 @@ class TypeReferenceID(TypeID):
     _class = REFERENCE
 
 
-class TypeVlenID(TypeID):
+class TypeDerivedID(TypeID):
+    """Several elements of another datatype."""
+
+    def get_super(self) -> Any:
+        return typewrap(self._description[1])
+
+    def _inner(self) -> "tuple[Description, ...]":
+        return (self._description[1],)
+
+
+class TypeVlenID(TypeDerivedID):
     """A sequence of variable length."""
 
     _class = VLEN
@@ -311,11 +339,8 @@ class TypeVlenID(TypeID):
     def get_size(self) -> int:
         return 16
 
-    def get_super(self) -> Any:
-        return typewrap(self._description[1])
 
-
-class TypeArrayID(TypeID):
+class TypeArrayID(TypeDerivedID):
     """An array of a fixed shape."""
 
     _class = ARRAY
@@ -326,9 +351,6 @@ class TypeArrayID(TypeID):
     def get_array_dims(self) -> "tuple[int, ...]":
         return tuple(self._description[2])
 
-    def get_super(self) -> Any:
-        return typewrap(self._description[1])
-
 
 class TypeComplexID(TypeAtomicID):
     """A complex number of HDF5 2.0."""
@@ -337,6 +359,9 @@ class TypeComplexID(TypeAtomicID):
 
     def get_super(self) -> Any:
         return typewrap(self._description[1])
+
+    def _inner(self) -> "tuple[Description, ...]":
+        return (self._description[1],)
 
     def get_order(self) -> int:
         return int(self.get_super().get_order())
@@ -393,9 +418,25 @@ class TypeCompoundID(TypeCompositeID):
 
     def insert(self, name: "bytes | str", offset: int, field: TypeID) -> None:
         """Adds a member at an offset in bytes."""
-        if offset + field.get_size() > self.get_size():
+        if field is self:
+            raise ValueError("Can't insert compound datatype within itself")
+        start, text = unsigned(offset, "size_t"), name_text(name)
+        end = start + field.get_size()
+        if any(text == member for member, _, _ in self._members()):
+            raise ValueError("Unable to insert member (member name is not unique)")
+        if any(start < at + typewrap(kind).get_size() and at < end for _, at, kind in self._members()):
+            raise ValueError("Unable to insert member (member overlaps with another member)")
+        if end > self.get_size():
             raise ValueError("Unable to insert member (member extends past end of compound type)")
-        self._change(2, (*self._members(), (name_text(name), offset, field._description)))
+        self._change(2, (*self._members(), (text, start, field._description)))
+
+    def _inner(self) -> "tuple[Description, ...]":
+        return tuple(member[2] for member in self._members())
+
+    def _has(self, tclass: int) -> bool:
+        # libhdf5 takes a string of variable length that is a member for a sequence, too.
+        is_sequence = tclass == VLEN and any(kind[0] == "vlen string" for kind in self._inner())
+        return is_sequence or super()._has(tclass)
 
     def pack(self) -> None:
         """Removes the space between members."""
@@ -415,6 +456,9 @@ class TypeEnumID(TypeCompositeID):
     def get_super(self) -> Any:
         return typewrap(self._description[1])
 
+    def _inner(self) -> "tuple[Description, ...]":
+        return (self._description[1],)
+
     def get_size(self) -> int:
         return int(self.get_super().get_size())
 
@@ -428,7 +472,12 @@ class TypeEnumID(TypeCompositeID):
         """Adds a name for a value."""
         base = self.get_super()
         stored = int(value).to_bytes(base.get_size(), self._order(), signed=base.get_sign() == SGN_2)
-        self._change(2, (*self._members(), (name_text(name), stored)))
+        text = name_text(name)
+        for known, taken in self._members():
+            if known == text or taken == stored:
+                what = "name" if known == text else "value"
+                raise TypeError(f"Unable to insert new enumeration member ({what} redefinition)")
+        self._change(2, (*self._members(), (text, stored)))
 
     def get_member_value(self, idx: int) -> int:
         base = self.get_super()
@@ -478,5 +527,6 @@ def of_dtype(dtype: Any) -> Any:
 
 
 def decode(buf: bytes) -> Any:
-    """Returns the datatype of the bytes of a message."""
-    return typewrap(_decode_datatype(buf))
+    """Returns the datatype of the bytes of a message, with or without those that `encode` puts before it."""
+    # A message begins with its version, 1 or more, and its class: never with these bytes.
+    return typewrap(_decode_datatype(buf.removeprefix(_ENCODED)))

@@ -3,6 +3,7 @@
 import warnings
 from typing import Any
 
+from .. import _native
 from ._objects import phil as phil
 from .h5py_warnings import H5pyDeprecationWarning
 
@@ -16,8 +17,8 @@ HDF5_VERSION_COMPILED_AGAINST = (2, 0, 0)
 class H5PYConfig:
     """The settings of h5py. There is one object, which `get_config` returns.
 
-    `track_order` is the default of new groups and files. `complex_names` and `bool_names` are the names of
-    the parts of complex numbers and of the values of booleans; only the defaults can be stored.
+    `track_order` is the default of new files, groups and datasets. `complex_names` and `bool_names` are the
+    names of the parts of complex numbers and of the values of booleans; only the defaults can be set.
     """
 
     mpi = False
@@ -30,7 +31,6 @@ class H5PYConfig:
     def __init__(self) -> None:
         self._complex_names = ("r", "i")
         self._bool_names = ("FALSE", "TRUE")
-        self._track_order = False
 
     @property
     def complex_names(self) -> tuple[str, str]:
@@ -38,7 +38,7 @@ class H5PYConfig:
 
     @complex_names.setter
     def complex_names(self, names: Any) -> None:
-        self._complex_names = _two_names(names, "complex_names")
+        self._complex_names = _two_names(names, "complex_names", self._complex_names, "[(real, 'f8'), (imag, 'f8')]")
 
     @property
     def bool_names(self) -> tuple[bytes, bytes]:
@@ -47,15 +47,16 @@ class H5PYConfig:
 
     @bool_names.setter
     def bool_names(self, names: Any) -> None:
-        self._bool_names = _two_names(names, "bool_names")
+        made = "hyperslab.enum_dtype({no: 0, yes: 1}, 'i1')"
+        self._bool_names = _two_names(names, "bool_names", self._bool_names, made)
 
     @property
     def track_order(self) -> bool:
-        return self._track_order
+        return _native._track_order(None)
 
     @track_order.setter
     def track_order(self, is_on: Any) -> None:
-        self._track_order = bool(is_on)
+        _native._track_order(bool(is_on))
 
     @property
     def swmr_min_hdf5_version(self) -> tuple[int, int, int]:
@@ -111,14 +112,19 @@ def _warn_of(name: str) -> None:
     warnings.warn(f"get_config().{name} has no meaning any more", H5pyDeprecationWarning, stacklevel=3)
 
 
-def _two_names(names: Any, what: str) -> tuple[str, str]:
+def _two_names(names: Any, what: str, known: tuple[str, str], dtype: str) -> tuple[str, str]:
     try:
         first, second = names
     except (TypeError, ValueError):
         raise TypeError(f"{what} must be a 2-tuple of str") from None
     if not (isinstance(first, str) and isinstance(second, str)):
         raise TypeError(f"{what} must be a 2-tuple of str")
-    return first, second
+    if (first, second) != known:
+        raise ValueError(
+            f"{what} can only be {known}: for other names, give the dtype of the dataset, which is {dtype}, and view "
+            "the elements that are read"
+        )
+    return known
 
 
 _config = H5PYConfig()

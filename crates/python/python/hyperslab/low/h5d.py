@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from .._virtual import VirtualLayout, create_virtual_dataset
 from . import _transfer, h5s
 from ._access import PropDAID
 from ._mappings import mapped
-from ._objects import name_text
+from ._objects import Shared, check_way, name_text
 from ._plists import PropDCID
 from ._types import TypeID, type_of, typewrap
 
@@ -26,13 +25,13 @@ FILL_VALUE_UNDEFINED, FILL_VALUE_DEFAULT, FILL_VALUE_USER_DEFINED = 0, 1, 2
 SPACE_STATUS_NOT_ALLOCATED, SPACE_STATUS_PART_ALLOCATED, SPACE_STATUS_ALLOCATED = 0, 1, 2
 VDS_FIRST_MISSING, VDS_LAST_AVAILABLE = 0, 1
 
-#: The property lists with which datasets were opened, while a handle of the dataset exists.
-_access: "WeakKeyDictionary[Any, PropDAID]" = WeakKeyDictionary()
+#: The property lists with which datasets were opened.
+_access: "Shared[PropDAID]" = Shared()
 
 
 def keep_access(dataset: Any, plist: PropDAID) -> None:
     """Keeps the property list with which a dataset was opened."""
-    _access[dataset] = plist
+    _access.keep(dataset, plist)
     prefix = plist.get_virtual_prefix()
     if prefix:
         dataset._set_virtual_prefix(os.fsdecode(prefix))
@@ -151,6 +150,10 @@ def create(
     """Creates a dataset, without a link if `name` is None."""
     plist = PropDCID() if dcpl is None else dcpl
     layout = plist.get_layout()
+    failed = "Unable to synchronously create dataset"
+    check_way(loc._object, name, lcpl, ValueError, failed)
+    if space._most != space._shape and layout == CONTIGUOUS and not plist.get_external_count():
+        raise ValueError(f"{failed} (extendible contiguous non-external dataset not allowed)")
     if layout == VIRTUAL:
         return _create_virtual(loc, name, tid, space, plist, dapl)
     is_null = space.get_simple_extent_type() == h5s.NULL

@@ -3,7 +3,17 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ._objects import unsigned
+
 _T = TypeVar("_T")
+
+
+def _axis(dset: Any, number: int) -> Any:
+    """Returns an axis of a dataset by its number."""
+    dimensions = dset._object.dims
+    if unsigned(number, "unsigned int") >= len(dimensions):
+        raise RuntimeError(f"Unspecified error in H5DS (the dataset has no axis {number})")
+    return dimensions[number]
 
 
 def set_scale(dset: Any, dimname: bytes = b"") -> None:
@@ -18,32 +28,32 @@ def is_scale(dset: Any) -> bool:
 
 def attach_scale(dset: Any, dscale: Any, idx: int) -> None:
     """Attaches a scale to an axis."""
-    dset._object.dims[idx].attach_scale(dscale._object)
+    _axis(dset, idx).attach_scale(dscale._object)
 
 
 def detach_scale(dset: Any, dscale: Any, idx: int) -> None:
     """Detaches a scale from an axis."""
-    dset._object.dims[idx].detach_scale(dscale._object)
+    _axis(dset, idx).detach_scale(dscale._object)
 
 
 def is_attached(dset: Any, dscale: Any, idx: int) -> bool:
     """Returns whether a scale is attached to an axis."""
-    return dscale._object in dset._object.dims[idx].values()
+    return dscale._object in _axis(dset, idx).values()
 
 
 def get_num_scales(dset: Any, dim: int) -> int:
     """Returns the number of scales of an axis."""
-    return len(dset._object.dims[dim])
+    return len(_axis(dset, dim))
 
 
 def set_label(dset: Any, idx: int, label: bytes) -> None:
     """Sets the label of an axis."""
-    dset._object.dims[idx].label = label
+    _axis(dset, idx).label = label
 
 
 def get_label(dset: Any, idx: int) -> bytes:
     """Returns the label of an axis."""
-    return str(dset._object.dims[idx].label).encode("utf-8", "surrogateescape")
+    return str(_axis(dset, idx).label).encode("utf-8", "surrogateescape")
 
 
 def get_scale_name(dscale: Any) -> bytes:
@@ -57,7 +67,10 @@ def get_scale_name(dscale: Any) -> bytes:
 
 def iterate(loc: Any, dim: int, func: "Callable[[Any], _T | None]", startidx: int = 0) -> "_T | None":
     """Calls a function with the identifier of each scale of an axis, until it returns something."""
-    for scale in loc._object.dims[dim].values()[startidx:]:
+    scales = _axis(loc, dim).values()
+    if startidx > len(scales):
+        raise RuntimeError(f"Unspecified error in H5DSiterate_scales (the axis has no scale {startidx})")
+    for scale in scales[startidx:]:
         result = func(scale.id)
         if result is not None:
             return result

@@ -162,13 +162,12 @@ class FileID(GroupMethods, _FileID):
 
 def _creation(plist: "PropFCID | None") -> "dict[str, Any]":
     """Returns the keywords of `File` for the properties of a new file."""
+    # Here the property list decides, not `get_config`.
     if plist is None:
-        return {}
-    keywords: dict[str, Any] = {}
+        return {"track_order": False}
+    keywords: dict[str, Any] = {"track_order": bool(plist.get_link_creation_order())}
     if plist.get_userblock():
         keywords["userblock_size"] = plist.get_userblock()
-    if plist.get_link_creation_order():
-        keywords["track_order"] = True
     if "file_space" in plist._values:
         strategy, persist, threshold = plist.get_file_space_strategy()
         keywords.update(fs_strategy=_STRATEGIES[strategy], fs_persist=persist, fs_threshold=threshold)

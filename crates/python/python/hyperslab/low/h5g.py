@@ -11,7 +11,7 @@ from .._native import GroupID as _GroupID
 from .._native import SoftLink as _SoftLink
 from .._native import _link_facts, _object_facts
 from . import h5l
-from ._objects import name_text, unsupported
+from ._objects import check_way, missing_as, name_text, unsigned, unsupported
 from ._plists import PropGCID
 
 _T = TypeVar("_T")
@@ -81,6 +81,7 @@ class GroupMethods:
     def link(self, current_name: bytes, new_name: bytes, link_type: int = LINK_HARD, remote: Any = None) -> None:
         """Makes a hard or a soft link at `new_name`."""
         target = self._object if remote is None else remote._object
+        check_way(target, new_name, None, RuntimeError, "Unable to create link")
         if link_type == LINK_SOFT:
             target[name_text(new_name)] = _SoftLink(name_text(current_name))
         else:
@@ -94,6 +95,7 @@ class GroupMethods:
         """Gives a link another name."""
         if remote is not None and remote != self:
             raise unsupported("GroupID.move to another group", "name the new path from this group")
+        check_way(self._object, new_name, None, ValueError, "Unable to move link")
         self._object.move(name_text(current_name), name_text(new_name))
 
     def get_num_objs(self) -> int:
@@ -103,16 +105,20 @@ class GroupMethods:
     def get_objname_by_idx(self, idx: int) -> bytes:
         """Returns the name of a member by its number."""
         try:
-            return str(list(self._object)[idx]).encode()
+            return str(list(self._object)[unsigned(idx, "hsize_t")]).encode()
         except IndexError:
-            raise ValueError(f"there is no member {idx}") from None
+            raise RuntimeError(f"Can't get object name (there is no member {idx})") from None
 
     def get_objtype_by_idx(self, idx: int) -> int:
         """Returns the kind of a member by its number."""
+        if idx >= len(self._object):
+            raise TypeError(f"Can't get object info (there is no member {idx})")
         return int(get_objinfo(self, self.get_objname_by_idx(idx)).type)
 
     def get_linkval(self, name: bytes) -> bytes:
         """Returns the path of a soft link."""
+        with missing_as(RuntimeError, "Can't get info for object"):
+            _link_facts(self._object, name_text(name))
         found = self._object.get(name_text(name), getlink=True)
         if not isinstance(found, _SoftLink):
             raise ValueError("not a soft link")
@@ -153,6 +159,7 @@ def open(loc: Any, name: "bytes | str", gapl: Any = None) -> Any:
 def create(loc: Any, name: "bytes | str | None", lcpl: Any = None, gcpl: "PropGCID | None" = None) -> Any:
     """Creates a group, without a link if `name` is None."""
     tracks = gcpl is not None and bool(gcpl.get_link_creation_order() or gcpl.get_attr_creation_order())
+    check_way(loc._object, name, lcpl, ValueError, "Unable to synchronously create group")
     made = loc._object.create_group(None if name is None else name_text(name), track_order=tracks)
     return made.id
 
@@ -161,7 +168,8 @@ def iterate(
     loc: Any, func: "Callable[[bytes], _T | None]", startidx: int = 0, *, obj_name: bytes = b"."
 ) -> "_T | None":
     """Calls a function with the name of each member, until it returns something."""
-    group = loc._object if name_text(obj_name) == "." else loc._object[name_text(obj_name)]
+    with missing_as(RuntimeError, "Error iterating over group's links"):
+        group = loc._object if name_text(obj_name) == "." else loc._object[name_text(obj_name)]
     for name in list(group)[startidx:]:
         result = func(name.encode())
         if result is not None:
@@ -180,7 +188,8 @@ def get_objinfo(obj: Any, name: "bytes | str" = b".", follow_link: bool = True) 
         link = owner.get(text, getlink=True)
         if isinstance(link, _SoftLink | _ExternalLink):
             return GroupStat(0, 0, 0, LINK, 0, len(_link_facts(owner, text)[3]) + 1)
-    found = owner if text == "." else owner[text]
+    with missing_as(RuntimeError, "Can't get info for object"):
+        found = owner if text == "." else owner[text]
     address, _, links, _, modified, _, _ = _object_facts(found)
     return GroupStat(abs(hash(found.file)) & 0xFFFFFFFFFFFFFFFF, address, links, _kind(found), modified or 0, 0)
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from .._native import ExternalLink as _ExternalLink
 from .._native import SoftLink as _SoftLink
 from .._native import _link_facts
-from ._objects import name_text
+from ._objects import check_way, missing_as, name_text
 from ._plists import PropLCID
 
 _T = TypeVar("_T")
@@ -47,16 +47,21 @@ class LinkProxy:
         self, new_name: bytes, cur_loc: Any, cur_name: bytes, lcpl: "PropLCID | None" = None, lapl: Any = None
     ) -> None:
         """Creates a hard link to the object at a path."""
-        self._group[name_text(new_name)] = cur_loc._object[name_text(cur_name)]
+        check_way(self._group, new_name, lcpl, OSError, "Unable to synchronously create hard link")
+        with missing_as(OSError, "Unable to synchronously create hard link"):
+            found = cur_loc._object[name_text(cur_name)]
+        self._group[name_text(new_name)] = found
 
     def create_soft(self, new_name: bytes, target: bytes, lcpl: "PropLCID | None" = None, lapl: Any = None) -> None:
         """Creates a soft link."""
+        check_way(self._group, new_name, lcpl, OSError, "Unable to synchronously create soft link")
         self._group[name_text(new_name)] = _SoftLink(name_text(target))
 
     def create_external(
         self, link_name: bytes, file_name: bytes, obj_name: bytes, lcpl: "PropLCID | None" = None, lapl: Any = None
     ) -> None:
         """Creates an external link."""
+        check_way(self._group, link_name, lcpl, RuntimeError, "Unable to create external link")
         self._group[name_text(link_name)] = _ExternalLink(name_text(file_name), name_text(obj_name))
 
     def get_val(self, name: bytes, lapl: Any = None) -> Any:
@@ -72,10 +77,12 @@ class LinkProxy:
         if dst_loc is self or dst_loc == self or not new.startswith("/"):
             target = getattr(dst_loc, "_group", None) or dst_loc._object
             new = new if target == self._group else f"{target.name.rstrip('/')}/{new}"
+        check_way(self._group, new, lcpl, ValueError, "Unable to move link")
         self._group.move(old, new)
 
     def exists(self, name: bytes, lapl: Any = None) -> bool:
         """Returns whether there is a link."""
+        check_way(self._group, name, None, RuntimeError, "Unable to synchronously check link existence")
         return name_text(name) in self._group
 
     def get_info(self, name: bytes, index: int = -1, *, lapl: Any = None) -> LinkInfo:

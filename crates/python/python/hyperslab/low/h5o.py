@@ -1,12 +1,16 @@
 """Objects of any kind."""
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from .._native import ExternalLink as _ExternalLink
+from .._native import File as _File
 from .._native import Group as _Group
 from .._native import HLObject, _object_facts
+from .._native import SoftLink as _SoftLink
 from ._access import PropCopyID
-from ._objects import name_text, unsupported
+from ._objects import check_way, missing_as, name_text, unsupported
 
 _T = TypeVar("_T")
 
@@ -51,11 +55,32 @@ def _facts(found: HLObject) -> ObjInfo:
 
 def open(loc: Any, name: "bytes | str", lapl: Any = None) -> Any:
     """Opens an object of any kind."""
-    return _at(loc, name).id
+    prefix = b"" if lapl is None else lapl.get_elink_prefix()
+    found = _behind(loc._object, name_text(name), os.fsdecode(prefix), lapl.get_nlinks()) if prefix else None
+    return (_at(loc, name) if found is None else found).id
+
+
+def _behind(group: Any, path: str, prefix: str, links: int) -> "HLObject | None":
+    """Returns the object at a path if the path leads to a file in the folder `prefix`, else None."""
+    way = path.split("/") if isinstance(group, _Group) and links > 0 else []
+    for number in range(1, len(way) + 1):
+        link, rest = group.get("/".join(way[:number]) or "/", getlink=True), "/".join(way[number:])
+        if isinstance(link, _SoftLink):
+            # From the group of the link on, if the path of the link does not begin with "/".
+            start = "".join(f"{part}/" for part in way[: number - 1]) if not link.path.startswith("/") else ""
+            return _behind(group, f"{start}{link.path}/{rest}".rstrip("/"), prefix, links - 1)
+        if isinstance(link, _ExternalLink):
+            file_name = os.path.join(prefix, link.filename)
+            if not os.path.exists(file_name):
+                return None
+            file, target = _File(file_name, group.file.mode), f"{link.path}/{rest}" if rest else link.path
+            return _behind(file, target, prefix, links - 1) or file[target]
+    return None
 
 
 def link(obj: Any, loc: Any, name: "bytes | str", lcpl: Any = None, lapl: Any = None) -> None:
     """Makes a hard link to an object."""
+    check_way(loc._object, name, lcpl, OSError, "Unable to create link")
     loc._object[name_text(name)] = obj._object
 
 
@@ -69,7 +94,10 @@ def copy(
 ) -> None:
     """Copies an object, also into another file."""
     flags = 0 if copypl is None else copypl.get_copy_object()
-    source, target = _at(src_loc, src_name), dst_loc._object
+    failed = "Unable to synchronously copy object"
+    with missing_as(RuntimeError, failed):
+        source, target = _at(src_loc, src_name), dst_loc._object
+    check_way(target, dst_name, lcpl, RuntimeError, failed)
     source_group = source if isinstance(source, _Group) else source.parent
     source_group.copy(
         source,
@@ -96,10 +124,14 @@ def get_info(
     """Returns facts about an object, by its name or its number in a group."""
     if name is not None and index >= 0:
         raise ValueError("At most one of name or index may be specified")
-    if index >= 0:
-        group = _at(loc, obj_name)
-        return _facts(group[list(group)[index]])
-    return _facts(_at(loc, b"." if name is None else name))
+    with missing_as(RuntimeError, "Can't get deprecated info for object"):
+        found = _at(loc, obj_name if name is None else name)
+        if index < 0:
+            return _facts(found)
+        names = list(found)
+        if index >= len(names):
+            raise KeyError(f"there is no member {index}")
+        return _facts(found[names[index]])
 
 
 def exists_by_name(loc: Any, name: "bytes | str", lapl: Any = None) -> bool:
@@ -132,7 +164,8 @@ def visit(
     info: bool = False,
 ) -> "_T | None":
     """Calls a function with the path of each object below a group, until it returns something."""
-    group = _at(loc, obj_name)
+    with missing_as(RuntimeError, "Object visitation failed"):
+        group = _at(loc, obj_name)
     if not isinstance(group, _Group):
         return None
 

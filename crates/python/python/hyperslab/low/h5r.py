@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from .._native import Dataset as _Dataset
 from .._native import Datatype as _Datatype
 from .._native import Reference as Reference
 from .._native import RegionReference as RegionReference
 from . import h5s
 from ._objects import name_text
+from ._spaces import of_boxes
 
 OBJECT, DATASET_REGION = 0, 1
 
@@ -28,7 +31,10 @@ def create(loc: Any, name: "bytes | str", ref_type: int, space: "h5s.SpaceID | N
         raise ValueError("Dataspace required for region reference")
     from ._transfer import key_of
 
-    region: Reference = found.regionref[key_of(space, found.shape)]
+    # Without the offset, as in libhdf5.
+    chosen = h5s.SpaceID(space._kind, space._shape, space._most)
+    chosen._selection = space._selection
+    region: Reference = found.regionref[key_of(chosen, found.shape)]
     return region
 
 
@@ -52,10 +58,7 @@ def get_region(ref: RegionReference, id: Any) -> "h5s.SpaceID | None":
         start, stride, count, block = rows
         space.select_hyperslab(start, count, stride, block)
     elif kind == "blocks":
-        space.select_none()
-        for first, last in zip(rows[::2], rows[1::2], strict=True):
-            count = [end - start + 1 for start, end in zip(first, last, strict=True)]
-            space.select_hyperslab(first, count, op=h5s.SELECT_OR)
+        space._selection = of_boxes(np.asarray(rows).reshape(-1, 2, len(space.shape)))
     return space
 
 

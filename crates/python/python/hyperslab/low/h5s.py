@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ._objects import ObjectID, next_number, unsupported
-from ._spaces import All, Blocks, Elements, Nothing, Regular, Selection, combine
+from ._objects import ObjectID, next_number, unsigned, unsupported
+from ._spaces import All, Elements, Nothing, Regular, Selection, combine, is_same_shape
 
 NO_CLASS, SCALAR, SIMPLE, NULL = -1, 0, 1, 2
 SELECT_NOOP, SELECT_SET, SELECT_OR, SELECT_AND, SELECT_XOR = -1, 0, 1, 2, 3
 SELECT_NOTB, SELECT_NOTA, SELECT_APPEND, SELECT_PREPEND, SELECT_INVALID = 4, 5, 6, 7, 8
 SEL_ERROR, SEL_NONE, SEL_POINTS, SEL_HYPERSLABS, SEL_ALL = -1, 0, 1, 2, 3
 UNLIMITED = (1 << 64) - 1
+_MOST_AXES = 32
 
 
 class SpaceID(ObjectID):
@@ -24,6 +25,8 @@ class SpaceID(ObjectID):
         self._shape = tuple(int(length) for length in shape)
         self._most = self._shape if most is None else tuple(None if m in (None, UNLIMITED) else int(m) for m in most)
         self._selection: Selection = All()
+        #: Where the selection is moved to when it is used. It stays if another selection is made.
+        self._offset: tuple[int, ...] = ()
 
     @property
     def shape(self) -> "tuple[int, ...]":
@@ -37,7 +40,7 @@ class SpaceID(ObjectID):
 
     def copy(self) -> "SpaceID":
         other = SpaceID(self._kind, self._shape, self._most)
-        other._selection = self._selection
+        other.select_copy(self)
         return other
 
     def encode(self) -> bytes:
@@ -62,20 +65,37 @@ class SpaceID(ObjectID):
         return self._kind
 
     def extent_copy(self, source: "SpaceID") -> None:
-        self._kind, self._shape, self._most = source._kind, source._shape, source._most
-        self._selection = All()
+        self._set_extent(source)
 
     def set_extent_simple(self, dims: Sequence[int], max_dims: "Sequence[int | None] | None" = None) -> None:
-        other = create_simple(dims, max_dims)
-        self._kind, self._shape, self._most, self._selection = other._kind, other._shape, other._most, All()
+        self._set_extent(create_simple(dims, max_dims))
+        self._offset = ()
 
     def set_extent_none(self) -> None:
-        self._kind, self._shape, self._most, self._selection = NULL, (), (), All()
+        self._set_extent(SpaceID(NULL))
+        self._selection, self._offset = All(), ()
+
+    def _set_extent(self, source: "SpaceID") -> None:
+        if len(source._shape) != len(self._shape):
+            self._selection = All()
+            self._offset = ()
+        self._kind, self._shape, self._most = source._kind, source._shape, source._most
 
     def offset_simple(self, offset: "Sequence[int] | None" = None) -> None:
-        """Moves the selection. `None` moves nothing."""
-        if offset is not None:
-            self._selection = self._selection.moved(tuple(offset), self._shape)
+        """Says how far the selection is moved where it is used. `None` moves it back."""
+        if self._kind == NULL:
+            raise ValueError("a dataspace without elements has no offset")
+        rank = len(self._shape)
+        if offset is not None and len(offset) != rank:
+            raise ValueError(f"offset must be a tuple or None of size {rank}.")
+        if rank == 0:
+            raise NotImplementedError("Can't set offset on scalar or null dataspace")
+        self._offset = tuple(unsigned(by, "hsize_t") for by in offset or ())
+
+    @property
+    def _moved(self) -> Selection:
+        """The selection in its place."""
+        return self._selection.moved(self._offset) if any(self._offset) else self._selection
 
     # Selections
 
@@ -85,12 +105,12 @@ class SpaceID(ObjectID):
     def get_select_npoints(self) -> int:
         return 0 if self._kind == NULL else self._selection.count(self._shape)
 
-    def get_select_bounds(self) -> "tuple[tuple[int, ...], tuple[int, ...]]":
-        """Returns the first and the last corner of the smallest box around the selection."""
-        blocks = self._selection.blocks(self._shape)
-        if not len(blocks):
-            raise ValueError("Can't get selection bounds (no elements are selected)")
-        low, high = blocks[:, 0].min(axis=0), blocks[:, 1].max(axis=0)
+    def get_select_bounds(self) -> "tuple[tuple[int, ...], tuple[int, ...]] | None":
+        """Returns the first and the last corner of the smallest box around the selection, if it has one."""
+        bounds = self._moved.bounds(self._shape)
+        if bounds is None:
+            return None
+        low, high = bounds
         return tuple(map(int, low)), tuple(map(int, high))
 
     def select_all(self) -> None:
@@ -100,19 +120,16 @@ class SpaceID(ObjectID):
         self._selection = Nothing()
 
     def select_copy(self, space: "SpaceID") -> None:
-        self._selection = space._selection
+        self._selection, self._offset = space._selection, space._offset
 
     def select_valid(self) -> bool:
         """Returns whether all selected elements are inside the extent."""
-        blocks = self._selection.blocks(self._shape)
-        return not len(blocks) or bool((blocks[:, 1].max(axis=0) < np.array(self._shape)).all())
+        bounds = self._moved.bounds(self._shape)
+        return bounds is None or all(last < length for last, length in zip(bounds[1], self._shape, strict=True))
 
     def select_shape_same(self, space2: "SpaceID") -> bool:
         """Returns whether the other selection has the same elements, but for its place."""
-        mine, other = self._selection.coordinates(self._shape), space2._selection.coordinates(space2._shape)
-        if mine.shape != other.shape:
-            return False
-        return not len(mine) or bool(np.array_equal(mine - mine.min(axis=0), other - other.min(axis=0)))
+        return is_same_shape(self._selection, self._shape, space2._selection, space2._shape)
 
     def get_select_elem_npoints(self) -> int:
         if not isinstance(self._selection, Elements):
@@ -143,11 +160,15 @@ class SpaceID(ObjectID):
 
     def get_select_hyper_blocklist(self) -> Any:
         """Returns the first and the last corner of every block."""
-        if not isinstance(self._selection, Regular | Blocks):
-            raise ValueError("Not a hyperslab selection (not a hyperslab selection)")
+        self._check_hyperslab()
         return self._selection.blocks(self._shape).astype("u8")
 
+    def _check_hyperslab(self) -> None:
+        if self._selection.kind != SEL_HYPERSLABS:
+            raise ValueError("Not a hyperslab selection (not a hyperslab selection)")
+
     def is_regular_hyperslab(self) -> bool:
+        self._check_hyperslab()
         return isinstance(self._selection, Regular)
 
     def get_regular_hyperslab(self) -> "tuple[tuple[int, ...], ...]":
@@ -205,7 +226,13 @@ def create_simple(dims_tpl: Sequence[int], max_dims_tpl: "Sequence[int | None] |
     """Creates a dataspace of this shape, and of this largest shape."""
     if max_dims_tpl is not None and len(max_dims_tpl) != len(dims_tpl):
         raise ValueError("Maximum dimensions must have the same rank as the dimensions")
-    return SpaceID(SIMPLE, dims_tpl, max_dims_tpl)
+    if len(dims_tpl) > _MOST_AXES:
+        raise ValueError("Dimensionality is too large (dimensionality is too large)")
+    shape = [unsigned(length, "hsize_t") for length in dims_tpl]
+    most = shape if max_dims_tpl is None else [UNLIMITED if m is None else unsigned(m, "hsize_t") for m in max_dims_tpl]
+    if any(length > limit for length, limit in zip(shape, most, strict=True)):
+        raise ValueError("Maxdims is smaller than dims (maxdims is smaller than dims)")
+    return SpaceID(SIMPLE, shape, most)
 
 
 def decode(buf: bytes) -> SpaceID:

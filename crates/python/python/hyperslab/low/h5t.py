@@ -149,7 +149,7 @@ def open(group: Any, name: "bytes | str", tapl: Any = None) -> Any:
     """Opens a committed datatype."""
     found = group._object[name_text(name)]
     if not isinstance(found, _Datatype):
-        raise TypeError(f"{name_text(name)!r} is not a committed datatype")
+        raise KeyError(f"Unable to open named datatype synchronously (not a named datatype: {name_text(name)!r})")
     return found.id
 
 

@@ -1,5 +1,5 @@
-//! Data of variable length in virtual datasets: elements are ids, which mean nothing outside their files. So a
-//! read copies the data of all sources to a file in memory.
+//! Data of variable length in virtual datasets: elements are ids, which mean nothing outside their files. So
+//! a read copies the data of all sources to a file in memory.
 
 use hyperslab_format::Widths;
 

@@ -17,7 +17,7 @@ use crate::object::{Dataset, File, copy};
 use crate::select::{Dim, Mapping, Piece, Place, Points, Selection, are_disjoint};
 use crate::types::Conversion;
 
-/// The virtual datasets that are being read, from the innermost outwards.
+/// The virtual datasets that are being read or written, from the innermost outwards.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::object) struct Chain<'a> {
     up: Option<&'a Chain<'a>>,
@@ -65,6 +65,16 @@ impl Dataset {
         Ok(matches!(self.state()?.layout, Layout::Virtual { .. }))
     }
 
+    /// Adds this virtual dataset to those that are being read or written. One that leads to itself is an
+    /// error.
+    pub(super) fn chain<'a>(&self, up: Option<&'a Chain<'a>>) -> Result<Chain<'a>> {
+        let (file, header) = (self.store().number(), self.address());
+        if up.is_some_and(|up| up.contains(file, header) || up.depth() >= DEPTH_LIMIT) {
+            return Err(own_source());
+        }
+        Ok(Chain { up, file, header, heap: up.and_then(|up| up.heap) })
+    }
+
     /// Reads several selections of a virtual dataset, each to its own destination.
     pub(in crate::object) fn read_sources(
         &self,
@@ -73,15 +83,10 @@ impl Dataset {
         options: &ReadOptions,
         start: Start<'_>,
     ) -> Result<()> {
-        let me = (self.store().number(), self.address());
-        let (up, heap) = match start {
-            Start::First(heap) => (None, heap),
-            Start::Source(chain) => (Some(chain), chain.heap),
+        let chain = match start {
+            Start::First(heap) => Chain { heap, ..self.chain(None)? },
+            Start::Source(chain) => self.chain(Some(chain))?,
         };
-        if up.is_some_and(|up| up.contains(me.0, me.1) || up.depth() >= DEPTH_LIMIT) {
-            return Err(own_source());
-        }
-        let chain = Chain { up, file: me.0, header: me.1, heap };
         let view = self.view()?;
         if shape.is_some_and(|shape| *shape != view.shape) {
             return Err(RequestError::Reshaped.into());

@@ -5,32 +5,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab_format::layout::mappings::SAME_FILE;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::view::View;
 use crate::error::{Error, RequestError, Result};
 use crate::object::file::external;
 use crate::object::{Dataset, File};
+use crate::process::PerProcess;
+
+/// The names of a source file and of a dataset in it.
+type Names = (Arc<str>, Arc<str>);
 
 /// The sources that a handle of a virtual dataset has opened. A file drops those of all its datasets when it
 /// is closed.
 #[derive(Debug, Default)]
 pub(in crate::object) struct Sources {
-    held: Mutex<Held>,
+    held: PerProcess<Mutex<Held>>,
     /// The state of the file for which they were opened.
     epoch: AtomicU64,
     /// The missing sources of which callers were told.
-    told: Mutex<BTreeSet<(Arc<str>, Arc<str>)>>,
+    told: PerProcess<Mutex<BTreeSet<Names>>>,
     /// The folder of files whose names are relative. It may begin with `${ORIGIN}`.
-    prefix: Mutex<String>,
+    prefix: PerProcess<Mutex<String>>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     files: HashMap<Arc<str>, File>,
-    datasets: HashMap<(Arc<str>, Arc<str>), Dataset>,
+    datasets: HashMap<Names, Dataset>,
     view: Option<(u64, Arc<View>)>,
-    missing: BTreeSet<(Arc<str>, Arc<str>)>,
+    missing: BTreeSet<Names>,
 }
 
 /// The most datasets and files that stay open. Each file has a descriptor of the process.
@@ -39,10 +43,20 @@ const MOST: usize = 1024;
 const NO_DESCRIPTOR: i32 = 24;
 
 impl Sources {
+    /// A forked child opens sources of its own.
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.get(|_| Mutex::default()).lock()
+    }
+
+    fn prefix_lock(&self) -> &Mutex<String> {
+        self.prefix.get(|parent| Mutex::new(parent.try_lock().map(|prefix| prefix.clone()).unwrap_or_default()))
+    }
+
     /// Closes all sources.
     pub(in crate::object) fn clear(&self) {
-        // Files are closed after the lock is released.
-        drop(std::mem::take(&mut *self.held.lock()));
+        // Files are closed after the lock is released: closing one may clear these sources again.
+        let held = std::mem::take(&mut *self.held());
+        drop(held);
     }
 
     fn look_at(&self, file: &File) {
@@ -55,34 +69,34 @@ impl Sources {
     pub(super) fn view(&self, file: &File) -> Option<Arc<View>> {
         self.look_at(file);
         let generation = file.store().generation();
-        let held = self.held.lock();
+        let held = self.held();
         held.view.as_ref().filter(|(known, _)| *known == generation).map(|(_, view)| Arc::clone(view))
     }
 
     pub(super) fn keep_view(&self, generation: u64, view: &Arc<View>) {
-        self.held.lock().view = Some((generation, Arc::clone(view)));
+        self.held().view = Some((generation, Arc::clone(view)));
     }
 
     /// Returns the names of missing sources that no caller was told of yet.
-    pub(super) fn take_missing(&self) -> Vec<(Arc<str>, Arc<str>)> {
-        let missing = std::mem::take(&mut self.held.lock().missing);
+    pub(super) fn take_missing(&self) -> Vec<Names> {
+        let missing = std::mem::take(&mut self.held().missing);
         if missing.is_empty() {
             return Vec::new();
         }
-        let mut told = self.told.lock();
+        let mut told = self.told.get(|_| Mutex::default()).lock();
         missing.into_iter().filter(|names| told.insert(names.clone())).collect()
     }
 
-    pub(super) fn forget_missing(&self, names: &(Arc<str>, Arc<str>)) {
-        self.held.lock().missing.remove(names);
+    pub(super) fn forget_missing(&self, names: &Names) {
+        self.held().missing.remove(names);
     }
 
     pub(super) fn prefix(&self) -> String {
-        self.prefix.lock().clone()
+        self.prefix_lock().lock().clone()
     }
 
     pub(super) fn set_prefix(&self, prefix: &str) {
-        prefix.clone_into(&mut self.prefix.lock());
+        prefix.clone_into(&mut self.prefix_lock().lock());
         self.clear();
     }
 }
@@ -93,25 +107,26 @@ impl Dataset {
     pub(super) fn source(&self, file: &Arc<str>, dataset: &Arc<str>) -> Result<Option<Self>> {
         self.sources.look_at(self.file());
         let key = (Arc::clone(file), Arc::clone(dataset));
-        if let Some(found) = self.sources.held.lock().datasets.get(&key) {
+        if let Some(found) = self.sources.held().datasets.get(&key) {
             return Ok(Some(found.clone()));
         }
         let Some(from) = self.source_file(file)? else {
-            self.sources.held.lock().missing.insert(key);
+            self.sources.held().missing.insert(key);
             return Ok(None);
         };
         let is_here = from.is_same(self.file());
         match from.dataset(dataset) {
             Ok(found) => {
-                let mut held = self.sources.held.lock();
+                let mut held = self.sources.held();
                 // A dataset of this file is not kept: the handle would keep its own file open.
-                if !is_here && held.datasets.len() < MOST {
-                    held.datasets.insert(key, found.clone());
-                }
+                let is_kept = !is_here && held.datasets.len() < MOST;
+                let replaced = is_kept.then(|| held.datasets.insert(key, found.clone()));
+                drop(held);
+                drop(replaced);
                 Ok(Some(found))
             }
             Err(error) if is_missing(&error) => {
-                self.sources.held.lock().missing.insert(key);
+                self.sources.held().missing.insert(key);
                 Ok(None)
             }
             Err(error) => Err(named(error, file, dataset)),
@@ -122,7 +137,7 @@ impl Dataset {
         if &**name == SAME_FILE {
             return Ok(Some(self.file().clone()));
         }
-        if let Some(found) = self.sources.held.lock().files.get(name) {
+        if let Some(found) = self.sources.held().files.get(name) {
             return Ok(Some(found.clone()));
         }
         let options = self.file().opened_with().for_existing(false);
@@ -138,10 +153,11 @@ impl Dataset {
             Ok(found) if found.is_same(self.file()) => Ok(Some(self.file().clone())),
             Ok(found) => {
                 self.file().holds(&self.sources);
-                let mut held = self.sources.held.lock();
-                if held.files.len() < MOST {
-                    held.files.insert(Arc::clone(name), found.clone());
-                }
+                let mut held = self.sources.held();
+                let is_kept = held.files.len() < MOST;
+                let replaced = is_kept.then(|| held.files.insert(Arc::clone(name), found.clone()));
+                drop(held);
+                drop(replaced);
                 Ok(Some(found))
             }
             Err(error) if is_missing(&error) => Ok(None),

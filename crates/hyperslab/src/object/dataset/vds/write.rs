@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::read::{points_of, selection};
+use super::read::{Chain, points_of, selection};
 use super::sources::named;
 use super::view::View;
 use crate::engine::WriteOptions;
@@ -19,7 +19,9 @@ impl Dataset {
         what: &Selection,
         bytes: &[u8],
         options: &WriteOptions,
+        up: Option<&Chain<'_>>,
     ) -> Result<()> {
+        let chain = self.chain(up)?;
         let view = self.view()?;
         if shape.is_some_and(|shape| *shape != view.shape) {
             return Err(RequestError::Reshaped.into());
@@ -43,7 +45,7 @@ impl Dataset {
         let options = WriteOptions::default().threads(options.threads).datatype(given.clone());
         let Some(axes) = what.axes(&view.shape) else {
             let Selection::Points(points) = what else { return Ok(()) };
-            return self.write_points(&view, points, bytes, size, &options);
+            return self.write_points(&view, points, bytes, size, &options, &chain);
         };
         let mut writes: Vec<(Self, Vec<Piece>)> = Vec::new();
         let mut mapped = 0_u64;
@@ -65,7 +67,7 @@ impl Dataset {
         for (source, pieces) in writes {
             for piece in pieces {
                 let elements = gather(bytes, &result, size, &piece.place);
-                source.write_with(selection(&piece), &elements, &options)?;
+                source.write_in_chain(&selection(&piece), &elements, &options, &chain)?;
             }
             self.flush_source(&source)?;
         }
@@ -80,6 +82,7 @@ impl Dataset {
         bytes: &[u8],
         size: usize,
         options: &WriteOptions,
+        chain: &Chain<'_>,
     ) -> Result<()> {
         let mut by_part: BTreeMap<usize, (Vec<u64>, Vec<u8>)> = BTreeMap::new();
         for (coord, element) in points.iter().zip(bytes.chunks_exact(size.max(1))) {
@@ -96,10 +99,24 @@ impl Dataset {
             writes.push((source, what, elements));
         }
         for (source, what, elements) in writes {
-            source.write_with(what, &elements, options)?;
+            source.write_in_chain(&what, &elements, options, chain)?;
             self.flush_source(&source)?;
         }
         Ok(())
+    }
+
+    /// Writes as a source of the virtual datasets in `chain`.
+    fn write_in_chain(
+        &self,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+        chain: &Chain<'_>,
+    ) -> Result<()> {
+        if self.has_sources()? {
+            return self.write_sources(None, what, bytes, options, Some(chain));
+        }
+        self.write_with(what, bytes, options)
     }
 
     fn flush_source(&self, source: &Self) -> Result<()> {

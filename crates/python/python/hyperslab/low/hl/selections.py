@@ -50,7 +50,7 @@ def guess_shape(sid: h5s.SpaceID) -> "tuple[int, ...]":
     """Returns the shape of the result of a selection: its box if it is regular, else one axis."""
     if sid.get_select_type() == h5s.SEL_ALL:
         return sid.shape
-    if sid.is_regular_hyperslab():
+    if sid.get_select_type() == h5s.SEL_HYPERSLABS and sid.is_regular_hyperslab():
         _, _, count, block = sid.get_regular_hyperslab()
         return tuple(number * length for number, length in zip(count, block, strict=True))
     return (sid.get_select_npoints(),)
