@@ -1,5 +1,5 @@
-//! Waiting for locks of files: a thread never waits for one while it has the GIL. The thread with the lock may
-//! need the GIL, if the driver of the file is a Python file object.
+//! Waiting for locks of files: a thread never waits for one while it has the GIL. The thread with the lock
+//! may need the GIL, if the driver of the file is a Python file object.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;

@@ -102,7 +102,7 @@ mod _native {
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,
-        set_threads, stand_in, track_order,
+        set_threads, stand_in,
         table::{
             append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,
             remove_rows, row_count_changed, rows_changed, waiting_rows,
@@ -111,6 +111,7 @@ mod _native {
             create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
             indexes_follow, rebuild_index, remove_index, set_indexes_follow, update_indexes,
         },
+        track_order,
         views::{AsStrView, AsTypeView, FieldsView},
     };
 

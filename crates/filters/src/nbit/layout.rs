@@ -101,10 +101,9 @@ impl Parameters<'_> {
         if depth == 0 {
             return Err(wrong("depth of the datatype", Layout::DEPTH as u64 + 1, "at most 64"));
         }
-        self.left = self
-            .left
-            .checked_sub(1)
-            .ok_or_else(|| wrong("number of datatypes", self.values.len() as u64, "less than that of values"))?;
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            wrong("number of datatypes", self.values.len() as u64, "less than that of values")
+        })?;
         let size = self.next()?;
         if size == 0 {
             return Err(wrong("size", 0, "1 or more"));

@@ -175,9 +175,8 @@ impl Dataset {
     pub(in crate::object) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
         let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
         // Ids never change in place, as `holds_committed_ids` says.
-        let moves = self.store().in_transaction()
-            || self.are_rows_changed()
-            || array.datatype.has_variable_parts();
+        let moves =
+            self.store().in_transaction() || self.are_rows_changed() || array.datatype.has_variable_parts();
         Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill, moves }
     }
 

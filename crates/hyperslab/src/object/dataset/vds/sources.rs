@@ -49,7 +49,8 @@ impl Sources {
     }
 
     fn prefix_lock(&self) -> &Mutex<String> {
-        self.prefix.get(|parent| Mutex::new(parent.try_lock().map(|prefix| prefix.clone()).unwrap_or_default()))
+        self.prefix
+            .get(|parent| Mutex::new(parent.try_lock().map(|prefix| prefix.clone()).unwrap_or_default()))
     }
 
     /// Closes all sources.
