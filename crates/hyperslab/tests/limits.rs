@@ -317,6 +317,20 @@ fn a_node_twice_in_the_btree2_of_chunks_is_an_error() {
 }
 
 #[test]
+fn a_chunk_beyond_its_neighbours_in_the_node_above_is_an_error() {
+    let mut bytes = golden("btree2_latest.h5");
+    let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
+    let header: BTree2Header = decode(&bytes, position(addr), &());
+    let (root, shape) = header.root(Widths::EIGHT).unwrap();
+    let mut node: BTree2Node = decode(&bytes, position(root), &shape);
+    let Record::Chunk { chunk, .. } = node.records.get(0).unwrap() else { panic!() };
+    node.records.replace(0, &Record::Chunk { chunk, scaled: vec![0, 5] });
+    encode(&mut bytes, position(root), &node, &shape);
+    let error = open(&bytes).dataset("/depth1").unwrap().read::<u8>(..).unwrap_err().to_string();
+    assert!(error.contains("between those of the parent"), "{error}");
+}
+
+#[test]
 fn a_fixed_array_longer_than_the_file_is_refused() {
     let mut bytes = golden("array_holes.h5");
     let ChunkIndexInfo::FixedArray { addr, .. } = index(&open(&bytes), "/pages").1 else { panic!() };

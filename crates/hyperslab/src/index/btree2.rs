@@ -57,8 +57,10 @@ impl Tree {
             return record(index, &leaf.records, place, &mut scaled(index));
         }
         let Some((mut at, mut shape)) = self.root else { return Ok(None) };
+        let mut bounds = Bounds::default();
         loop {
             let node = store.get::<BTree2Node>(at, &shape)?;
+            bounds.check(&node, at)?;
             let place = match search(&node, coord) {
                 Ok(place) => {
                     let found = record(index, &node.records, place, &mut scaled(index));
@@ -70,9 +72,54 @@ impl Tree {
                 Err(place) => place,
             };
             let Some(child) = node.children.get(place) else { return Ok(None) };
+            bounds.narrow(index, &node, place)?;
             at = child.addr;
             shape = self.geometry.node(below(shape, at)?, child.records);
         }
+    }
+}
+
+/// The records of the nodes above that are next to a node: all of its records are between them. Otherwise a
+/// search from the root would miss chunks that a search in the node finds.
+#[derive(Default)]
+struct Bounds {
+    low: Option<SmallVec<[u64; 4]>>,
+    high: Option<SmallVec<[u64; 4]>>,
+}
+
+impl Bounds {
+    fn check(&self, node: &BTree2Node, at: Addr) -> Result<()> {
+        let is_on = |place, bound: &Option<SmallVec<[u64; 4]>>, side| {
+            bound
+                .as_ref()
+                .is_none_or(|bound| node.records.order(place, bound).is_none_or(|order| order == side))
+        };
+        if is_on(0, &self.low, Ordering::Greater)
+            && is_on(node.records.len().saturating_sub(1), &self.high, Ordering::Less)
+        {
+            return Ok(());
+        }
+        Err(misfit::<BTree2Node>(
+            at,
+            "chunks of records",
+            node.records.len() as u64,
+            "chunks between those of the parent",
+        ))
+    }
+
+    /// Narrows the bounds to those of child `place`.
+    fn narrow(&mut self, index: &ChunkIndex, node: &BTree2Node, place: usize) -> Result<()> {
+        let bound = |place| {
+            let mut coord = scaled(index);
+            node.records.chunk(place, &mut coord).map(|_| coord)
+        };
+        if let Some(before) = place.checked_sub(1) {
+            self.low = Some(bound(before)?);
+        }
+        if place < node.records.len() {
+            self.high = Some(bound(place)?);
+        }
+        Ok(())
     }
 }
 
