@@ -84,6 +84,15 @@ impl<'c> Check<'c> {
         {
             self.wrong(name, at, "the keys are not between those of the parent");
         }
+        if let Some(Key::Name(first)) = keys.first()
+            && place.keys.is_none()
+            && !node.entries.is_empty()
+            && !first.is_empty()
+        {
+            // Names before it would not be between their keys, and no writer changes it.
+            let first = first.escape_ascii();
+            self.wrong(name, at, format_args!("the first key is the name {first}, expected the empty one"));
+        }
         if let Some(index) = keys.windows(2).position(|pair| pair[0] > pair[1]) {
             self.wrong(name, at, format_args!("key {} is less than the key to its left", index + 1));
         }

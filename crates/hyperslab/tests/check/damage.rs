@@ -291,6 +291,8 @@ fn a_name_that_runs_into_free_space_or_a_key_inside_a_name_is_found() {
     let tree = place(&sound, b"TREE\0\0");
     let first = 8_u64;
     finds(&patched(&sound, tree + 24, &(first + 1).to_le_bytes()), false, "extends over");
+    // The empty name at the beginning of the heap is the first key.
+    finds(&patched(&sound, data, b"!"), false, "the first key is the name !");
 }
 
 #[test]

@@ -227,8 +227,9 @@ impl File {
         if !is_kept || committed.is_err() {
             self.shared().changes.count_for_all();
             self.chunk_cache().dirty.clear();
-            let undone =
-                self.store().roll_back(|| self.shared().heap_room.lock()).map(|mut room| room.clear());
+            // A thread that has read ids reads their data before these are taken back.
+            let lock = || (self.shared().heap_objects.write(), self.shared().heap_room.lock());
+            let undone = self.store().roll_back(lock).map(|(_unread, mut room)| room.clear());
             self.shared().changes.count_for_all();
             undone?;
         }
