@@ -67,9 +67,9 @@ impl Target {
     /// Returns whether the product of `wanted` may contain an element.
     pub fn touches(&self, wanted: &[Axis]) -> bool {
         match self.side.tracks() {
-            Some(tracks) => tracks.iter().zip(wanted).all(|(track, wanted)| !track.strips(wanted).is_empty()),
+            Some(tracks) => tracks.iter().zip(wanted).all(|(track, wanted)| track.touches(wanted)),
             None => self.bounds.iter().zip(wanted).all(|(&(first, last), wanted)| {
-                !Track::range(first, (last - first).saturating_add(1)).strips(wanted).is_empty()
+                Track::range(first, (last - first).saturating_add(1)).touches(wanted)
             }),
         }
     }

@@ -372,6 +372,41 @@ impl Track {
         dims
     }
 
+    /// Returns whether any index is also in `wanted`.
+    pub(super) fn touches(&self, wanted: &Axis) -> bool {
+        match (self, wanted) {
+            (Self::Even { block: 1, .. }, Axis::Range(_)) => !self.strips(wanted).is_empty(),
+            (_, Axis::Range(dim)) => self.strips_in(*dim).next().is_some(),
+            (_, Axis::List(list)) => list.iter().any(|&index| self.find(index).is_some()),
+        }
+    }
+
+    /// Returns the indices that are also in `dim`, block by block.
+    fn strips_in(&self, dim: Dim) -> impl Iterator<Item = Strip> {
+        let len = self.len();
+        let mut position = if dim.count == 0 { None } else { self.next(dim.start) };
+        std::iter::from_fn(move || {
+            while let Some((index, at)) = position.filter(|(_, at)| *at < len) {
+                let left = match self {
+                    Self::Even { block, .. } => (block - at % block).min(len - at),
+                    Self::Runs(runs) => {
+                        let number = runs.partition_point(|run| run.2 <= at).saturating_sub(1);
+                        runs[number].1 - (at - runs[number].2)
+                    }
+                };
+                let (low, high) = dim.positions(index, index.saturating_add(left));
+                let beyond = || self.next((dim.start + high * dim.step).max(index.saturating_add(left)));
+                position = if high < dim.count { beyond() } else { None };
+                if low < high {
+                    let first = dim.start + low * dim.step;
+                    let track = Dim { start: at + (first - index), step: dim.step, count: high - low };
+                    return Some(Strip { result: Dim { start: low, step: 1, count: high - low }, track });
+                }
+            }
+            None
+        })
+    }
+
     /// Returns the indices that are also in `wanted`.
     pub(super) fn strips(&self, wanted: &Axis) -> SmallVec<[Strip; 1]> {
         let mut strips = SmallVec::new();
@@ -381,28 +416,7 @@ impl Track {
             (Self::Even { start, stride, block: 1, .. }, Axis::Range(dim)) => {
                 strips.extend(common(Dim { start: *start, step: (*stride).max(1), count: len }, *dim));
             }
-            (_, Axis::Range(dim)) => {
-                let mut position = self.next(dim.start);
-                while let Some((index, at)) = position.filter(|(_, at)| *at < len) {
-                    let left = match self {
-                        Self::Even { block, .. } => (block - at % block).min(len - at),
-                        Self::Runs(runs) => {
-                            let number = runs.partition_point(|run| run.2 <= at).saturating_sub(1);
-                            runs[number].1 - (at - runs[number].2)
-                        }
-                    };
-                    let (low, high) = dim.positions(index, index.saturating_add(left));
-                    if low < high {
-                        let first = dim.start + low * dim.step;
-                        let track = Dim { start: at + (first - index), step: dim.step, count: high - low };
-                        strips.push(Strip { result: Dim { start: low, step: 1, count: high - low }, track });
-                    }
-                    if high >= dim.count {
-                        break;
-                    }
-                    position = self.next((dim.start + high * dim.step).max(index.saturating_add(left)));
-                }
-            }
+            (_, Axis::Range(dim)) => strips.extend(self.strips_in(*dim)),
             (_, Axis::List(list)) => {
                 for (&index, result) in list.iter().zip(0..) {
                     let Some(at) = self.find(index) else { continue };
@@ -547,6 +561,7 @@ mod tests {
                 expected.extend(track.find(index).map(|at| (result as u64, at)));
             }
             let strips = track.strips(&wanted);
+            prop_assert_eq!(track.touches(&wanted), !strips.is_empty());
             let mut found: Vec<(u64, u64)> =
                 strips.iter().flat_map(|strip| strip.result.iter().zip(strip.track.iter())).collect();
             found.sort_unstable();
