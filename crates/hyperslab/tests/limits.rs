@@ -295,11 +295,16 @@ fn a_sequence_longer_than_its_heap_object_is_refused() {
     assert!(failure(file.vlen_many(&ids, 2)).contains("global heap"));
 }
 
+/// Returns the address of the tree of chunks `/depth1`, and its header.
+fn tree_of_chunks(bytes: &[u8]) -> (Addr, BTree2Header) {
+    let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(bytes), "/depth1").1 else { panic!() };
+    (addr, decode(bytes, position(addr), &()))
+}
+
 #[test]
 fn a_node_twice_in_the_btree2_of_chunks_is_an_error() {
     let mut bytes = golden("btree2_latest.h5");
-    let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
-    let header: BTree2Header = decode(&bytes, position(addr), &());
+    let (addr, header) = tree_of_chunks(&bytes);
     let (root, shape) = header.root(Widths::EIGHT).unwrap();
     let node: BTree2Node = decode(&bytes, position(root), &shape);
     let form = RecordForm::new(header.kind, header.record_size, Widths::EIGHT).unwrap();
@@ -319,9 +324,7 @@ fn a_node_twice_in_the_btree2_of_chunks_is_an_error() {
 #[test]
 fn a_chunk_beyond_its_neighbours_in_the_node_above_is_an_error() {
     let mut bytes = golden("btree2_latest.h5");
-    let ChunkIndexInfo::BTree2 { addr, .. } = index(&open(&bytes), "/depth1").1 else { panic!() };
-    let header: BTree2Header = decode(&bytes, position(addr), &());
-    let (root, shape) = header.root(Widths::EIGHT).unwrap();
+    let (root, shape) = tree_of_chunks(&bytes).1.root(Widths::EIGHT).unwrap();
     let mut node: BTree2Node = decode(&bytes, position(root), &shape);
     let Record::Chunk { chunk, .. } = node.records.get(0).unwrap() else { panic!() };
     node.records.replace(0, &Record::Chunk { chunk, scaled: vec![0, 5] });

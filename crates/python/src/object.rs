@@ -357,6 +357,11 @@ impl HLObject {
         hash_of(self.identity())
     }
 
+    /// What Dask takes for the identity of the object: equal tokens mean equal contents.
+    fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._pickle")?.getattr("token")?.call1((slf,))
+    }
+
     /// Pickles the handle of an object. Unpickling opens the file again.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().state.check()?;

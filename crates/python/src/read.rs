@@ -311,12 +311,13 @@ fn read_stored<T: Send>(
     let used = py.detach(|| -> hyperslab::Result<(File, T)> {
         // The guard keeps the objects until they are read.
         let _reading = core.file().reading_vlen();
-        let mut file = core.file().clone();
-        if bytes > 0 {
+        let file = if bytes > 0 {
             let mut destination = Destination::contiguous(&mut raw).untouched();
             let Request { extent, selection, .. } = request;
-            file = core.read_with_heap(Some(extent), selection, &mut destination, &options)?;
-        }
+            core.read_with_heap(Some(extent), selection, &mut destination, &options)?
+        } else {
+            core.file().clone()
+        };
         let used = use_them(&file, &raw)?;
         Ok((file, used))
     });

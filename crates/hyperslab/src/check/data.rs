@@ -171,7 +171,11 @@ fn decode_all(
             let number = next.fetch_add(1, Relaxed);
             chunks.get(number).zip(decoded.get(number))
         } {
-            elements.resize(len, 0);
+            if elements.len() != len {
+                // Unlike with `resize`, the system zeroes the pages when they are first touched: a damaged
+                // file may state any size.
+                elements = vec![0; len];
+            }
             let stored = store.bytes(chunk.extent, RAW_CHUNK);
             let result = stored.map(|stored| {
                 pipeline.decode_into(chunk.mask, &stored, &mut elements, &mut scratch)?;

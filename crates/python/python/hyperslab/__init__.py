@@ -66,7 +66,6 @@ from ._native import (
     set_threads,
     unregister_filter,
 )
-from ._pickle import token as _token
 from ._pytables import EArray, VLArray
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
@@ -86,7 +85,6 @@ if _TYPE_CHECKING:
 
 _MutableMapping.register(Group)
 _MutableMapping.register(AttributeManager)
-HLObject.__dask_tokenize__ = _token  # type: ignore[method-assign, assignment]
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

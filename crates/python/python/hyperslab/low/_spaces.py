@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,23 +76,28 @@ class Nothing(Selection):
 
 
 @dataclass(frozen=True)
-class Elements(Selection):
-    """Single elements, in any order."""
+class Listed(Selection):
+    """Elements that are listed, each with its coordinates."""
 
     points: Any
-    kind = 1
 
     def coordinates(self, shape: Shape) -> Any:
         return self.points
-
-    def blocks(self, shape: Shape) -> Any:
-        return np.stack([self.points, self.points], axis=1)
 
     def bounds(self, shape: Shape) -> "tuple[Any, Any] | None":
         return _around(self.points)
 
     def moved(self, offset: Shape) -> Selection:
-        return Elements(self.points + np.array(offset, dtype="i8"))
+        return replace(self, points=self.points + np.array(offset, dtype="i8"))
+
+
+class Elements(Listed):
+    """Single elements, in any order."""
+
+    kind = 1
+
+    def blocks(self, shape: Shape) -> Any:
+        return np.stack([self.points, self.points], axis=1)
 
 
 @dataclass(frozen=True)
@@ -174,26 +179,15 @@ class Regular(Selection):
         return Regular(start, self.stride, self.count_, self.block)
 
 
-@dataclass(frozen=True)
-class Blocks(Selection):
+class Blocks(Listed):
     """Elements in row-major order that are no regular hyperslab."""
 
-    points: Any
     kind = 2
-
-    def coordinates(self, shape: Shape) -> Any:
-        return self.points
 
     def blocks(self, shape: Shape) -> Any:
         if not len(self.points):
             return np.zeros((0, 2, len(shape)), dtype="i8")
         return np.array(_blocks(self.points), dtype="i8")
-
-    def bounds(self, shape: Shape) -> "tuple[Any, Any] | None":
-        return _around(self.points)
-
-    def moved(self, offset: Shape) -> Selection:
-        return Blocks(self.points + np.array(offset, dtype="i8"))
 
 
 @dataclass(frozen=True)

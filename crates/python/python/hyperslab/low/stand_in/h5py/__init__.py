@@ -6,7 +6,7 @@ import os
 import sys
 
 if importlib.util.find_spec("hyperslab") is not None:
-    import hyperslab.as_h5py  # noqa: F401
+    importlib.import_module("hyperslab.as_h5py")
 else:
     # The Python of another environment inherits the path to this package, and has an h5py of its own.
     _folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
