@@ -456,14 +456,17 @@ impl Records {
         if rank == 0 {
             return None;
         }
-        let mut records = self.bytes.chunks_exact(size).map(|record| &record[size - 8 * rank..]);
-        let mut left = records.next()?;
-        let follows = |record| {
-            let follows = numbers(left).lt(numbers(record));
-            left = record;
-            follows
+        let position = size - 8 * rank;
+        let pairs = self.bytes.chunks_exact(size).zip(self.bytes.chunks_exact(size).skip(1));
+        let follows = |(left, record): (&[u8], &[u8])| {
+            let (left, _) = left[position..].as_chunks::<8>();
+            let (numbers, _) = record[position..].as_chunks::<8>();
+            let mut differing = left.iter().zip(numbers).filter(|(left, number)| left != number);
+            differing
+                .next()
+                .is_some_and(|(left, number)| u64::from_le_bytes(*left) < u64::from_le_bytes(*number))
         };
-        records.map(follows).position(|follows| !follows).map(|before| before + 1)
+        pairs.map(follows).position(|follows| !follows).map(|before| before + 1)
     }
 
     fn reader(&self, index: usize) -> Result<Reader<'_>> {
@@ -472,10 +475,6 @@ impl Records {
         r.skip(index.saturating_mul(size))?;
         r.sub(size)
     }
-}
-
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    bytes.as_chunks().0.iter().map(|&number| u64::from_le_bytes(number))
 }
 
 #[cfg(test)]
