@@ -47,7 +47,7 @@ demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
 test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
-	$(BIN)/python -m pytest -q crates/python/tests
+	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples

@@ -1,5 +1,6 @@
 """Fixtures for golden files, made once per version of their scripts; and the check of test files."""
 
+import fcntl
 import hashlib
 import io
 import os
@@ -42,12 +43,22 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_sessionfinish(session):
-    """Fails the run in CI if a test was skipped."""
+    """Hands on what one of several processes has checked. Fails the run in CI if a test was skipped."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["checks"] = CHECKS.files, CHECKS.said
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter else []
     if skipped and "CI" in os.environ and not IS_H5PY:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         CHECKS.said.append(f"{len(skipped)} tests were skipped, and CI requires all of them")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Adds what a process of pytest-xdist has checked; a process that crashed hands nothing on."""
+    files, said = getattr(node, "workeroutput", {}).get("checks", (0, []))
+    CHECKS.files += files
+    CHECKS.said += said
 
 
 def fingerprint():
@@ -63,12 +74,15 @@ def golden():
     """Returns a directory with every golden file, including the large and the damaged files."""
     out = REPOSITORY / "target" / "golden"
     stamp = out / "made-by"
-    if not stamp.is_file() or stamp.read_text() != fingerprint():
-        # A test imports hdf5plugin, which sets this variable. h5py would then load the plugins by itself, and
-        # fail.
-        environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
-        subprocess.run([sys.executable, GOLDEN / "make" / "all.py", out], check=True, env=environment)
-        stamp.write_text(fingerprint())
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes of pytest-xdist, one makes the files
+        if not stamp.is_file() or stamp.read_text() != fingerprint():
+            # A test imports hdf5plugin, which sets this variable. h5py would then load the plugins by itself,
+            # and fail.
+            environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+            subprocess.run([sys.executable, GOLDEN / "make" / "all.py", out], check=True, env=environment)
+            stamp.write_text(fingerprint())
     return out
 
 

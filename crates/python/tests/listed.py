@@ -1,6 +1,14 @@
-"""Compares the failures of a suite with a list of those that are expected, by reason."""
+"""What tests that run a suite share: its environment, and the list of its expected failures, by reason."""
+
+import os
 
 from soundness import CHECKS
+
+
+def environment_of_suite(path):
+    """Returns the environment of another pytest, which finds modules in `path`."""
+    found = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return found | {"PYTHONPATH": str(path)}
 
 
 def account(counts, failed, cannot, either=None, where="cannot.toml"):

@@ -5,7 +5,6 @@ fails if an unlisted test fails, or if a listed test passes. The end of a run pr
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import h5py
 import pytest
-from listed import account, outcomes_of
+from listed import account, environment_of_suite, outcomes_of
 from soundness import CHECKS
 from support import IS_H5PY
 
@@ -31,8 +30,7 @@ def run(root):
     """
     shutil.copy(HERE / "outcomes.py", root)
     shutil.copy(HERE.parent / "soundness.py", root)
-    environment = os.environ | {"H5PY_OWN_OUTCOMES": str(root / "outcomes.json"), "PYTHONPATH": str(root)}
-    environment.pop("PYTEST_CURRENT_TEST", None)
+    environment = environment_of_suite(root) | {"H5PY_OWN_OUTCOMES": str(root / "outcomes.json")}
     command = [sys.executable, "-m", "hyperslab.as_h5py", "-m", "pytest", "--pyargs", "h5py.tests"]
     command += ["-q", "--tb=no", "-W", "ignore", "--continue-on-collection-errors", "--rootdir", root]
     command += ["-p", "outcomes", "-p", "no:cacheprovider", *(f"--ignore={TESTS / module}" for module in LEFT_OUT)]

@@ -6,7 +6,6 @@ fails, or if a listed test passes.
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from listed import account, outcomes_of
+from listed import account, environment_of_suite, outcomes_of
 from support import IS_H5PY
 
 HERE = Path(__file__).parent / "pandas_own"
@@ -29,8 +28,7 @@ def run(root):
     shutil.copy(HERE / "beside.py", root)
     # The fixtures of pandas' tests.
     shutil.copy(TESTS.parents[2] / "conftest.py", root)
-    environment = os.environ | {"PANDAS_OWN_OUTCOMES": str(root / "outcomes.json"), "PYTHONPATH": str(root)}
-    environment.pop("PYTEST_CURRENT_TEST", None)
+    environment = environment_of_suite(root) | {"PANDAS_OWN_OUTCOMES": str(root / "outcomes.json")}
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-W", "ignore", "-p", "beside"]
     command += ["-p", "no:cacheprovider", "--rootdir", root, root / "pytables"]
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)

@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from listed import account, outcomes_of
+from listed import account, environment_of_suite, outcomes_of
 from support import IS_H5PY
 
 HERE = Path(__file__).parent / "stacks"
@@ -27,9 +27,7 @@ pytestmark = pytest.mark.skipif(IS_H5PY, reason="hyperslab stands in for h5py")
 
 def environment(*paths):
     """Returns the environment of a process that finds the packages."""
-    found = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*paths, OVERLAY])), "MPLBACKEND": "agg"}
-    found.pop("PYTEST_CURRENT_TEST", None)
-    return found
+    return environment_of_suite(os.pathsep.join(map(str, [*paths, OVERLAY]))) | {"MPLBACKEND": "agg"}
 
 
 def outcomes(suite, root):

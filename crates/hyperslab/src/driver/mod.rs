@@ -29,7 +29,7 @@ pub use trace::{Operation, Trace};
 
 /// Positioned reads and writes on one file. Offsets are absolute.
 ///
-/// Every driver passes the test suite in `tests/contracts.rs`.
+/// Every driver passes the test suite in `tests/suite/contracts.rs`.
 ///
 /// ```
 /// use std::sync::Arc;

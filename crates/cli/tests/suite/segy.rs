@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 use hyperslab_testkit::segy::SegyRecipe;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Code that tests of several commands share.
 
-#![allow(clippy::unwrap_used, dead_code)] // A test may fail loudly outside `#[test]` functions, and need not use everything.
+#![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::cell::RefCell;
 use std::ffi::OsString;

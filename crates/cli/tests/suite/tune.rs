@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-mod common;
-
-use common::{Scratch, dataset};
+use crate::common::{Scratch, dataset};
 use hyperslab::internals::DatasetOptions;
 use hyperslab::{File, Group};
 use hyperslab_format::message::dataspace::Dataspace;

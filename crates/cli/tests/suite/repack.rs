@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Scratch, dataset, sample, samples};
+use crate::common::{Scratch, dataset, sample, samples};
 use hyperslab::Dim;
 use hyperslab::Slab;
 use hyperslab::{Attribute, File, Selection};

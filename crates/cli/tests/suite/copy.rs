@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-mod common;
-
-use common::{Scratch, dataset};
+use crate::common::{Scratch, dataset};
 use hyperslab::File;
 
 fn source(scratch: &Scratch) {

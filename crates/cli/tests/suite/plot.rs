@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-mod common;
-
-use common::Scratch;
+use crate::common::Scratch;
 use hyperslab_cli::plot::{Axis, Plane, Size, plane};
 
 const SIZE: Size = Size { width: 600, height: 400 };

@@ -1,14 +1,12 @@
 //! Where `hyperslab query` and `hyperslab sql` write rows, and what they say when they cannot.
 
-mod common;
-
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
+use crate::common::Scratch;
 use arrow_array::RecordBatchReader;
-use common::Scratch;
 use hyperslab::record;
 
 record! {

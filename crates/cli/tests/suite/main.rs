@@ -1,0 +1,14 @@
+//! Runs the command `hyperslab`: one file for each command or kind of task.
+
+mod check;
+mod cli;
+mod common;
+mod copy;
+mod diff;
+#[cfg(feature = "plot")]
+mod plot;
+mod query;
+mod recover;
+mod repack;
+mod segy;
+mod tune;
