@@ -27,8 +27,11 @@ def pytest_configure(config):
 
 
 @pytest.fixture(autouse=True)
-def sound_files(request, tmp_path_factory):
-    """Checks the files that the test has created or changed, after its other fixtures have closed them."""
+def sound_files(request, tmp_path, tmp_path_factory):
+    """Checks the files that the test has created or changed, after its other fixtures have closed them.
+
+    The fixture `tmp_path` is there first, so its directory is removed after the check.
+    """
     yield
     CHECKS.directory(tmp_path_factory.getbasetemp(), request.node.get_closest_marker("damages") is not None)
 
