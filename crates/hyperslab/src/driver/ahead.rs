@@ -33,7 +33,9 @@ pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result
             match medium.read_now(request.offset, place) {
                 None => medium.read_at(request.offset, place)?,
                 Some(filled) if filled == place.len() => {}
-                Some(filled) => return Window::default().read(medium, queue, request, filled),
+                Some(filled) => {
+                    return Window::new(medium.hints().queue_depth).read(medium, queue, request, filled);
+                }
             }
         }
         queue.arrived(request.id);
@@ -51,6 +53,8 @@ struct Window {
     fetches: usize,
     /// The number of requests that the medium was told to fetch.
     told: usize,
+    /// The most fetches at a time.
+    depth: usize,
 }
 
 /// A request in the window.
@@ -64,6 +68,10 @@ struct Ahead {
 }
 
 impl Window {
+    fn new(depth: usize) -> Self {
+        Self { depth: depth.max(1), ..Self::default() }
+    }
+
     /// Reads the first request, of which `filled` bytes are already read, and all requests after it.
     fn read(
         mut self,
@@ -105,7 +113,7 @@ impl Window {
     /// Returns whether the window is filled to one `parts`-th of its capacity.
     fn is_full(&self, parts: usize) -> bool {
         let fetches = self.fetches * parts;
-        fetches >= QUEUE_DEPTH
+        fetches >= self.depth
             || self.requests.len() * parts >= MOST_REQUESTS
             || (fetches.max(self.requests.len()) >= LEAST && self.bytes * parts as u64 >= WINDOW_BYTES)
     }
@@ -134,7 +142,7 @@ impl Window {
             new.for_each(|new| tell(new.request.offset, new.request.len as u64));
         }
         if !self.is_full(1) {
-            queue.upcoming(QUEUE_DEPTH - self.fetches, &mut tell);
+            queue.upcoming(self.depth - self.fetches, &mut tell);
         }
         medium.fetch(joined.start, joined.end - joined.start);
         self.told = self.requests.len();
@@ -150,12 +158,12 @@ const SPAN: u64 = 4 << 20;
 const WINDOW_BYTES: u64 = 32 << 20;
 /// in at least this many requests.
 const LEAST: usize = 4;
-/// The requests that a disk serves at once.
+/// The requests that a disk serves at once: the depth by default.
 pub(super) const QUEUE_DEPTH: usize = 256;
 /// The most requests in a window, if one fetch brings many of them: rows of unfiltered chunks.
 const MOST_REQUESTS: usize = 16 << 10;
 /// The bytes after which a range is probed again while all ranges are in memory; each request counts [`GAP`]
 /// more.
-const TRIED_EVERY: u64 = 512 << 10;
+pub(super) const TRIED_EVERY: u64 = 512 << 10;
 /// The number of requests of a batch that are probed before the medium fetches the batch.
 const PROBES: usize = 2;

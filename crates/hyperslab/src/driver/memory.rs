@@ -2,10 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
-use super::{Aside, Driver, Hints};
+use super::{Aside, Driver, DriverInfo, Hints};
 use crate::process;
 
 /// An image of a file.
@@ -27,6 +28,8 @@ pub struct Memory {
     forks: u32,
     /// The file that a flush writes to, if any.
     backing: Option<PathBuf>,
+    /// Whether the image has changed since it was written to that file.
+    is_dirty: AtomicBool,
 }
 
 impl Default for Memory {
@@ -38,11 +41,12 @@ impl Default for Memory {
 impl Memory {
     /// Returns a file with these bytes.
     pub fn new(image: Vec<u8>) -> Self {
-        Self { image: RwLock::new(image), forks: process::forks(), backing: None }
+        let forks = process::forks();
+        Self { image: RwLock::new(image), forks, backing: None, is_dirty: AtomicBool::new(false) }
     }
 
-    /// Does the same as [`new`](Self::new). A flush or close replaces the file at `path` with the image,
-    /// atomically.
+    /// Does the same as [`new`](Self::new). The next flush or close after a change replaces the file at `path`
+    /// with the image, atomically.
     pub fn backed(image: Vec<u8>, path: PathBuf) -> Self {
         Self { backing: Some(path), ..Self::new(image) }
     }
@@ -89,23 +93,37 @@ impl Driver for Memory {
             image.resize(end, 0);
         }
         image[start..end].copy_from_slice(src);
+        self.is_dirty.store(true, Ordering::Release);
         Ok(())
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        self.image.write().resize(len, 0);
+        let mut image = self.image.write();
+        image.resize(len, 0);
+        self.is_dirty.store(true, Ordering::Release);
         Ok(())
     }
 
     fn flush(&self, _: bool) -> io::Result<()> {
         let Some(path) = &self.backing else { return Ok(()) };
+        // No change comes in between: changes need the lock for writing.
+        let image = self.image()?;
+        if !self.is_dirty.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let aside = Aside::new(path)?;
-        aside.medium().write_at(0, &self.image()?)?;
-        aside.finish()
+        aside.medium().write_at(0, &image)?;
+        aside.finish()?;
+        self.is_dirty.store(false, Ordering::Release);
+        Ok(())
     }
 
     fn hints(&self) -> Hints {
         Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true }
+    }
+
+    fn info(&self) -> DriverInfo {
+        DriverInfo::new("memory")
     }
 }

@@ -7,17 +7,22 @@ use std::ops::Range;
 mod ahead;
 mod aside;
 mod joined;
+mod mapped;
 mod members;
 mod memory;
 mod overlay;
 mod posix;
 mod trace;
+#[cfg(target_os = "linux")]
+mod uring;
+mod via;
 
 pub use ahead::{Medium, read_ahead};
 #[doc(hidden)]
 pub use aside::Aside;
 #[doc(hidden)]
 pub use joined::{Joined, Part};
+pub use mapped::Mapped;
 pub use members::Members;
 #[doc(hidden)]
 pub use members::{Arranged, MemberFiles, advice};
@@ -26,6 +31,9 @@ pub use memory::Memory;
 pub use overlay::Overlay;
 pub use posix::{Create, Locking, Posix};
 pub use trace::{Operation, Trace};
+#[cfg(target_os = "linux")]
+pub use uring::Uring;
+pub use via::Via;
 
 /// Positioned reads and writes on one file. Offsets are absolute.
 ///
@@ -119,8 +127,19 @@ pub trait Driver: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns the bytes of the file, if the medium has them in memory and they stay there as long as the
+    /// driver is borrowed. They are then decoded and copied where they are, and not read.
+    fn bytes(&self) -> io::Result<Option<&[u8]>> {
+        Ok(None)
+    }
+
     /// Returns how this medium performs best.
     fn hints(&self) -> Hints;
+
+    /// Returns what the driver is and does, for its user.
+    fn info(&self) -> DriverInfo {
+        DriverInfo::new("custom")
+    }
 }
 
 fn read_only() -> io::Error {
@@ -170,6 +189,28 @@ pub struct WriteRequest<'a> {
     pub offset: u64,
     /// The bytes to write.
     pub src: &'a [u8],
+}
+
+/// What a driver is and does, for its user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DriverInfo {
+    /// The name of the driver.
+    pub name: &'static str,
+    /// Whether reads bypass the page cache.
+    pub is_direct: bool,
+    /// Whether the kernel has pinned the memory for reads.
+    pub has_registered_buffers: bool,
+    /// Why the driver does less than it was asked for, if it does.
+    pub fallback: Option<String>,
+}
+
+impl DriverInfo {
+    /// Returns what an ordinary driver of this name is.
+    #[must_use]
+    pub fn new(name: &'static str) -> Self {
+        Self { name, is_direct: false, has_registered_buffers: false, fallback: None }
+    }
 }
 
 /// How a medium performs best.

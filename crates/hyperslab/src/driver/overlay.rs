@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Driver, Hints};
+use super::{Driver, DriverInfo, Hints};
 
 /// A read-only view.
 #[derive(Debug)]
@@ -64,6 +64,10 @@ impl Driver for Overlay {
     /// The view serves one read at a time.
     fn hints(&self) -> Hints {
         Hints { queue_depth: 1, ..self.inner.hints() }
+    }
+
+    fn info(&self) -> DriverInfo {
+        self.inner.info()
     }
 }
 

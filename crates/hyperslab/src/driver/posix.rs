@@ -17,7 +17,7 @@ use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
-use super::{Driver, Hints, ReadQueue, WriteRequest};
+use super::{Driver, DriverInfo, Hints, ReadQueue, WriteRequest};
 use crate::process;
 
 /// An open file.
@@ -37,6 +37,8 @@ use crate::process;
 pub struct Posix {
     file: fs::File,
     is_writable: bool,
+    /// The most fetches of one call in progress at a time.
+    queue_depth: usize,
     /// The number of [forks](crate::process::forks) in the process when it took the lock.
     locked_by: Option<u32>,
 }
@@ -128,7 +130,7 @@ impl Posix {
 
     /// Returns the driver for a file that the caller opened, with the access and lock that it has.
     pub fn new(file: fs::File) -> Self {
-        Self { file, is_writable: false, locked_by: None }
+        Self { file, is_writable: false, queue_depth: QUEUE_DEPTH, locked_by: None }
     }
 
     /// Takes the lock that libhdf5 would take: shared for reading, exclusive for writing. If the file system
@@ -150,6 +152,19 @@ impl Posix {
             Err(TryLockError::Error(_)) => {}
         }
         Ok(self)
+    }
+
+    /// Returns the open file.
+    pub(super) fn as_file(&self) -> &fs::File {
+        &self.file
+    }
+
+    /// Sets the most fetches of one call that are in progress at a time.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
+        self.queue_depth = queue_depth.max(1);
+        self
     }
 
     /// Returns the device and inode numbers. Two paths with equal numbers name the same file.
@@ -351,7 +366,11 @@ impl Driver for Posix {
     }
 
     fn hints(&self) -> Hints {
-        Self::HINTS
+        Hints { queue_depth: self.queue_depth, ..Self::HINTS }
+    }
+
+    fn info(&self) -> DriverInfo {
+        DriverInfo::new("posix")
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
-use super::{Driver, Hints, ReadQueue, Request, WriteRequest};
+use super::{Driver, DriverInfo, Hints, ReadQueue, Request, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +115,10 @@ impl<D: Driver> Driver for Trace<D> {
 
     fn hints(&self) -> Hints {
         self.inner.hints()
+    }
+
+    fn info(&self) -> DriverInfo {
+        self.inner.info()
     }
 }
 

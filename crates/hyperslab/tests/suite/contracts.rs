@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use hyperslab::driver::{
-    Arranged, Driver, Locking, Members, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace,
+    Arranged, Driver, Locking, Mapped, Members, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace,
     WriteRequest,
 };
 use hyperslab_testkit::deep::Deep;
@@ -236,6 +236,62 @@ fn ten_bytes(folder: &std::path::Path) -> Arranged {
 #[test]
 fn posix_keeps_the_contract() {
     keeps_the_contract(|bytes| Arc::new(posix(bytes)));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_ring_keeps_the_contract() {
+    for (depth, direct) in [(1, false), (64, false), (1, true), (3, true), (64, true)] {
+        keeps_the_contract(|bytes| {
+            Arc::new(hyperslab::driver::Uring::new(Arc::new(posix(bytes)), depth, direct))
+        });
+    }
+}
+
+#[test]
+fn a_mapping_keeps_the_contract_for_reads() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    let map = |bytes: &[u8]| Mapped::new(Arc::new(posix(bytes))).unwrap();
+    reads_are_exact(&map(b"0123456789"));
+    reading_past_the_end_is_an_error(&map(b"0123456789"));
+    read_many_reads_each_range_once_in_any_order(&map(&bytes));
+    read_many_returns_the_error_of_a_range(&map(&bytes));
+    threads_read_at_the_same_time(&(Arc::new(map(&bytes)) as Arc<dyn Driver>));
+    assert_eq!(map(&bytes).bytes().unwrap(), Some(&bytes[..]));
+    assert!(map(b"").is_empty().unwrap());
+    assert_eq!(map(b"12").write_at(0, b"3").unwrap_err().kind(), ErrorKind::ReadOnlyFilesystem);
+}
+
+#[test]
+fn a_read_of_a_mapping_of_a_file_that_was_cut_is_an_error() {
+    let file = tempfile::tempfile().unwrap();
+    file.set_len(10_000).unwrap();
+    let map = Mapped::new(Arc::new(Posix::new(file.try_clone().unwrap()))).unwrap();
+    map.read_at(0, &mut [0; 10]).unwrap();
+    file.set_len(9_999).unwrap();
+    let cut =
+        |error: std::io::Error| error.kind() == ErrorKind::UnexpectedEof && error.to_string().contains("cut");
+    assert!(cut(map.read_at(0, &mut [0; 10]).unwrap_err()));
+    assert!(cut(map.read_many(&mut Ranges::new(&[(0, 1)], 0)).unwrap_err()));
+    assert!(cut(map.bytes().unwrap_err()));
+}
+
+#[test]
+fn a_memory_file_writes_its_backing_file_once_for_each_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("backing");
+    let memory = Memory::backed(b"0123".to_vec(), path.clone());
+    memory.flush(true).unwrap();
+    assert!(!path.exists(), "nothing has changed");
+    memory.write_at(4, b"4").unwrap();
+    memory.flush(false).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"01234");
+    std::fs::write(&path, b"another").unwrap();
+    memory.flush(true).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"another", "the image was written already");
+    memory.set_len(2).unwrap();
+    memory.flush(true).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"01");
 }
 
 #[test]

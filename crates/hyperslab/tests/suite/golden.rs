@@ -5,15 +5,32 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use hyperslab::driver::Via;
 use hyperslab::{Error, File, Group, Node, Selection};
 
 use hyperslab_testkit::golden::{self, Manifest};
 
 #[test]
 fn every_dataset_has_the_values_of_its_formula() {
+    every_dataset_is_right(Via::Calls);
+}
+
+#[test]
+fn every_dataset_is_read_through_rings() {
+    every_dataset_is_right(Via::Rings { direct: true });
+    every_dataset_is_right(Via::Rings { direct: false });
+}
+
+#[test]
+fn every_dataset_is_read_from_a_mapping() {
+    every_dataset_is_right(Via::Map);
+}
+
+fn every_dataset_is_right(via: Via) {
     let (mut compared, mut refused, mut wrong) = (0, 0, Vec::new());
     for (entry, path) in Manifest::load().present().filter(|(entry, _)| !entry.damaged) {
-        let file = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+        let file = File::options().via(via).open(&path);
+        let file = file.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         assert_eq!(file.store().base(), entry.userblock_bytes, "{}", entry.name);
         for expected in &entry.datasets {
             match check(&file, entry, expected) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ahead::{Medium, read_ahead};
-use super::{Driver, Hints, Posix, ReadQueue};
+use super::{Driver, DriverInfo, Hints, Posix, ReadQueue};
 
 pub use arrange::{Arranged, advice};
 
@@ -173,6 +173,10 @@ impl Driver for MemberFiles {
 
     fn hints(&self) -> Hints {
         Posix::HINTS
+    }
+
+    fn info(&self) -> DriverInfo {
+        DriverInfo::new("members")
     }
 }
 

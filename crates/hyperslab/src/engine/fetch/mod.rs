@@ -1,4 +1,5 @@
 //! Which bytes of the file to read, and in which requests.
 
+mod in_memory;
 pub(in crate::engine) mod ranges;
 pub(in crate::engine) mod window;

@@ -114,16 +114,42 @@ impl<'w> Window<'w> {
 
     /// Reads and finishes all tasks.
     pub(in crate::engine) fn drive(mut self) -> Result<()> {
-        let read = self.raw.with(|driver| driver.read_many(&mut self))?;
+        let read = self.raw.with(|driver| {
+            if let Some(file) = driver.bytes()? {
+                self.finish_in_memory(file, None);
+                return Ok(());
+            }
+            driver.read_many(&mut self)
+        })?;
         self.end(read)
     }
 
     /// Reads and finishes a single task whose need is `need`. A request that is the only one needs no queue.
     pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
-        self.tasks = self.claims.take(0);
-        self.begin(Some(need))?;
-        let read = self.raw.with(|driver| self.read(driver))?;
+        let read = self.raw.with(|driver| {
+            if let Some(file) = driver.bytes()? {
+                self.finish_in_memory(file, Some(need));
+                return Ok(());
+            }
+            self.tasks = self.claims.take(0);
+            self.error = self.begin(Some(need)).err();
+            self.read(driver)
+        })?;
         self.end(read)
+    }
+
+    /// Finishes all tasks with the bytes of the file; `need` is that of the first task, if it is known.
+    fn finish_in_memory(&mut self, file: &[u8], mut need: Option<Need>) {
+        while self.error.is_none() {
+            if self.tasks.is_empty() {
+                self.tasks = self.claims.take(0);
+            }
+            let Some((task, rest)) = self.tasks.split_first() else { break };
+            self.tasks = rest;
+            let users = Users::of(task, self.touches, self.users);
+            let need = need.take().unwrap_or_else(|| self.run.need(task, users));
+            self.error = self.run.finish_in_memory(file, task, need, users, self.scratch).err();
+        }
     }
 
     fn read(&mut self, driver: &dyn Driver) -> io::Result<()> {

@@ -26,7 +26,7 @@ use super::header::read::Header;
 use super::header::versions::LibVersion;
 use super::path::{self, Budget};
 use super::{Dataset, Group, Node, Object};
-use crate::driver::Driver;
+use crate::driver::{Driver, DriverInfo};
 use crate::engine::ChunkCache;
 use crate::error::Result;
 use crate::heap::HeapRoom;
@@ -218,6 +218,22 @@ impl File {
         if !held.iter().any(|held| held.as_ptr() == Arc::as_ptr(sources)) {
             held.push(Arc::downgrade(sources));
         }
+    }
+
+    /// Returns what the driver of the file is and does.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// assert_eq!(file.driver_info()?.name, "memory");
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn driver_info(&self) -> Result<DriverInfo> {
+        Ok(self.store().driver()?.info())
+    }
+
+    /// Returns the number of requests of one reader that the driver has in progress at a time.
+    pub fn queue_depth(&self) -> Result<usize> {
+        Ok(self.store().driver()?.hints().queue_depth)
     }
 
     /// Returns the root group.

@@ -157,9 +157,14 @@ impl File {
         {
             return Opening::further(&shared, options);
         }
-        let driver = Arc::new(driver.locked(options.locking).map_err(failed)?);
+        let driver = driver.locked(options.locking).map_err(failed)?;
+        let driver = match options.queue_depth {
+            Some(requests) => driver.with_queue_depth(requests),
+            None => driver,
+        };
         let is_empty = write && driver.is_empty().map_err(failed)?;
-        let shared = Shared::open(Arc::clone(&driver) as Arc<dyn Driver>, Some(path), is_empty, options)?;
+        let driver = options.via.over(Arc::new(driver), options.queue_depth).map_err(failed)?;
+        let shared = Shared::open(Arc::clone(&driver), Some(path), is_empty, options)?;
         if options.swmr && !write {
             driver.unlock().map_err(failed)?;
         }

@@ -8,8 +8,8 @@ use hyperslab_filters::Registry;
 use super::create::check_user_block;
 use super::space::FileSpace;
 use super::{File, members};
-use crate::driver::{Create, Driver, Locking, Members, Posix};
-use crate::error::{Error, Result};
+use crate::driver::{Create, Driver, Locking, Members, Posix, Via};
+use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
 use crate::store::commit::Durability;
 use crate::store::{Alignment, CommitOptions, SpaceRules};
@@ -40,6 +40,8 @@ pub struct OpenOptions {
     pub(super) chunk_cache_bytes: u64,
     pub(super) locking: Locking,
     pub(super) members: Option<Members>,
+    pub(super) via: Via,
+    pub(super) queue_depth: Option<usize>,
     pub(super) swmr: bool,
     pub(in crate::object) registry: Arc<Registry>,
     pub(super) commit: CommitOptions,
@@ -100,6 +102,8 @@ impl Default for OpenOptions {
             chunk_cache_bytes: 64 << 20,
             locking: Locking::default(),
             members: None,
+            via: Via::default(),
+            queue_depth: None,
             swmr: false,
             registry: Registry::shared(),
             commit: CommitOptions::default(),
@@ -178,6 +182,32 @@ impl OpenOptions {
     /// ```
     pub fn members(mut self, members: impl Into<Option<Members>>) -> Self {
         self.members = members.into();
+        self
+    }
+
+    /// Sets how the bytes of a file opened by its path are read.
+    pub fn via(mut self, via: Via) -> Self {
+        self.via = via;
+        self
+    }
+
+    /// Sets the number of requests of one reader that are in progress at a time, for a file opened by its
+    /// path. `None` stands for the number that suits a disk.
+    ///
+    /// ```
+    /// use hyperslab::{File, driver::Via};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("climate.h5");
+    /// File::create(&path)?.close()?;
+    /// let file = File::options().via(Via::Rings { direct: false }).queue_depth(8).open(&path)?;
+    /// # if file.driver_info()?.fallback.is_none() {
+    /// assert_eq!(file.queue_depth()?, 8);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn queue_depth(mut self, requests: impl Into<Option<usize>>) -> Self {
+        self.queue_depth = requests.into();
         self
     }
 
@@ -276,8 +306,13 @@ impl OpenOptions {
         self
     }
 
-    /// Checks what the options say of a new file.
+    /// Checks options that exclude each other, and what they say of a new file.
     pub(super) fn check(&self) -> Result<()> {
+        if self.via == Via::Map && (self.access.writes() || self.swmr) {
+            let what = "a file mapped into memory".to_owned();
+            let why = "it can only be read, as it was when it was opened";
+            return Err(RequestError::Argument { what, why }.into());
+        }
         self.space.check()?;
         check_user_block(self.user_block)
     }
