@@ -61,8 +61,8 @@ pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub use ndarray;
 pub use object::{
     Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FileSpace,
-    FixedSize, Group, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions, ReferenceTarget,
-    Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
+    FixedSize, Group, InPlace, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions,
+    ReferenceTarget, Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::mem::size_of;
 use std::slice;
 
-use hyperslab::Destination;
+use hyperslab::{Destination, InPlace};
 use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PY_ARRAY_API, PyArrayObject_fields, get_type_object, npy_intp,
@@ -338,5 +338,25 @@ pub(crate) fn call<'py>(
         let none: *mut ffi::PyObject = std::ptr::null_mut();
         let result = ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), argument.as_ptr(), none);
         Bound::from_owned_ptr_or_err(function.py(), result)
+    }
+}
+
+/// The elements of a dataset where they are, as a buffer of Python. Arrays over it keep it alive.
+#[pyclass(frozen, module = "hyperslab._native")]
+#[derive(Debug)]
+pub(crate) struct Pages(pub(crate) InPlace);
+
+#[pymethods]
+impl Pages {
+    #[expect(clippy::needless_pass_by_value, reason = "the signature of Python's buffer protocol")]
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, buffer: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let bytes = slf.get().0.bytes().or_raise()?;
+        let len = ffi::Py_ssize_t::try_from(bytes.len())?;
+        let start = bytes.as_ptr().cast_mut().cast::<c_void>();
+        // SAFETY: Python gives a valid description, or NULL, which the call refuses. The call takes a reference
+        // to the owner, which keeps the bytes in place, marks them as not writable, and raises if the flags ask
+        // to write.
+        let status = unsafe { ffi::PyBuffer_FillInfo(buffer, slf.as_ptr(), start, len, 1, flags) };
+        if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 }

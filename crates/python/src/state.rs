@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hyperslab::{Error, File, RequestError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::error::{ClosedError, OrRaise};
 use crate::handles::{self, Handles};
@@ -124,6 +124,20 @@ impl FileState {
     /// Writes what waits: rows of single appends, the indexes of tables, and their numbers of rows.
     pub(crate) fn write_waiting(&self, py: Python<'_>) -> PyResult<()> {
         self.waiting.write(py, self)
+    }
+
+    /// Writes all changes and returns the bytes of the file.
+    pub(crate) fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.flush(py)?;
+        let image = py.detach(|| {
+            let driver = self.core.store().driver()?;
+            let failed = |error| hyperslab::Error::io("read", 0, 0)(error);
+            let len = driver.len().map_err(failed)?;
+            let mut image = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+            driver.read_at(0, &mut image).map_err(failed)?;
+            Ok::<_, hyperslab::Error>(image)
+        });
+        Ok(PyBytes::new(py, &image.or_raise()?))
     }
 
     /// Writes all changes to the file.

@@ -44,6 +44,7 @@ pub use dataset::create::{DatasetOptions, NewStorage};
 pub use dataset::external::ExternalFile;
 pub use dataset::filter_spec::{filter_spec, refitted_filter};
 pub use dataset::gather::{Found, Place, StoredIds, VlenElements, VlenSink};
+pub use dataset::in_place::InPlace;
 pub use dataset::items::VlenItems;
 pub use dataset::put::{VlenData, VlenKind};
 pub use dataset::vds::VirtualSource;

@@ -1324,7 +1324,8 @@ class File(Group):
             to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
             and is the default for one. "family", "split" and "multi" read a file whose bytes are in several
             files: one after another, with a place for their number in `name` ("run-%05d.h5"); metadata and
-            elements; one for each kind of data.
+            elements; one for each kind of data. "io_uring" reads the file with many requests in progress at a
+            time, and "mmap" maps it into memory, for reading (docs/drivers.md).
         libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
             of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
         durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -1334,6 +1335,9 @@ class File(Group):
             environment variable HDF5_USE_FILE_LOCKING overrides the argument.
         skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
         backing_store: With the driver "core", False keeps the file in memory only.
+        direct: With the driver "io_uring", True bypasses the page cache, if the file system allows it.
+        queue_depth: The number of requests of one reader that are in progress at a time, from 1 to 1024. By
+            default, the number that suits a disk.
         memb_size: With the driver "family", the size in bytes of the members. By default, it is the size that
             the file states.
         meta_ext: With the driver "split", the ending of the name of the file with the metadata, b"-m.h5" by
@@ -1465,6 +1469,34 @@ class File(Group):
             ...     file["levels"] = [1000, 850]
             ...     file.flush()
         """
+    def to_bytes(self) -> bytes:
+        """Writes all changes and returns the bytes of the file.
+
+        Returns:
+            The bytes, which `File.from_bytes` and `File.in_memory` open.
+
+        Raises:
+            OSError: The changes cannot be written, or the file cannot be read.
+
+        Example:
+            >>> memory = hs.File.in_memory()
+            >>> memory["levels"] = [1000, 850]
+            >>> hs.File.from_bytes(memory.to_bytes())["levels"].shape
+            (2,)
+        """
+    def driver_info(self) -> dict[str, Any]:
+        """Returns what the driver of the file is and does.
+
+        Returns:
+            A dict. "driver" is the name of the driver, "queue_depth" the number of requests of one reader in
+            progress at a time, "direct" whether reads bypass the page cache, "registered_buffers" whether the
+            kernel has pinned the memory for reads, and "fallback" why the driver does less than it was asked
+            for, or None.
+
+        Example:
+            >>> file.driver_info()["driver"]
+            'sec2'
+        """
     def refresh(self) -> None:
         """Reads a file again that another program extends. All objects then show the current state.
 
@@ -1533,7 +1565,8 @@ class File(Group):
         """
     @property
     def driver(self) -> str:
-        """The driver of the file: "sec2", "stdio", "core", "fileobj", "family", "split" or "multi".
+        """The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split" or
+        "multi".
 
         Example:
             >>> file.driver
@@ -1979,6 +2012,29 @@ class Dataset(HLObject):
         """Yields `dataset[0]`, `dataset[1]` and so on. Raises TypeError for a scalar."""
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> _Array:
         """Reads the whole dataset into a new array for `np.asarray`. Raises ValueError for `copy=False`."""
+    def view(self) -> _Array:
+        """Returns the elements as an array over the file, without reading or copying them.
+
+        The file must be mapped into memory (`driver="mmap"`), and the dataset contiguous. The array cannot be
+        written. It stays usable when the file is closed. If another program cuts the file short, the system
+        kills a program that uses the lost elements.
+
+        Returns:
+            An array of the shape and dtype of the dataset.
+
+        Raises:
+            TypeError: The elements are not stored as NumPy has them in memory, such as strings of variable
+                length.
+            ValueError: The file is not mapped, or the dataset is not contiguous, or was never written.
+
+        Example:
+            >>> with hs.File("out.h5", "w") as made:
+            ...     made["levels"] = [1000, 850]
+            >>> with hs.File("out.h5", driver="mmap") as mapped:
+            ...     levels = mapped["levels"].view()
+            >>> levels
+            array([1000,  850])
+        """
     def read_direct(
         self, dest: _Array, source_sel: _Selection | None = None, dest_sel: _Selection | None = None
     ) -> None:

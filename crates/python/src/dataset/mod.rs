@@ -3,6 +3,7 @@
 mod described;
 mod properties;
 mod read;
+mod view;
 mod write;
 
 use std::sync::{Arc, OnceLock};

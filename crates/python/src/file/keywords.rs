@@ -1,6 +1,6 @@
 //! The keyword arguments of `File`, and its mode.
 
-use hyperslab::driver::{Locking, Members};
+use hyperslab::driver::{Locking, Members, Via};
 use hyperslab::{Durability, File as CoreFile, FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -40,6 +40,10 @@ pub(super) struct Keywords {
 pub(super) enum Medium {
     /// A file of the system.
     Path,
+    /// A file of the system, read through rings of the kernel.
+    Rings,
+    /// A file of the system, mapped into memory.
+    Map,
     /// Memory that may have a file behind it.
     Core,
     /// Memory without a file.
@@ -61,16 +65,47 @@ impl Medium {
             Self::Family => Some(Members::family()),
             Self::Split => Some(Members::split()),
             Self::Multi => Some(Members::Multi),
-            Self::Path | Self::Core | Self::Memory | Self::Object => None,
+            Self::Path | Self::Rings | Self::Map | Self::Core | Self::Memory | Self::Object => None,
         }
     }
+}
+
+impl Medium {
+    /// Returns how the bytes of a file at a path are reached.
+    fn via(self) -> Via {
+        match self {
+            Self::Rings => Via::Rings { direct: false },
+            Self::Map => Via::Map,
+            _ => Via::Calls,
+        }
+    }
+
+    /// Returns whether several requests can be in progress at a time.
+    fn has_queue(self) -> bool {
+        matches!(self, Self::Path | Self::Rings)
+    }
+}
+
+/// Returns how a file is read through rings, given whether the page cache is bypassed.
+fn rings(direct: &Bound<'_, PyAny>) -> PyResult<Via> {
+    Ok(Via::Rings { direct: direct.extract()? })
+}
+
+/// Returns a number of requests in progress at a time.
+fn queue_depth(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let depth: usize = value.extract().unwrap_or(0);
+    if !(1..=1024).contains(&depth) {
+        return Err(PyValueError::new_err("queue_depth must be a number of requests from 1 to 1024"));
+    }
+    Ok(depth)
 }
 
 impl Keywords {
     /// Parses the keywords of a file on this medium.
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
         let tracks = mode.creates() && crate::track_order(None);
-        let mut options = CoreFile::options().registry(registered::registry()).track_order(tracks);
+        let mut options =
+            CoreFile::options().registry(registered::registry()).track_order(tracks).via(medium.via());
         let mut user_block = 0;
         let mut libver = bounds("earliest");
         if crate::stands_in() {
@@ -92,17 +127,8 @@ impl Keywords {
             }
             match key.as_str() {
                 "libver" => {
-                    libver = match value.extract::<String>() {
-                        Ok(low) => bounds(&low),
-                        Err(_) => two_bounds(&value)?,
-                    };
-                    let (low, high) = (version(&libver.0)?, version(&libver.1)?);
-                    if low > high {
-                        return Err(PyValueError::new_err(
-                            "Invalid (low,high) combination of library version bound",
-                        ));
-                    }
-                    options = options.version(low);
+                    libver = libver_of(&value)?;
+                    options = options.version(version(&libver.0)?);
                 }
                 "rdcc_nbytes" => options = options.chunk_cache_bytes(value.extract()?),
                 "track_order" => options = options.track_order(value.extract()?),
@@ -147,6 +173,8 @@ impl Keywords {
                 }
                 // `space_of` reads these.
                 "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
+                "direct" if medium == Medium::Rings => options = options.via(rings(&value)?),
+                "queue_depth" if medium.has_queue() => options = options.queue_depth(queue_depth(&value)?),
                 "backing_store" if medium != Medium::Core => return Err(unknown(&key)),
                 "block_size" if !matches!(medium, Medium::Core | Medium::Memory) => {
                     return Err(unknown(&key));
@@ -312,6 +340,18 @@ fn warn_swmr(py: Python<'_>) -> PyResult<()> {
 
 fn unknown(key: &str) -> PyErr {
     PyTypeError::new_err(format!("'{key}' is an invalid keyword argument for this function"))
+}
+
+/// Returns the bounds of the library versions in a keyword.
+fn libver_of(value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    let libver = match value.extract::<String>() {
+        Ok(low) => bounds(&low),
+        Err(_) => two_bounds(value)?,
+    };
+    if version(&libver.0)? > version(&libver.1)? {
+        return Err(PyValueError::new_err("Invalid (low,high) combination of library version bound"));
+    }
+    Ok(libver)
 }
 
 fn two_bounds(value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {

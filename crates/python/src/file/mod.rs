@@ -10,7 +10,7 @@ use hyperslab::Node;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::error::OrRaise;
 use crate::group::Group;
@@ -56,7 +56,8 @@ pub(crate) use self::open::path_of;
 ///         to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
 ///         and is the default for one. "family", "split" and "multi" read a file whose bytes are in several
 ///         files: one after another, with a place for their number in `name` ("run-%05d.h5"); metadata and
-///         elements; one for each kind of data.
+///         elements; one for each kind of data. "io_uring" reads the file with many requests in progress at a
+///         time, and "mmap" maps it into memory, for reading (docs/drivers.md).
 ///     libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
 ///         of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
 ///     durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -66,6 +67,9 @@ pub(crate) use self::open::path_of;
 ///         environment variable HDF5_USE_FILE_LOCKING overrides the argument.
 ///     skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
 ///     backing_store: With the driver "core", False keeps the file in memory only.
+///     direct: With the driver "io_uring", True bypasses the page cache, if the file system allows it.
+///     queue_depth: The number of requests of one reader that are in progress at a time, from 1 to 1024. By
+///         default, the number that suits a disk.
 ///     memb_size: With the driver "family", the size in bytes of the members. By default, it is the size that
 ///         the file states.
 ///     meta_ext: With the driver "split", the ending of the name of the file with the metadata, b"-m.h5" by
@@ -295,6 +299,46 @@ impl File {
         open_state(slf)?.flush(slf.py())
     }
 
+    /// Writes all changes and returns the bytes of the file.
+    ///
+    /// Returns:
+    ///     The bytes, which `File.from_bytes` and `File.in_memory` open.
+    ///
+    /// Raises:
+    ///     OSError: The changes cannot be written, or the file cannot be read.
+    ///
+    /// Example:
+    ///     >>> memory = hs.File.in_memory()
+    ///     >>> memory["levels"] = [1000, 850]
+    ///     >>> hs.File.from_bytes(memory.to_bytes())["levels"].shape
+    ///     (2,)
+    fn to_bytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        open_state(slf)?.image(slf.py())
+    }
+
+    /// Returns what the driver of the file is and does.
+    ///
+    /// Returns:
+    ///     A dict. "driver" is the name of the driver, "queue_depth" the number of requests of one reader in
+    ///     progress at a time, "direct" whether reads bypass the page cache, "registered_buffers" whether the
+    ///     kernel has pinned the memory for reads, and "fallback" why the driver does less than it was asked
+    ///     for, or None.
+    ///
+    /// Example:
+    ///     >>> file.driver_info()["driver"]
+    ///     'sec2'
+    fn driver_info<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let state = open_state(slf)?;
+        let info = state.core.driver_info().or_raise()?;
+        let found = PyDict::new(slf.py());
+        found.set_item("driver", state.driver)?;
+        found.set_item("queue_depth", state.core.queue_depth().or_raise()?)?;
+        found.set_item("direct", info.is_direct)?;
+        found.set_item("registered_buffers", info.has_registered_buffers)?;
+        found.set_item("fallback", info.fallback)?;
+        Ok(found)
+    }
+
     /// Reads a file again that another program extends. All objects then show the current state.
     ///
     /// Open the file with `locking=False`, because a lock keeps the other program out. In a file that this
@@ -381,7 +425,8 @@ impl File {
         open_state(slf).map(|state| state.mode)
     }
 
-    /// The driver of the file: "sec2", "stdio", "core", "fileobj", "family", "split" or "multi".
+    /// The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split" or
+    /// "multi".
     ///
     /// Example:
     ///     >>> file.driver

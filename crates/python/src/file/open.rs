@@ -156,6 +156,8 @@ pub(super) fn named(
     let (driver, medium) = match driver {
         None | Some("sec2" | "windows") => ("sec2", Medium::Path),
         Some("stdio") => ("stdio", Medium::Path),
+        Some("io_uring") => ("io_uring", Medium::Rings),
+        Some("mmap") => ("mmap", Medium::Map),
         Some("core") => ("core", Medium::Core),
         Some("family") => ("family", Medium::Family),
         Some("split") => ("split", Medium::Split),

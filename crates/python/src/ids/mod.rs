@@ -273,18 +273,7 @@ impl FileID {
     ///     >>> hs.File.in_memory(image)["stations"].shape
     ///     (2,)
     fn get_file_image<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
-        let (py, state) = (slf.py(), &slf.as_super().get().state);
-        state.flush(py)?;
-        let image = py.detach(|| {
-            let driver = state.core.store().driver()?;
-            let failed = |error| hyperslab::Error::io("read", 0, 0)(error);
-            let len = driver.len().map_err(failed)?;
-            let mut image = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-            driver.read_at(0, &mut image).map_err(failed)?;
-            Ok::<_, hyperslab::Error>(image)
-        });
-        let image: Vec<u8> = image.or_raise()?;
-        Ok(PyBytes::new(py, &image))
+        slf.as_super().get().state.image(slf.py())
     }
 
     /// Returns the keywords with which the file was opened.

@@ -7,6 +7,7 @@ pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 pub(in crate::object) mod filter_spec;
 pub(in crate::object) mod gather;
+pub(in crate::object) mod in_place;
 pub(in crate::object) mod items;
 #[cfg(feature = "ndarray")]
 mod ndarray;
