@@ -391,6 +391,28 @@ def raw_chunked() -> Path:
     return made("raw_chunked.h5", hdf5(raw_values, chunks=ND_CHUNK))
 
 
+def cold_shape(chunk_kib: int) -> tuple[int, int]:
+    """Returns the number of chunks of a file of 1 GB, and the number of elements of a chunk."""
+    return scaled((1 << 20) // chunk_kib, 64), chunk_kib << 8
+
+
+def cold(chunk_kib: int) -> Path:
+    """Returns a file of chunks of this size without a filter: row i has the values i, i + 1, ..."""
+
+    def make(path: Path) -> None:
+        import h5py
+
+        rows, length = cold_shape(chunk_kib)
+        with h5py.File(path, "w", libver="latest") as file:
+            dataset = file.create_dataset("d", (rows, length), "f4", chunks=(1, length))
+            step = max(1, (64 << 20) // (length * 4))
+            for begin in range(0, rows, step):
+                end = min(rows, begin + step)
+                dataset[begin:end] = np.arange(begin, end, dtype="f4")[:, None] + np.arange(length, dtype="f4")
+
+    return made(f"cold_{chunk_kib}.h5", make)
+
+
 def scalar() -> Path:
     def make(path: Path) -> None:
         import h5py

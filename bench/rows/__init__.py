@@ -10,6 +10,7 @@ ORDER = (
     "numbers",
     "boxes",
     "raw",
+    "cold",
     "convert",
     "planes",
     "seismic_planes",
