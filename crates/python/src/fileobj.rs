@@ -2,8 +2,9 @@
 
 use std::io;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyperslab::driver::{Driver, Hints};
+use hyperslab::driver::{Driver, DriverInfo, Hints};
 use hyperslab::internals::process::PerProcess;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -19,13 +20,16 @@ pub(crate) struct FileObject {
     /// Held during each access: all threads share the position of the object. A forked child has its own
     /// lock.
     alone: PerProcess<Mutex<()>>,
+    /// Whether anything was written since the last flush.
+    is_dirty: AtomicBool,
 }
 
 impl FileObject {
     /// Returns a driver for `object`.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
         gil::give_up_to_wait();
-        Self { object: object.clone().unbind(), alone: PerProcess::new(Mutex::new(())) }
+        let alone = PerProcess::new(Mutex::new(()));
+        Self { object: object.clone().unbind(), alone, is_dirty: AtomicBool::new(false) }
     }
 
     /// Calls `f` with the object, under the lock. Other threads can use the interpreter during the wait for
@@ -73,6 +77,7 @@ impl Driver for FileObject {
     }
 
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        self.is_dirty.store(true, Ordering::Release);
         self.with(|object| {
             object.call_method1("seek", (offset,))?;
             let mut written = 0;
@@ -95,16 +100,26 @@ impl Driver for FileObject {
             // `truncate` does not extend every kind of file object; writing the last byte does.
             return self.write_at(len - 1, &[0]);
         }
+        self.is_dirty.store(true, Ordering::Release);
         self.with(|object| object.call_method1("truncate", (len,)).map(drop))
     }
 
     fn flush(&self, _: bool) -> io::Result<()> {
-        self.with(
-            |object| if object.hasattr("flush")? { object.call_method0("flush").map(drop) } else { Ok(()) },
-        )
+        if !self.is_dirty.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let flushed = self.with(|object| match object.hasattr("flush")? {
+            true => object.call_method0("flush").map(drop),
+            false => Ok(()),
+        });
+        flushed.inspect_err(|_| self.is_dirty.store(true, Ordering::Release))
     }
 
     fn hints(&self) -> Hints {
         Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth: 1, concurrent: false }
+    }
+
+    fn info(&self) -> DriverInfo {
+        DriverInfo::new("fileobj")
     }
 }

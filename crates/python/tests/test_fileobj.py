@@ -168,3 +168,25 @@ def test_threads_that_change_and_look_at_a_file_object_do_not_wait_for_each_othe
         while thread.is_alive():
             assert d.shape == (10,) and d.size == 10
         assert d.attrs["a"] == 299
+
+
+def test_an_object_is_flushed_once_for_its_changes():
+    class Counted(io.BytesIO):
+        flushes = 0
+
+        def flush(self):
+            self.flushes += 1
+
+    made = Counted()
+    with hs.File(made, "w") as file:
+        file["levels"] = [1000, 850]
+        file.flush()
+        after_flush = made.flushes
+        file.flush()
+    assert made.flushes == after_flush > 0
+    with hs.File(made, "r+"):
+        pass
+    assert made.flushes == after_flush
+    with hs.File(made, "r+") as file:
+        file["levels"][0] = 1
+    assert made.flushes > after_flush

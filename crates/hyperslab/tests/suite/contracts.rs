@@ -11,6 +11,10 @@ use hyperslab::driver::{
 };
 use hyperslab_testkit::deep::Deep;
 
+#[path = "../../examples/driver.rs"]
+#[allow(dead_code, reason = "the main function of the example")]
+mod example;
+
 /// Runs the whole contract on drivers that `make` creates with the given contents.
 fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
     reads_are_exact(&*make(b"0123456789"));
@@ -292,6 +296,15 @@ fn a_memory_file_writes_its_backing_file_once_for_each_change() {
     memory.set_len(2).unwrap();
     memory.flush(true).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"01");
+}
+
+#[test]
+fn the_example_of_a_driver_keeps_the_contract() {
+    keeps_the_contract(|bytes| {
+        let pages = example::Pages::default();
+        pages.write_at(0, bytes).unwrap();
+        Arc::new(pages)
+    });
 }
 
 #[test]

@@ -54,3 +54,9 @@ fn the_threads_example_prints_the_sums_of_rows() {
 fn the_arrays_example_prints_an_array() {
     assert!(run("arrays", &[]).contains("[[[84, 85, 86, 87, 88, 89]]]"));
 }
+
+#[test]
+fn the_driver_example_reads_what_it_has_written() {
+    let out = run("driver", &[]);
+    assert!(out.starts_with("[2007.0, 2107.0, 2207.0, 2307.0] from the driver pages\n"), "{out}");
+}

@@ -1565,8 +1565,8 @@ class File(Group):
         """
     @property
     def driver(self) -> str:
-        """The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split" or
-        "multi".
+        """The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split"
+        or "multi".
 
         Example:
             >>> file.driver

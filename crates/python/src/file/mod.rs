@@ -425,8 +425,8 @@ impl File {
         open_state(slf).map(|state| state.mode)
     }
 
-    /// The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split" or
-    /// "multi".
+    /// The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split"
+    /// or "multi".
     ///
     /// Example:
     ///     >>> file.driver
