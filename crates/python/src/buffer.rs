@@ -353,9 +353,9 @@ impl Pages {
         let bytes = slf.get().0.bytes().or_raise()?;
         let len = ffi::Py_ssize_t::try_from(bytes.len())?;
         let start = bytes.as_ptr().cast_mut().cast::<c_void>();
-        // SAFETY: Python gives a valid description, or NULL, which the call refuses. The call takes a reference
-        // to the owner, which keeps the bytes in place. It marks them as not writable, and raises if the flags
-        // ask to write.
+        // SAFETY: Python gives a valid description, or NULL, which the call refuses. The call takes a
+        // reference to the owner, which keeps the bytes in place. It marks them as not writable, and raises
+        // if the flags ask to write.
         let status = unsafe { ffi::PyBuffer_FillInfo(buffer, slf.as_ptr(), start, len, 1, flags) };
         if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }

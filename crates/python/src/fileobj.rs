@@ -108,10 +108,12 @@ impl Driver for FileObject {
         if !self.is_dirty.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let flushed = self.with(|object| match object.hasattr("flush")? {
-            true => object.call_method0("flush").map(drop),
-            false => Ok(()),
-        });
+        let flushed =
+            self.with(
+                |object| {
+                    if object.hasattr("flush")? { object.call_method0("flush").map(drop) } else { Ok(()) }
+                },
+            );
         flushed.inspect_err(|_| self.is_dirty.store(true, Ordering::Release))
     }
 
