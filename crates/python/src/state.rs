@@ -149,8 +149,8 @@ impl FileState {
         }
         py.detach(|| {
             self.core.flush()?;
-            if self.driver == "core" {
-                // A file in memory is written to its backing store, if it has one.
+            if matches!(self.driver, "core" | "fileobj") {
+                // What is written stays in this process until the medium is flushed.
                 self.core.store().driver()?.flush(false).map_err(Error::io("write", 0, 0))?;
             }
             Ok::<_, Error>(())

@@ -220,3 +220,24 @@ def test_a_file_in_memory_is_written_once_for_its_changes(tmp_path):
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == written
     with h5py.File(path) as theirs:
         assert theirs["levels"][0] == 1000
+
+
+def test_handles_of_several_drivers_read_one_file(path):
+    with hs.File(path) as plain, hs.File(path, driver="mmap") as mapped, hs.File(path, driver="io_uring") as ring:
+        assert [file.driver_info()["driver"] for file in (plain, mapped, ring)] == ["sec2", "mmap", "io_uring"]
+        for file in (plain, mapped, ring):
+            np.testing.assert_array_equal(file["filtered"][7], PLANES[7])
+        with hs.File(path, driver="mmap") as again:
+            assert again["plain"].view()[1, 2, 3] == PLANES[1, 2, 3]
+        with pytest.raises(OSError, match="read-only in this process"):
+            hs.File(path, "r+")
+
+
+def test_a_file_that_is_being_changed_is_not_mapped(path):
+    with hs.File(path, "r+") as changed:
+        with pytest.raises(OSError, match="cannot be mapped"):
+            hs.File(path, driver="mmap")
+        with hs.File(path, driver="io_uring") as joined:
+            changed["plain"][0, 0, 0] = 5
+            assert joined["plain"][0, 0, 0] == 5
+            assert joined.driver_info()["driver"] == "sec2"

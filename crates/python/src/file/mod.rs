@@ -331,7 +331,13 @@ impl File {
         let state = open_state(slf)?;
         let info = state.core.driver_info().or_raise()?;
         let found = PyDict::new(slf.py());
-        found.set_item("driver", state.driver)?;
+        let name = match (info.name, state.driver) {
+            // The file was open already, with the driver of its first opening.
+            ("posix", "io_uring" | "mmap") => "sec2",
+            ("posix" | "memory" | "members", given) => given,
+            (name, _) => name,
+        };
+        found.set_item("driver", name)?;
         found.set_item("queue_depth", state.core.queue_depth().or_raise()?)?;
         found.set_item("direct", info.is_direct)?;
         found.set_item("registered_buffers", info.has_registered_buffers)?;

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::options::OpenOptions;
 use super::{File, Shared, members};
-use crate::driver::{Create, Driver, Members, Memory, Posix};
+use crate::driver::{Create, Driver, Members, Memory, Posix, Via};
 use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
 use crate::store::commit::Durability;
@@ -153,8 +153,9 @@ impl File {
         };
         // No other thread opens or closes the file meanwhile.
         let mut open = place.lock();
-        if let Some(shared) = open.upgrade().filter(|shared| shared.get(Shared::in_child).openings.are_left())
-        {
+        let first = open.upgrade().filter(|shared| shared.get(Shared::in_child).openings.are_left());
+        let is_apart = first.as_ref().is_some_and(|shared| shared.get(Shared::in_child).is_apart(options));
+        if let Some(shared) = first.filter(|_| !is_apart) {
             return Opening::further(&shared, options);
         }
         let driver = driver.locked(options.locking).map_err(failed)?;
@@ -167,6 +168,9 @@ impl File {
         let shared = Shared::open(Arc::clone(&driver), Some(path), is_empty, options)?;
         if options.swmr && !write {
             driver.unlock().map_err(failed)?;
+        }
+        if is_apart {
+            return Ok(Opening::first(shared, None));
         }
         let file = Opening::first(shared, Some(Arc::clone(&place)));
         *open = Arc::downgrade(&file.0.shared);
@@ -212,6 +216,14 @@ impl File {
     }
 }
 
+impl Shared {
+    /// Returns whether an opening with `options` is a file of its own, because both only read, and in other
+    /// ways.
+    fn is_apart(&self, options: &OpenOptions) -> bool {
+        self.options.via != options.via && !self.store.is_writable() && !options.access.writes()
+    }
+}
+
 impl Openings {
     fn are_left(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
@@ -229,7 +241,9 @@ impl Opening {
     fn further(shared: &Arc<PerProcess<Shared>>, options: &OpenOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
         let write = options.access.writes();
-        let why = if options.access.replaces() {
+        let why = if options.via == Via::Map && open.store.is_writable() {
+            "the file is open in this process to be changed, so it cannot be mapped into memory"
+        } else if options.access.replaces() {
             "unable to truncate a file which is already open in this process"
         } else if write && !open.store.is_writable() {
             "the file is already open for read-only in this process: close it before it is opened to be changed"
