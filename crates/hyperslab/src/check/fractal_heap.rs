@@ -245,6 +245,13 @@ impl Check<'_> {
         let (allocated, found) = (stated.allocated_space, heap.allocated);
         let severity = if allocated < found { Severity::Warning } else { Severity::Error };
         self.compare(severity, name, at, "amount of allocated managed space", allocated, found);
+        let geometry = heap.header.geometry(at);
+        let is_outside =
+            |&&(offset, len): &&(u64, u64)| !geometry.is_in_one_block(offset, len, self.store.widths());
+        let outside = heap.free.iter().filter(is_outside).count();
+        if outside > 0 {
+            self.wrong(name, at, format_args!("{outside} free sections are not inside one direct block"));
+        }
         let mut objects = [&heap.managed[..], &heap.free].concat();
         objects.sort_unstable();
         let overlaps =

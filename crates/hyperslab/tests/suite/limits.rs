@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hyperslab::check::{CheckOptions, Finding, check};
 use hyperslab::driver::Memory;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Element, Error, File, Result, Selection, Slab};
@@ -448,4 +449,24 @@ fn a_group_with_an_uncounted_link_to_itself_is_deleted_once() {
     assert!(file.root().is_empty().unwrap());
     file.close().unwrap();
     assert_sound(&driver.bytes());
+}
+
+#[test]
+fn a_free_section_beyond_its_block_of_a_heap_is_an_error() {
+    let mut bytes = golden("object/links_earliest.h5");
+    let seals = seals(&bytes);
+    // The only section: 67 bytes to the end of a block of 512 bytes.
+    let section = places(&bytes, b"FSSE").next().unwrap() + 17;
+    assert_eq!(bytes[section..section + 2], (512_u16 - 67).to_le_bytes());
+    bytes[section..section + 2].copy_from_slice(&(512_u16 - 66).to_le_bytes());
+    reseal(&mut bytes, &seals);
+    let report = check(Arc::new(Memory::new(bytes.clone())), &CheckOptions::default(), &mut |_| {}).unwrap();
+    let found = |finding: &&Finding| finding.message == "1 free sections are not inside one direct block";
+    assert_eq!(report.findings.iter().filter(found).count(), 1);
+    let driver = Arc::new(Memory::new(bytes.clone()));
+    let file = File::options().write(true).open_on(driver.clone()).unwrap();
+    let error = file.root().create_group("new").map(drop).unwrap_err();
+    assert!(error.to_string().contains("inside one direct block"), "{error}");
+    file.close().unwrap();
+    assert_eq!(driver.bytes(), bytes);
 }

@@ -1494,7 +1494,7 @@ class File(Group):
             for, or None.
 
         Example:
-            >>> file.driver_info()["driver"]
+            >>> hs.File("climate.h5").driver_info()["driver"]
             'sec2'
         """
     def refresh(self) -> None:

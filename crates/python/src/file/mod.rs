@@ -325,7 +325,7 @@ impl File {
     ///     for, or None.
     ///
     /// Example:
-    ///     >>> file.driver_info()["driver"]
+    ///     >>> hs.File("climate.h5").driver_info()["driver"]
     ///     'sec2'
     fn driver_info<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let state = open_state(slf)?;

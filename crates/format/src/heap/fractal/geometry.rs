@@ -112,6 +112,21 @@ impl HeapGeometry {
         HeapStep { entry, within: into_row % size, child: self.child(row) }
     }
 
+    /// Returns whether `len` bytes at a heap offset are inside one direct block, after the block's prefix.
+    pub fn is_in_one_block(&self, offset: u64, len: u64, widths: Widths) -> bool {
+        let mut step = self.step(offset);
+        loop {
+            match step.child {
+                HeapChild::Direct { size } => {
+                    let begins_after = step.within >= self.direct_overhead(widths) as u64;
+                    return begins_after && step.within.saturating_add(len) <= size;
+                }
+                // A block has fewer rows than the block above it.
+                HeapChild::Indirect { .. } => step = self.step(step.within),
+            }
+        }
+    }
+
     fn child(&self, row: u16) -> HeapChild {
         let size = self.row_block_size(row);
         if row < self.direct_rows() {
@@ -224,6 +239,24 @@ mod tests {
                     HeapChild::Indirect { rows } => assert_eq!(geometry.row_offset(rows), size),
                 }
                 next += size;
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_in_one_block_after_its_prefix_and_before_its_end() {
+        let prefix = LINKS.direct_overhead(Widths::EIGHT) as u64;
+        // The first block of a row of indirect blocks is a direct block, too.
+        for (start, size) in [(0, 512), (512, 512), (2048, 512), (8192, 2048), (LINKS.row_offset(9), 512)] {
+            for (offset, len, expected) in [
+                (start + prefix, size - prefix, true),
+                (start + prefix, size - prefix + 1, false),
+                (start + prefix - 1, 1, false),
+                (start + size - 1, 1, true),
+                (start + size - 1, 2, false),
+                (start + prefix, u64::MAX, false),
+            ] {
+                assert_eq!(LINKS.is_in_one_block(offset, len, Widths::EIGHT), expected, "{offset}, {len}");
             }
         }
     }

@@ -192,12 +192,7 @@ impl<'t, 's> Edit<'t, 's> {
     }
 
     fn free_space(&self) -> FreeSpaceShape {
-        let header = self.header();
-        FreeSpaceShape {
-            at: header.free_space_manager,
-            address_bits: header.max_heap_bits,
-            max_section_size: header.max_direct_size,
-        }
+        FreeSpaceShape { at: self.header().free_space_manager, geometry: *self.geometry() }
     }
 
     pub(super) fn txn(&mut self) -> &mut Txn<'s> {

@@ -9,7 +9,8 @@
 
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
 use hyperslab_format::free_space::sections::{FreeSection, FreeSectionKind, FreeSpaceSections};
-use hyperslab_format::{Addr, Extent, Reader, Structure, Widths, Writer};
+use hyperslab_format::heap::fractal::geometry::HeapGeometry;
+use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Reader, Structure, Widths, Writer};
 
 use crate::error::Result;
 use crate::store::{SpaceKind, Store, Txn};
@@ -30,10 +31,8 @@ pub(super) struct FreeSpace {
 pub(super) struct FreeSpaceShape {
     /// The address of the manager.
     pub(super) at: Addr,
-    /// The number of bits in the largest offset in the heap.
-    pub(super) address_bits: u16,
-    /// The size of the heap's largest direct block in bytes.
-    pub(super) max_section_size: u64,
+    /// The shape of the heap's blocks.
+    pub(super) geometry: HeapGeometry,
 }
 
 impl FreeSpaceShape {
@@ -50,8 +49,8 @@ impl FreeSpaceShape {
             section_classes: 4,
             shrink_percent: 80,
             expand_percent: 120,
-            address_bits: self.address_bits,
-            max_section_size: self.max_section_size,
+            address_bits: self.geometry.max_heap_bits,
+            max_section_size: self.geometry.max_direct_size,
             list: list.unwrap_or(Addr::UNDEFINED),
             list_size: 0,
             list_allocated: 0,
@@ -163,7 +162,10 @@ impl FreeSpace {
             let list: FreeSpaceSections = store.read(at, &header.form(shape.at))?;
             let stored = Extent::new(at, header.list_allocated);
             store.check(stored, (FreeSpaceSections::NAME, FreeSpaceSections::SPEC))?;
-            free.keep(&list);
+            free.keep(&list, shape, widths).map_err(|kind| {
+                let (structure, spec) = (FreeSpaceSections::NAME, FreeSpaceSections::SPEC);
+                FormatError { kind, structure, spec, at, offset: 0 }
+            })?;
             bytes += header.list_size;
             match free.stored.first_mut() {
                 Some(first) if first.end() == Some(at) => first.len = first.len.saturating_add(stored.len),
@@ -173,12 +175,24 @@ impl FreeSpace {
         Ok((free, bytes))
     }
 
-    /// Takes over the sections of direct blocks from a list.
-    fn keep(&mut self, list: &FreeSpaceSections) {
+    /// Takes over the sections of direct blocks from a list. Each of them is inside one block.
+    fn keep(
+        &mut self,
+        list: &FreeSpaceSections,
+        shape: &FreeSpaceShape,
+        widths: Widths,
+    ) -> std::result::Result<(), ErrorKind> {
         let singles = list.sections.iter().filter(|section| section.kind == FreeSectionKind::Single);
+        let is_outside =
+            |section: &&FreeSection| !shape.geometry.is_in_one_block(section.offset, section.size, widths);
+        if let Some(FreeSection { offset, .. }) = singles.clone().find(is_outside) {
+            let (field, expected) = ("section offset", "an offset of free bytes inside one direct block");
+            return Err(ErrorKind::Value { field, value: *offset, expected });
+        }
         self.sections = singles.map(|section| (section.size, section.offset)).collect();
         self.sections.sort_unstable();
         self.sizes = self.sections.chunk_by(|a, b| a.0 == b.0).count();
+        Ok(())
     }
 }
 
@@ -272,7 +286,7 @@ impl Structure for FreeSpace {
         let list = r.structure::<FreeSpaceSections>(&header.form(shape.at))?;
         let len = (FreeSpaceHeader::read_len(r.widths(), &()) as u64).saturating_add(header.list_allocated);
         let mut free = Self { stored: vec![Extent::new(shape.at, len)], ..Self::default() };
-        free.keep(&list);
+        free.keep(&list, shape, r.widths()).map_err(|kind| r.error(kind))?;
         Ok(free)
     }
 
