@@ -82,6 +82,7 @@ fn ranges_of_any_length_arrive_whole() {
             }
             let kept = driver.rings().lock().len();
             assert_eq!(kept, 1, "one ring is used again");
+            assert_eq!(driver.info().fallback, None, "direct reads begin and end between blocks");
         }
     }
 }
