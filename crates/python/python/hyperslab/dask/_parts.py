@@ -1,0 +1,110 @@
+"""The parts of stored arrays: files beside the target, one for each run of `store` and each worker process.
+
+The folder of the parts of `out.h5` is `out.h5.parts`. It has a folder for each run, with the parts of that run.
+The sources of virtual datasets name parts relative to the folder of the target: `out.h5.parts/RUN/PROCESS.h5`.
+"""
+
+import contextlib
+import functools
+import os
+import shutil
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+from .._native import Dataset, File, Group, HardLink
+
+_ENDING = ".parts"
+
+
+def folder_of(target: str) -> Path:
+    """Returns the folder of the parts of a file."""
+    return Path(target + _ENDING)
+
+
+def part_of_this_process(run: str) -> str:
+    """Returns the name, in the folder of all parts, of the part that all threads of this process write."""
+    return f"{run}/{_process(os.getpid())}.h5"
+
+
+@functools.lru_cache(maxsize=1)
+def _process(_pid: int) -> str:
+    # Numbers of processes differ neither between machines nor for ever. A forked process gets a name of its own.
+    return uuid.uuid4().hex[:16]
+
+
+def make_folder(target: str, run: str) -> None:
+    """Makes the folder of a run, in the folder of the target, which exists."""
+    folder = folder_of(target)
+    while not (folder / run).is_dir():
+        folder.mkdir(exist_ok=True)
+        # Another run removes the folder of all parts while it is empty.
+        with contextlib.suppress(FileNotFoundError):
+            (folder / run).mkdir(exist_ok=True)
+
+
+def parts_of_run(target: str, run: str) -> "list[str]":
+    """Returns the names of the parts that the processes of a run have made."""
+    return sorted(f"{run}/{path.name}" for path in (folder_of(target) / run).glob("*.h5"))
+
+
+def source_name(target: str, part: str) -> str:
+    """Returns the name of a part as a source of a virtual dataset in the target."""
+    # A name of a source is a pattern, in which %b is a number.
+    return f"{folder_of(target).name}/{part}".replace("%", "%%")
+
+
+def parts_of(target: str, dataset: Dataset) -> "set[str]":
+    """Returns the names of the parts that a dataset of the target shows."""
+    if not dataset.is_virtual:
+        return set()
+    prefix = source_name(target, "")
+    sources = {source.file_name for source in dataset.virtual_sources()}
+    found = {name.removeprefix(prefix).replace("%%", "%") for name in sources if name.startswith(prefix)}
+    # A file may name anything.
+    return {name for name in found if name.count("/") == 1 and not name.startswith(("/", "../"))}
+
+
+def all_parts_of(target: str) -> "set[str]":
+    """Returns the names of the parts that the target shows."""
+    with File(target, "r") as file:
+        return set().union(*(parts_of(target, dataset) for dataset in virtual_datasets(file)))
+
+
+def virtual_datasets(file: File) -> "dict[Dataset, list[str]]":
+    """Returns the virtual datasets of a file, with all paths by which hard links lead to each."""
+    found: dict[Dataset, list[str]] = {}
+
+    def visit(group: Group) -> None:
+        for name in group:
+            if isinstance(group.get(name, getlink=True), HardLink):
+                node = group[name]
+                if isinstance(node, Dataset) and node.is_virtual:
+                    found.setdefault(node, []).append(f"{(group.name or '').rstrip('/')}/{name}")
+
+    visit(file)
+    file.visititems(lambda _, node: visit(node) if isinstance(node, Group) else None)
+    return found
+
+
+def remove_parts(target: str, parts: "Iterable[str]") -> None:
+    """Removes parts, and the folders that are empty then."""
+    folder = folder_of(target)
+    runs = set()
+    for part in parts:
+        (folder / part).unlink(missing_ok=True)
+        runs.add(folder / os.path.dirname(part))
+    for empty in (*runs, folder):
+        # It has other parts, or is not there.
+        with contextlib.suppress(OSError):
+            empty.rmdir()
+
+
+def remove_run(target: str, run: str) -> None:
+    """Removes all parts of a run, while tasks of it may still write: they find no folder, and fail."""
+    folder = folder_of(target)
+    gone = folder / f"{run}.removed"
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(folder / run, gone)
+        shutil.rmtree(gone)
+    remove_parts(target, ())
