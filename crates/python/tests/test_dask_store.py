@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interop.test_what_libhdf5_does import guarded
 from listed import environment_of_suite
 from support import IS_H5PY, hs
 
@@ -136,6 +137,61 @@ def test_a_block_that_is_written_twice_is_kept_and_shown_once(tmp_path, monkeypa
     assert check_stored(tmp_path / "a.h5", "d", values(40)) == 4 and len(parts(tmp_path / "a.h5")) == 1
 
 
+def test_a_computation_that_runs_again_stores_the_new_values(tmp_path):
+    added = [0]
+    array = da.from_array(values(40), chunks=10).map_blocks(lambda block: block + added[0], dtype="<i4")
+    stored = hs.dask.store(array, tmp_path / "a.h5", "d", compute=False)
+    for added[0] in (0, 5):
+        stored.compute(scheduler="sync")
+        check_stored(tmp_path / "a.h5", "d", values(40) + added[0])
+
+
+def test_parts_of_processes_that_died_in_a_commit_are_made_whole(tmp_path, monkeypatch):
+    join = _tasks.Joiner.__call__
+
+    def after_a_kill(self, places):
+        for path in (tmp_path / "a.h5.parts").glob("*/*"):
+            # As the file is from the guard to the end of a commit: other programs refuse it.
+            path.write_bytes(guarded(path.read_bytes()))
+            with pytest.raises(OSError):
+                h5py.File(path)
+        join(self, places)
+
+    monkeypatch.setattr(_tasks.Joiner, "__call__", after_a_kill)
+    hs.dask.store(da.from_array(values(40), chunks=10), tmp_path / "a.h5", "d")
+    check_stored(tmp_path / "a.h5", "d", values(40))
+
+
+BUSY = """
+import sys, time
+import hyperslab as hs
+with hs.File("a.h5", "w") as file:
+    file["e"] = 1
+    print("open", flush=True)
+    time.sleep(float(sys.argv[1]))
+"""
+
+
+def test_a_target_that_another_process_changes_is_waited_for(tmp_path, monkeypatch):
+    array = da.from_array(values(20), chunks=5)
+    for seconds in (0.5, 60):
+        with subprocess.Popen(
+            [sys.executable, "-c", BUSY, str(seconds)],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            env=environment_of_suite(Path(hs.__file__).parents[1]),
+        ) as busy:
+            assert busy.stdout.readline() == b"open\n"
+            if seconds < 1:
+                hs.dask.store(array, tmp_path / "a.h5", "d")
+            else:
+                monkeypatch.setattr("hyperslab.dask._store._SHORT_WAIT", 0.1)
+                with pytest.raises(BlockingIOError):
+                    hs.dask.store(array, tmp_path / "a.h5", "d")
+                busy.kill()
+    assert len(parts(tmp_path / "a.h5")) == 1
+
+
 def test_the_last_task_runs_again_after_every_step(tmp_path, monkeypatch):
     for mode in ("a", "w", "x"):
         for shape in ((40,), (), (0, 3)):
@@ -255,7 +311,13 @@ def test_an_error_names_the_block_and_leaves_nothing(tmp_path):
         (da.from_array(values(6, 4), chunks=(2, 4)).map_blocks(np.ma.masked_less, 20, meta=values(0, 0)), TypeError),
     ):
         with pytest.raises(error) as caught:
-            hs.dask.store(wrong, tmp_path / "a.h5", "d", compute_kwargs={"scheduler": "processes", "num_workers": 2})
+            hs.dask.store(
+                wrong,
+                tmp_path / "a.h5",
+                "d",
+                chunks=(1, 4),
+                compute_kwargs={"scheduler": "processes", "num_workers": 2},
+            )
         assert any("while writing block (" in note and "of 'd'" in note for note in caught.value.__notes__)
         if wrong is array:
             assert "block (1, 0), elements [2:4, 0:4]" in caught.value.__notes__[0]
@@ -357,15 +419,18 @@ def test_other_virtual_datasets_are_consolidated(tmp_path):
         assert not file["d"].is_virtual and file["gaps"].fillvalue == -5
 
 
-def test_sources_between_chunks_and_with_other_filters_are_consolidated(tmp_path):
+def test_sources_between_chunks_and_with_other_filters_are_consolidated(tmp_path, monkeypatch):
+    # In their order, so that a chunk which two sources share would keep the elements of the second only.
+    monkeypatch.setattr("hyperslab.dask._consolidate.get_threads", lambda: 1)
     os.makedirs(tmp_path / "a.h5.parts" / "run")
     layout = hs.VirtualLayout((30, 8), "<i4")
     with hs.File(tmp_path / "a.h5.parts" / "run" / "p.h5", "w") as part:
         for start, stop, options in (
-            (0, 10, {"compression": "gzip"}),
-            (10, 21, {"compression": "gzip"}),
-            (21, 26, {"compression": "gzip", "shuffle": True}),
-            (26, 30, {"compression": "gzip", "dtype": "<i8"}),
+            (0, 8, {"compression": "gzip"}),
+            (8, 12, {"compression": "gzip", "shuffle": True}),
+            (12, 16, {"compression": "gzip", "dtype": "<i8"}),
+            (23, 30, {"compression": "gzip"}),
+            (16, 23, {"compression": "gzip"}),
         ):
             data = values(30, 8)[start:stop]
             part.create_dataset(f"{start}", data=data, chunks=(4, 8), **options)
