@@ -54,13 +54,18 @@ def check_stored(target, name, expected):
     return len(shown)
 
 
-@settings(max_examples=40, deadline=None)
+def lengths_of(side):
+    """Returns lengths of blocks along an axis: equal ones, or any that add up to the side."""
+    ends = st.lists(st.integers(0, side), max_size=4).map(lambda cuts: np.diff(sorted({0, side, *cuts})).tolist())
+    return st.one_of(st.integers(1, 16), ends.map(lambda found: tuple(found or [0])))
+
+
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_random_arrays_are_stored_and_consolidated(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("random")
     shape = tuple(data.draw(st.lists(st.integers(0, 15), min_size=0, max_size=3)))
-    lengths = st.integers(1, 16)
-    blocks = tuple(data.draw(lengths) for _ in shape)
+    blocks = tuple(data.draw(lengths_of(side)) for side in shape)
     chunks = tuple(data.draw(st.integers(1, max(1, side))) for side in shape)
     filters = data.draw(
         st.sampled_from([{}, {"compression": "gzip", "shuffle": True}, {"compression": hs.Blosc2("lz4")}])
@@ -101,7 +106,7 @@ def test_an_array_is_stored_by_every_scheduler(scheduler, tmp_path):
 
 def test_no_two_blocks_share_a_chunk(tmp_path):
     """Blocks of the virtual dataset begin and end at chunks, whatever the blocks of the array are."""
-    for blocks in ((7, 9), ((3, 20, 17), (50,)), (40, 50), (1, 1)):
+    for blocks in ((7, 9), ((3, 20, 17), (50,)), ((6, 6, 28), (10, 40)), (40, 50), (1, 1)):
         array = da.from_array(values(40, 50), chunks=blocks)
         hs.dask.store(array, tmp_path / "a.h5", "d", mode="w", chunks=(6, 10))
         with hs.File(tmp_path / "a.h5") as file:

@@ -12,8 +12,7 @@ import dask.array
 
 from .._native import Dataset, File, get_threads
 from ._arrays import from_dataset
-from ._parts import parts_of, source_name, virtual_datasets
-from ._parts import remove_parts as remove
+from ._parts import remove_run, runs_of, source_name, virtual_datasets
 
 _Progress = Callable[[int, int], object]
 
@@ -37,8 +36,8 @@ def consolidate(
     Args:
         path: The path of the file.
         out: The path of the new file. The default is `path`: the new file replaces the old one.
-        remove_parts: True removes the parts that `store` has made and that the file has shown, once the new file
-            is on the disk. It needs the default of `out`.
+        remove_parts: True removes the parts of the datasets that `store` has made, once the new file is on the
+            disk. It needs the default of `out`.
         progress: A function that is called with the number of bytes of elements that are done, and of all
             elements.
 
@@ -85,13 +84,24 @@ def consolidate(
                         del writing[one]
                         writing[one] = dataset
             if remove_parts:
-                shown = set().union(*(parts_of(source, virtual) for virtual in found))
+                shown = set().union(*(runs_of(source, virtual) for virtual in found))
         os.replace(aside, target)
     finally:
         if os.path.exists(aside):
             os.unlink(aside)
     if remove_parts:
-        remove(source, shown)
+        _sync(folder)
+        for run in shown:
+            remove_run(source, run)
+
+
+def _sync(folder: str) -> None:
+    """Waits until the names of files in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class _Report:

@@ -9,7 +9,6 @@ import functools
 import os
 import shutil
 import uuid
-from collections.abc import Iterable
 from pathlib import Path
 
 from .._native import Dataset, File, Group, HardLink
@@ -54,21 +53,21 @@ def source_name(target: str, part: str) -> str:
     return f"{folder_of(target).name}/{part}".replace("%", "%%")
 
 
-def parts_of(target: str, dataset: Dataset) -> "set[str]":
-    """Returns the names of the parts that a dataset of the target shows."""
+def runs_of(target: str, dataset: Dataset) -> "set[str]":
+    """Returns the runs whose parts a dataset of the target shows."""
     if not dataset.is_virtual:
         return set()
     prefix = source_name(target, "")
     sources = {source.file_name for source in dataset.virtual_sources()}
-    found = {name.removeprefix(prefix).replace("%%", "%") for name in sources if name.startswith(prefix)}
+    found = [name.removeprefix(prefix).split("/") for name in sources if name.startswith(prefix)]
     # A file may name anything.
-    return {name for name in found if name.count("/") == 1 and not name.startswith(("/", "../"))}
+    return {parts[0] for parts in found if len(parts) == 2 and parts[0] not in ("", ".", "..")}
 
 
-def all_parts_of(target: str) -> "set[str]":
-    """Returns the names of the parts that the target shows."""
+def all_runs_of(target: str) -> "set[str]":
+    """Returns the runs whose parts the target shows."""
     with File(target, "r") as file:
-        return set().union(*(parts_of(target, dataset) for dataset in virtual_datasets(file)))
+        return set().union(*(runs_of(target, dataset) for dataset in virtual_datasets(file)))
 
 
 def virtual_datasets(file: File) -> "dict[Dataset, list[str]]":
@@ -87,24 +86,14 @@ def virtual_datasets(file: File) -> "dict[Dataset, list[str]]":
     return found
 
 
-def remove_parts(target: str, parts: "Iterable[str]") -> None:
-    """Removes parts, and the folders that are empty then."""
-    folder = folder_of(target)
-    runs = set()
-    for part in parts:
-        (folder / part).unlink(missing_ok=True)
-        runs.add(folder / os.path.dirname(part))
-    for empty in (*runs, folder):
-        # It has other parts, or is not there.
-        with contextlib.suppress(OSError):
-            empty.rmdir()
-
-
 def remove_run(target: str, run: str) -> None:
     """Removes all parts of a run, while tasks of it may still write: they find no folder, and fail."""
     folder = folder_of(target)
     gone = folder / f"{run}.removed"
-    with contextlib.suppress(FileNotFoundError):
+    shutil.rmtree(gone, ignore_errors=True)
+    # It may be gone; and the folder of all parts has parts of other runs.
+    with contextlib.suppress(OSError):
         os.rename(folder / run, gone)
-        shutil.rmtree(gone)
-    remove_parts(target, ())
+    shutil.rmtree(gone, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()

@@ -13,7 +13,7 @@ from dask.delayed import delayed
 from .._errors import NameExistsError
 from .._native import File, Group
 from ._parts import make_folder, remove_run
-from ._tasks import Joiner, Plan, Writer, opened_to_change
+from ._tasks import Grid, Joiner, Plan, Writer, opened_to_change
 
 # The seconds in which another process should have finished its change of the target, when `store` is called.
 _SHORT_WAIT = 5.0
@@ -129,8 +129,8 @@ def store(
         if wanted is True:
             shape = tuple(map(_near, shape, array.chunks))
         array = _aligned(array, shape)
-    is_exact = dtype is None and not array.dtype.hasobject
-    plan = Plan(target, path, mode, array.shape, kind, shape, options, array.dtype if is_exact else None, not compute)
+    expected = None if dtype is not None or array.dtype.hasobject else array.dtype
+    plan = Plan(target, path, mode, Grid(array.chunks), kind, shape, options, expected, not compute)
     places = array.map_blocks(
         Writer(plan),
         name=f"hyperslab-write-{plan.run}",
@@ -138,7 +138,7 @@ def store(
         dtype=object,
         meta=np.empty((0,) * array.ndim, object),
     )
-    joiner = delayed(Joiner(plan, array.chunks), name=f"hyperslab-joiner-{plan.run}", traverse=False)
+    joiner = delayed(Joiner(plan), name=f"hyperslab-joiner-{plan.run}", traverse=False)
     stored = joiner(places, dask_key_name=f"hyperslab-store-{plan.run}")
     if not compute:
         return stored

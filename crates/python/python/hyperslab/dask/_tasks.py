@@ -22,14 +22,13 @@ from .._errors import NameExistsError
 from .._native import Dataset, File
 from .._virtual import VirtualLayout, VirtualSource
 from ._parts import (
-    all_parts_of,
+    all_runs_of,
     folder_of,
     make_folder,
     part_of_this_process,
-    parts_of,
     parts_of_run,
-    remove_parts,
     remove_run,
+    runs_of,
     source_name,
 )
 
@@ -39,14 +38,37 @@ _LONG_WAIT = 60.0
 _Box = tuple[slice, ...]
 
 
+class Grid:
+    """The places of the blocks of an array.
+
+    It is pickled with each task, so it holds a list only for axes whose blocks have several lengths.
+    """
+
+    def __init__(self, chunks: "tuple[tuple[int, ...], ...]") -> None:
+        self.shape = tuple(map(sum, chunks))
+        self._axes = [
+            lengths[0] if {*lengths[:-1]} <= {lengths[0]} and lengths[-1] <= lengths[0] else np.cumsum((0, *lengths))
+            for lengths in chunks
+        ]
+
+    def box(self, index: "tuple[int, ...]") -> _Box:
+        """Returns the elements of a block."""
+        return tuple(
+            slice(axis * at, min(axis * (at + 1), length))
+            if isinstance(axis, int)
+            else slice(int(axis[at]), int(axis[at + 1]))
+            for axis, at, length in zip(self._axes, index, self.shape, strict=True)
+        )
+
+
 class Plan:
-    """What all tasks of one call of `store` know. It is pickled with each task, so it holds no long lists.
+    """What all tasks of one call of `store` know. It is pickled with each task.
 
     Attributes:
         target: The path of the file.
         path: The path of the dataset.
         mode: "a", "w" or "x".
-        shape: The shape of the array.
+        grid: The places of the blocks.
         dtype: The dtype of the dataset.
         chunks: The shape of a chunk, or None for an array that has no chunks.
         options: Arguments of `Group.create_dataset`.
@@ -60,14 +82,15 @@ class Plan:
         target: str,
         path: str,
         mode: str,
-        shape: "tuple[int, ...]",
+        grid: Grid,
         dtype: Any,
         chunks: "tuple[int, ...] | None",
         options: "dict[str, Any]",
         expected: "np.dtype[Any] | None",
         makes_folder: bool,
     ) -> None:
-        self.target, self.path, self.mode, self.shape = target, path, mode, shape
+        self.target, self.path, self.mode, self.grid = target, path, mode, grid
+        self.shape = grid.shape
         self.dtype, self.chunks, self.options, self.expected = dtype, chunks, options, expected
         self.makes_folder = makes_folder
         self.run = uuid.uuid4().hex[:16]
@@ -83,7 +106,7 @@ class Plan:
             return False
         if not self.is_joined:
             return bool((found.shape, found.dtype) == (self.shape, self.dtype))
-        return any(part.startswith(f"{self.run}/") for part in parts_of(self.target, found))
+        return self.run in runs_of(self.target, found)
 
     def is_stored(self) -> bool:
         """Returns whether the target has the dataset of this run."""
@@ -100,14 +123,14 @@ class Writer:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def __call__(self, values: Any, block_info: Any = None) -> "np.ndarray[Any, Any]":
+    def __call__(self, values: Any, block_id: "tuple[int, ...]" = ()) -> "np.ndarray[Any, Any]":
         """Returns the place of the block, "RUN/PROCESS.h5/NAME", in an array of one element."""
-        index, box = block_info[0]["chunk-location"], block_info[0]["array-location"]
+        box = self.plan.grid.box(block_id)
         try:
-            place = self._write(values, index, [end - start for start, end in box])
+            place = self._write(values, block_id, [side.stop - side.start for side in box])
         except Exception as error:
-            elements = ", ".join(f"{start}:{end}" for start, end in box)
-            error.add_note(f"while writing block {index}, elements [{elements}], of {self.plan.path!r}")
+            elements = ", ".join(f"{side.start}:{side.stop}" for side in box)
+            error.add_note(f"while writing block {block_id}, elements [{elements}], of {self.plan.path!r}")
             raise
         return np.array(place, object).reshape((1,) * len(box))
 
@@ -143,13 +166,10 @@ class Writer:
 
 
 class Joiner:
-    """Makes the dataset that shows the blocks. It may run again, with other places of the blocks.
+    """Makes the dataset that shows the blocks. It may run again, with other places of the blocks."""
 
-    `blocks` has the lengths of the blocks along each axis.
-    """
-
-    def __init__(self, plan: Plan, blocks: "tuple[tuple[int, ...], ...]") -> None:
-        self.plan, self.blocks = plan, blocks
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
 
     def __call__(self, places: Any) -> None:
         """Takes the array of the places that the writers returned."""
@@ -171,12 +191,10 @@ class Joiner:
 
     def _found(self, places: "np.ndarray[Any, Any]") -> "Iterator[tuple[_Box, str, str]]":
         """Yields the elements, the part and the name of each block that has elements."""
-        ends = [np.cumsum(lengths).tolist() for lengths in self.blocks]
         for index, place in np.ndenumerate(places):
             if place:
                 part, _, name = place.rpartition("/")
-                where = zip(ends, self.blocks, index, strict=True)
-                yield tuple(slice(end[n] - lengths[n], end[n]) for end, lengths, n in where), part, name
+                yield self.plan.grid.box(index), part, name
 
     def _make(self, file: File, found: "list[tuple[_Box, str, str]]") -> None:
         plan = self.plan
@@ -212,12 +230,13 @@ class Joiner:
                     raise FileExistsError(f"{plan.target!r} exists: another program has made it meanwhile")
                 # The old file need not be one of HDF5, or whole.
                 with contextlib.suppress(OSError):
-                    old = all_parts_of(plan.target)
+                    old = all_runs_of(plan.target)
             os.replace(aside, plan.target)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(aside)
-        remove_parts(plan.target, [part for part in old if not part.startswith(f"{plan.run}/")])
+        for run in old - {plan.run}:
+            remove_run(plan.target, run)
 
     def _clean(self, found: "list[tuple[_Box, str, str]]") -> None:
         """Removes blocks that are not shown. Closes parts whose processes have died, as other programs need it."""
@@ -228,7 +247,9 @@ class Joiner:
         kept: dict[str, set[str]] = {}
         for _, part, name in found:
             kept.setdefault(part, set()).add(name)
-        remove_parts(plan.target, [part for part in parts_of_run(plan.target, plan.run) if part not in kept])
+        for part in parts_of_run(plan.target, plan.run):
+            if part not in kept:
+                (folder_of(plan.target) / part).unlink(missing_ok=True)
         for part, names in kept.items():
             # A process that is taken for dead may have its part open. Then the part stays as it is.
             with contextlib.suppress(OSError), File(folder_of(plan.target) / part, "r+") as file:
