@@ -1,4 +1,4 @@
-"""Writes an array by blocks from four worker processes of Dask: a part for each process, or a file for each chunk."""
+"""Writes an array by blocks from four processes of Dask: a part for each process, or a file per chunk."""
 
 import atexit
 from pathlib import Path

@@ -424,6 +424,19 @@ def test_other_virtual_datasets_are_consolidated(tmp_path):
         assert not file["d"].is_virtual and file["gaps"].fillvalue == -5
 
 
+def test_parts_are_removed_only_when_the_new_file_is_on_the_disk(tmp_path, monkeypatch):
+    target = tmp_path / "a.h5"
+    hs.dask.store(da.from_array(values(20), chunks=5), target, "d")
+
+    def fail(descriptor):
+        raise OSError("fsync")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="fsync"):
+        hs.dask.consolidate(target, remove_parts=True)
+    assert len(parts(target)) == 1
+
+
 def test_sources_between_chunks_and_with_other_filters_are_consolidated(tmp_path, monkeypatch):
     # In their order, so that a chunk which two sources share would keep the elements of the second only.
     monkeypatch.setattr("hyperslab.dask._consolidate.get_threads", lambda: 1)

@@ -27,27 +27,28 @@ def from_dataset(dataset: Dataset, chunks: Any = None) -> Any:
     first source. So no two tasks decode the same chunk.
 
     If the file is open for reading by path, a task uses the handle while it is open, and otherwise opens the
-    file by its path and closes it. So the file may be closed at once, and tasks run in other processes, and on
-    other machines that see the file. Threads read and decode in parallel. The elements of a file that is open
-    for writing, is in memory, or is a Python object can be read only by the threads of this process, and only
-    while it is open.
+    file by its path and closes it. So the file may be closed at once, and tasks run in other processes, and
+    on other machines that see the file. Threads read and decode in parallel. The elements of a file that is
+    open for writing, is in memory, or is a Python object can be read only by the threads of this process, and
+    only while it is open.
 
-    The array is named by the path, the time and the size of the file, so Dask takes arrays of an unchanged file
-    for equal. Arrays of virtual and external datasets, and of files that can change, have a new name each time.
+    The array is named by the path, the time and the size of the file, so Dask takes arrays of an unchanged
+    file for equal. Arrays of virtual and external datasets, and of files that can change, have a new name
+    each time.
 
     Args:
         dataset: The dataset. The axes of an array datatype become the last axes of the array.
         chunks: The shape of the blocks, as `dask.array.from_array` takes it: a number, or for each axis a
-            number, a tuple of lengths, -1 or None for the whole axis, "auto", or a size such as "64 MiB". Axes
-            with "auto" or a size get whole chunks. Numbers are taken as they are given, with a
+            number, a tuple of lengths, -1 or None for the whole axis, "auto", or a size such as "64 MiB".
+            Axes with "auto" or a size get whole chunks. Numbers are taken as they are given, with a
             `dask.array.PerformanceWarning` if blocks cut chunks: several tasks then decode the same chunk.
 
     Returns:
         A `dask.array.Array`.
 
     Raises:
-        TypeError: The argument is not a dataset, or a dataset without a shape (`Empty`). From a scheduler with
-            other processes: the file cannot be opened there.
+        TypeError: The argument is not a dataset, or a dataset without a shape (`Empty`). From a scheduler
+            with other processes: the file cannot be opened there.
         ValueError: `chunks` does not fit the shape. From a task: the dataset has got another shape or dtype.
 
     Example:

@@ -26,18 +26,19 @@ def consolidate(
 ) -> None:
     """Makes one file of a file with virtual datasets and of their sources.
 
-    Each virtual dataset becomes a dataset with the chunks and filters of its first source. The stored chunks of
-    parts that `store` has made are copied without being decoded, by all threads; elements of other sources are
-    read and written again. Everything else in the file is copied as it is.
+    Each virtual dataset becomes a dataset with the chunks and filters of its first source. The stored chunks
+    of parts that `store` has made are copied without being decoded, by all threads; elements of other sources
+    are read and written again. Everything else in the file is copied as it is.
 
-    The new file appears when it is complete. If the call fails or is killed, the old file and the parts are as
-    before. Object references and dimension scales that lead to a virtual dataset do not lead to the new one.
+    The new file appears when it is complete. If the call fails or is killed, the old file and the parts are
+    as before. Object references and dimension scales that lead to a virtual dataset do not lead to the new
+    one.
 
     Args:
         path: The path of the file.
         out: The path of the new file. The default is `path`: the new file replaces the old one.
-        remove_parts: True removes the parts of the datasets that `store` has made, once the new file is on the
-            disk. It needs the default of `out`.
+        remove_parts: True removes the parts of the datasets that `store` has made, once the new file is on
+            the disk. It needs the default of `out`.
         progress: A function that is called with the number of bytes of elements that are done, and of all
             elements.
 

@@ -1,11 +1,11 @@
 """The parts of stored arrays: files beside the target, one for each run of `store` and each worker process.
 
-The folder of the parts of `out.h5` is `out.h5.parts`. It has a folder for each run, with the parts of that run.
-The sources of virtual datasets name parts relative to the folder of the target: `out.h5.parts/RUN/PROCESS.h5`.
+The folder of the parts of `out.h5` is `out.h5.parts`. It has a folder for each run, with the parts of that
+run. The sources of virtual datasets name parts relative to the folder of the target:
+`out.h5.parts/RUN/PROCESS.h5`.
 """
 
 import contextlib
-import functools
 import os
 import shutil
 import uuid
@@ -14,6 +14,8 @@ from pathlib import Path
 from .._native import Dataset, File, Group, HardLink
 
 _ENDING = ".parts"
+# The name of this process, by its number; and in a forked process, those of its parents.
+_NAMES: "dict[int, str]" = {}
 
 
 def folder_of(target: str) -> Path:
@@ -23,13 +25,8 @@ def folder_of(target: str) -> Path:
 
 def part_of_this_process(run: str) -> str:
     """Returns the name, in the folder of all parts, of the part that all threads of this process write."""
-    return f"{run}/{_process(os.getpid())}.h5"
-
-
-@functools.lru_cache(maxsize=1)
-def _process(_pid: int) -> str:
-    # Numbers of processes differ neither between machines nor for ever. A forked process gets a name of its own.
-    return uuid.uuid4().hex[:16]
+    # Numbers of processes are used again, and on other machines. A forked process gets a name of its own.
+    return f"{run}/{_NAMES.setdefault(os.getpid(), uuid.uuid4().hex[:16])}.h5"
 
 
 def make_folder(target: str, run: str) -> None:

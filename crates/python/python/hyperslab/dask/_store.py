@@ -38,27 +38,28 @@ def store(
 ) -> Any:
     """Stores a Dask array as a dataset, from any number of threads, processes and machines.
 
-    Each worker process writes the blocks that it computes to a file of its own in the folder `FILE.parts`. The
-    last task makes a virtual dataset in `file` that shows all blocks, so processes never share a file and need
-    no lock. `consolidate` makes one file of them. Until then `file` and the folder belong together: move both.
+    Each worker process writes the blocks that it computes to a file of its own in the folder `FILE.parts`.
+    The last task makes a virtual dataset in `file` that shows all blocks, so processes never share a file and
+    need no lock. `consolidate` makes one file of them. Until then `file` and the folder belong together: move
+    both.
 
     A block is shown only if its task has returned. So a worker may die at any time: Dask computes its blocks
-    elsewhere, nothing is lost, and nothing is shown or kept twice. The dataset appears when all blocks were
+    elsewhere, nothing is lost, and nothing is shown or kept twice. The dataset appears when all blocks are
     written; if the call fails, the file is as before and the parts are removed.
 
-    Two blocks never share a chunk: an array whose blocks cut chunks is rechunked to whole chunks first. Blocks
-    of about 100 MiB and more are the fastest, as each block costs a task and a dataset.
+    Two blocks never share a chunk: an array whose blocks cut chunks is rechunked to whole chunks first.
+    Blocks should be large, such as 100 MiB, as each block costs a task and a dataset.
 
     Args:
         array: The array. The lengths of its blocks must be known. A masked array is refused.
         file: The path of the file. All workers see it and its folder by this path.
         path: The path of the dataset in the file. Groups on the way are made.
-        mode: "a" adds the dataset to the file, or makes the file; "w" replaces the file and removes the parts
-            that the old file shows; "x" makes a file that does not exist.
+        mode: "a" adds the dataset to the file, or makes the file; "w" replaces the file and removes the
+            parts that the old file shows; "x" makes a file that does not exist.
         dtype: The dtype of the dataset. The default is that of the array. Arrays of objects need one, such as
             `hs.string_dtype()`.
-        chunks: The shape of the chunks. By default they have about the shape that `Group.create_dataset` would
-            choose, and divide the blocks where it can be done.
+        chunks: The shape of the chunks. By default they have about the shape that `Group.create_dataset`
+            would choose, and divide the blocks where it can be done.
         compression: As for `Group.create_dataset`, like the following arguments.
         compression_opts: The parameters of the compression.
         shuffle: True adds the shuffle filter.
@@ -72,8 +73,8 @@ def store(
         None, or a `dask.delayed.Delayed` with `compute=False`.
 
     Raises:
-        TypeError: The array is no Dask array or is masked, or HDF5 has no equivalent of its dtype; `file` is no
-            path.
+        TypeError: The array is no Dask array or is masked, or HDF5 has no equivalent of its dtype; `file` is
+            no path.
         ValueError: The lengths of blocks are unknown; a mode or an option of the storage is wrong.
         NameExistsError: The file has an object of this name.
         FileExistsError: The file exists, and the mode is "x".

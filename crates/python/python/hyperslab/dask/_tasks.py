@@ -1,8 +1,8 @@
 """The tasks of `store`: a writer for each block, and one that joins the blocks.
 
 1. A block is written once to a new dataset of the part of its process, and never changed.
-2. A task returns the place of its block only after the part was committed, so the place leads to a whole block
-   whatever happens to the process later.
+2. A task returns the place of its block only after the part was committed, so the place leads to a whole
+   block whatever happens to the process later.
 3. The virtual dataset is made of the places that the tasks returned, and of nothing else: a block that was
    written twice, or by a process that died before its task returned, is not shown, and is removed.
 4. The target changes in one step, after all blocks were written.
@@ -239,7 +239,7 @@ class Joiner:
             remove_run(plan.target, run)
 
     def _clean(self, found: "list[tuple[_Box, str, str]]") -> None:
-        """Removes blocks that are not shown. Closes parts whose processes have died, as other programs need it."""
+        """Removes blocks that are not shown, and completes commits of processes that have died."""
         plan = self.plan
         if not plan.is_joined:
             remove_run(plan.target, plan.run)
