@@ -37,6 +37,8 @@ PACKAGES = (
     "numexpr",
     "duckdb",
     "pyarrow",
+    "dask",
+    "distributed",
     "numpy",
 )
 

@@ -19,6 +19,7 @@ ORDER = (
     "write_nd",
     "write_gzip",
     "write_raw",
+    "dask_store",
     "append",
     "small",
     "attributes",

@@ -150,7 +150,7 @@ impl FileState {
         py.detach(|| {
             self.core.flush()?;
             if matches!(self.driver, "core" | "fileobj") {
-                // What is written stays in this process until the medium is flushed.
+                // Such a medium keeps the bytes in this process until it is flushed.
                 self.core.store().driver()?.flush(false).map_err(Error::io("write", 0, 0))?;
             }
             Ok::<_, Error>(())

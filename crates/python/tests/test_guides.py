@@ -11,6 +11,7 @@ if IS_H5PY:
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # The blocks of the other guide need a survey.
 GUIDES = [path for path in sorted((REPOSITORY / "docs" / "guide").glob("*.md")) if path.name != "seismic.md"]
+GUIDES.append(REPOSITORY / "docs" / "scale.md")
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)

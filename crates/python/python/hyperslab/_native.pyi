@@ -901,7 +901,7 @@ class Group(HLObject):
             >>> made
             <HDF5 table "made": 1 row of time, temp, id>
         """
-    def create_dataset_like(self, name: _Name, other: Dataset, **kwds: Any) -> Dataset:
+    def create_dataset_like(self, name: _Name | None, other: Dataset, **kwds: Any) -> Dataset:
         """Creates a dataset with the properties of another, without its data and attributes.
 
         Shape, maxshape, dtype, chunks, filters, fill value and the order of attributes are those of the other

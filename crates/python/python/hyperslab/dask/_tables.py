@@ -1,7 +1,4 @@
-"""Tables as Dask DataFrames: `hs.dask`.
-
-Dask is imported when this module is first used.
-"""
+"""Tables as Dask DataFrames."""
 
 import os
 import uuid
@@ -11,14 +8,12 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 
-from ._native import Dataset, File
-from ._pickle import file_version
-from ._table import Table
-from .pandas._candidates import candidates
-from .pandas._plain import plain_columns, plain_frame
-from .pandas._where import Condition
-
-__all__ = ["read_table"]
+from .._native import Dataset, File
+from .._pickle import file_version
+from .._table import Table
+from ..pandas._candidates import candidates
+from ..pandas._plain import plain_columns, plain_frame
+from ..pandas._where import Condition
 
 # The bytes of rows in a partition.
 _PARTITION_BYTES = 64 << 20
