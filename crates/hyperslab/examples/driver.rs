@@ -86,7 +86,7 @@ impl Driver for Pages {
     }
 }
 
-fn main() -> hyperslab::Result<()> {
+pub(crate) fn main() -> hyperslab::Result<()> {
     let pages = Arc::new(Pages::default());
     let file = File::options().create(true).open_on(pages.clone())?;
     let t2m: Vec<f32> = (0..10_000u16).map(f32::from).collect();

@@ -10,7 +10,6 @@ from pathlib import Path
 import dask
 import dask.array as da
 import h5py
-import hdf5plugin  # noqa: F401  (its filters, for h5py)
 import numpy as np
 import pytest
 from hypothesis import given, settings

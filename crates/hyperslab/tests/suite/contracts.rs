@@ -12,7 +12,6 @@ use hyperslab::driver::{
 use hyperslab_testkit::deep::Deep;
 
 #[path = "../../examples/driver.rs"]
-#[allow(dead_code, reason = "the main function of the example")]
 mod example;
 
 /// Runs the whole contract on drivers that `make` creates with the given contents.
@@ -300,6 +299,7 @@ fn a_memory_file_writes_its_backing_file_once_for_each_change() {
 
 #[test]
 fn the_example_of_a_driver_keeps_the_contract() {
+    example::main().unwrap();
     keeps_the_contract(|bytes| {
         let pages = example::Pages::default();
         pages.write_at(0, bytes).unwrap();
