@@ -16,6 +16,7 @@ ORDER = (
     "seismic_planes",
     "scalar",
     "million",
+    "references",
     "write_nd",
     "write_gzip",
     "write_raw",

@@ -11,6 +11,7 @@ mod filters;
 mod place;
 pub mod plot;
 mod progress;
+pub mod refs;
 mod show;
 mod units;
 
@@ -20,7 +21,7 @@ use std::io::{BufWriter, Write};
 use clap::Parser;
 
 use cmd::Command;
-pub use cmd::Sql;
+pub use cmd::{Icechunk, Libraries, Sql};
 
 /// The exit code of a successful command.
 const OK: u8 = 0;
@@ -51,6 +52,7 @@ Examples:
   hyperslab diff climate.h5 small.h5 --rtol 1e-6
   hyperslab query climate.h5 /readings 'temp > 310' --columns time,temp
   hyperslab sql climate.h5 'select id, avg(temp) from readings group by id'
+  hyperslab refs climate.h5 -o climate.json --url s3://archive/climate.h5
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
 
@@ -60,15 +62,15 @@ Examples:
 ///
 /// Writes results to `out` and errors to `err`. If the reader of `out` closes it, the command ends silently.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    run_with(args, out, err, None)
+    run_with(args, out, err, &Libraries::default())
 }
 
-/// Does the same as [`run`] where a library runs the statements of the command `sql`.
+/// Does the same as [`run`] where other libraries do a part of the work.
 pub fn run_with(
     args: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     err: &mut dyn Write,
-    sql: Option<&dyn Sql>,
+    libraries: &Libraries<'_>,
 ) -> u8 {
     let mut out = BufWriter::new(out);
     let mut failed = FAILED;
@@ -78,7 +80,7 @@ pub fn run_with(
     let done = match Cli::try_parse_from(args) {
         Ok(cli) => {
             failed = cli.command.failed();
-            cli.command.run(&mut out, err, sql).and_then(|code| Ok(out.flush().map(|()| code)?))
+            cli.command.run(&mut out, err, libraries).and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {
             // If standard error is closed, the error cannot be reported.

@@ -5,8 +5,10 @@ use std::io;
 use std::path::Path;
 
 use arrow_array::RecordBatchReader;
-use hyperslab_cli::Sql;
+use hyperslab_cli::refs::Options;
+use hyperslab_cli::{Icechunk, Libraries, Sql};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::arrow::Incoming;
 
@@ -27,7 +29,10 @@ use crate::arrow::Incoming;
 ///     0
 #[pyfunction]
 pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), Some(&DuckDb)))
+    py.detach(|| {
+        let libraries = Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage) };
+        hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), &libraries)
+    })
 }
 
 /// Runs statements of SQL with the Python package of DuckDB.
@@ -42,5 +47,26 @@ impl Sql for DuckDb {
         // The class of an exception says nothing to the user of the command.
         let rows = rows.map_err(|error| Python::attach(|py| anyhow::anyhow!("{}", error.value(py))))?;
         Ok(Box::new(rows))
+    }
+}
+
+/// Writes Icechunk repositories with their Python package.
+struct IcechunkPackage;
+
+impl Icechunk for IcechunkPackage {
+    fn write(&self, source: &Path, target: &Path, options: &Options, skip: bool) -> anyhow::Result<()> {
+        let Options { url, embed, split, imagecodecs, .. } = options;
+        let written = Python::attach(|py| {
+            let names = PyDict::new(py);
+            names.set_item("url", url)?;
+            names.set_item("embed", embed)?;
+            names.set_item("split", split)?;
+            names.set_item("imagecodecs", imagecodecs)?;
+            names.set_item("skip_unsupported", skip)?;
+            py.import("hyperslab.icechunk")?.call_method("write", (source, target), Some(&names))?;
+            PyResult::Ok(())
+        });
+        // The class of an exception says nothing to the user of the command.
+        written.map_err(|error| Python::attach(|py| anyhow::anyhow!("{}", error.value(py))))
     }
 }

@@ -43,6 +43,7 @@ mod plan;
 mod query;
 mod read;
 mod reference;
+mod references;
 mod region;
 mod registered;
 mod scales;
@@ -97,6 +98,7 @@ mod _native {
         plan::ReadPlan,
         query::PyQuery,
         reference::{Reference, RegionReference},
+        references::{reference_arrays, references},
         region::RegionProxy,
         registered::{register_filter, unregister_filter},
         scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},

@@ -8,6 +8,7 @@ mod explain;
 mod ls;
 mod query;
 mod recover;
+mod refs;
 mod repack;
 mod segy;
 mod stat;
@@ -19,6 +20,7 @@ use std::num::NonZeroUsize;
 use hyperslab::internals::select::{self, Parsed};
 
 pub use self::query::sql::Sql;
+pub use self::refs::Icechunk;
 use crate::error::Usage;
 use crate::place::Place;
 use crate::{FAILED, OK, USAGE};
@@ -37,17 +39,18 @@ pub(crate) enum Command {
     Diff(diff::Args),
     Query(query::Args),
     Sql(query::sql::Args),
+    Refs(refs::Args),
     Segy(segy::Args),
     Tune(tune::Args),
 }
 
 impl Command {
-    /// Runs the command and returns the exit code. `sql` runs statements of SQL.
+    /// Runs the command and returns the exit code.
     pub(crate) fn run(
         &self,
         out: &mut dyn Write,
         err: &mut dyn Write,
-        sql: Option<&dyn Sql>,
+        libraries: &Libraries<'_>,
     ) -> anyhow::Result<u8> {
         let done = match self {
             Self::Ls(args) => ls::run(args, out),
@@ -59,7 +62,8 @@ impl Command {
             Self::Repack(args) => repack::run(args, out, err),
             Self::Copy(args) => copy::run(args, out),
             Self::Query(args) => query::run(args, out),
-            Self::Sql(args) => query::sql::run(args, out, sql),
+            Self::Sql(args) => query::sql::run(args, out, libraries.sql),
+            Self::Refs(args) => refs::run(args, out, err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, out),
             Self::Tune(args) => tune::run(args, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
@@ -72,6 +76,15 @@ impl Command {
         // The command `diff` uses the other code for files that differ.
         if matches!(self, Self::Diff(_)) { USAGE } else { FAILED }
     }
+}
+
+/// What other libraries do, if this program has them.
+#[derive(Default, Clone, Copy)]
+pub struct Libraries<'l> {
+    /// Runs the statements of the command `sql`.
+    pub sql: Option<&'l dyn Sql>,
+    /// Writes the repositories of the command `refs`.
+    pub icechunk: Option<&'l dyn Icechunk>,
 }
 
 /// The number of threads.

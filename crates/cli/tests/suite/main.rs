@@ -9,6 +9,7 @@ mod diff;
 mod plot;
 mod query;
 mod recover;
+mod refs;
 mod repack;
 mod segy;
 mod tune;

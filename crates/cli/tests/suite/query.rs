@@ -41,7 +41,7 @@ fn the_file_with_the_rows_is_not_replaced_under_any_of_its_names() {
     for name in ["%t.h5", "%hard.h5", "%soft.h5"] {
         for args in [&csv_to(name)[..], &["sql", "%t.h5", "select 1", "-o", name]] {
             let (code, _, err) = scratch.run(args);
-            assert!(code == 2 && err.contains("this is the file with the rows"), "{args:?}: {err}");
+            assert!(code == 2 && err.contains("this is the file to read"), "{args:?}: {err}");
         }
     }
     assert_eq!(fs::read(scratch.path("t.h5")).unwrap(), before);
@@ -146,7 +146,8 @@ fn errors_of_statements_keep_their_lines_and_cannot_control_the_terminal() {
     let args =
         ["hyperslab".into(), "sql".into(), scratch.path("t.h5").into_os_string(), OsString::from("selec")];
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = hyperslab_cli::run_with(args, &mut out, &mut err, Some(&Refusing));
+    let libraries = hyperslab_cli::Libraries { sql: Some(&Refusing), ..Default::default() };
+    let code = hyperslab_cli::run_with(args, &mut out, &mut err, &libraries);
     let said = String::from_utf8(err).unwrap();
     assert_eq!((code, said.as_str()), (1, "hyperslab: syntax error\n\nLINE 1: selec\\u{1b}\n        ^\n"));
 }

@@ -67,6 +67,7 @@ from ._native import (
     unregister_filter,
 )
 from ._pytables import EArray, VLArray
+from ._references import references
 from ._row import NewRow, Row
 from ._selections import MultiBlockSlice
 from ._table import Table
@@ -244,6 +245,7 @@ __all__ += [
     "__version__",
     "check",
     "get_threads",
+    "references",
     "register_filter",
     "segy",
     "set_threads",

@@ -85,6 +85,8 @@ __all__ = [
     "_names_of",
     "_mark_file",
     "_rebuild_index",
+    "_reference_arrays",
+    "_references",
     "_removals",
     "_remove_index",
     "_remove_rows",
@@ -252,6 +254,16 @@ def _index_in_order(dataset: Dataset, column: str, start: int, stop: int) -> NDA
 def _index_search(
     dataset: Dataset, column: str, lower: bytes | None, upper: bytes | None
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
+def _references(
+    group: Group, url: str | None, inline: int, embed: int, split: int, imagecodecs: bool
+) -> tuple[dict[str, str | list[str | int]], list[tuple[str, str]]]: ...
+def _reference_arrays(
+    group: Group, url: str | None, embed: int, split: int, imagecodecs: bool
+) -> tuple[
+    list[tuple[str, str]],
+    list[tuple[str, str, str, list[NDArray[np.uint64]], list[str], list[tuple[int, bytes]]]],
+    list[tuple[str, str]],
+]: ...
 def _scale_name(scale: Dataset) -> bytes: ...
 def _scales(dataset: Dataset, axis: int) -> list[Dataset]: ...
 def _attach_scale(dataset: Dataset, axis: int, scale: Dataset, is_attached: bool) -> None: ...

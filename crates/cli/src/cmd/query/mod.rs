@@ -2,7 +2,7 @@
 
 mod output;
 pub(super) mod sql;
-mod target;
+pub(super) mod target;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -11,7 +11,7 @@ use crate::error::Usage;
 
 /// A file that rows are written to, from its first byte to its last.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(in crate::cmd) enum Target {
     /// A regular file. It gets its name when it is complete.
     Regular { aside: Aside, len: u64 },
     /// A device or a pipe, which keeps its name, or an output of this process.
@@ -19,7 +19,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn new(path: &Path) -> io::Result<Self> {
+    pub(in crate::cmd) fn new(path: &Path) -> io::Result<Self> {
         let before = fs::metadata(path).map(|found| found.file_type());
         if before.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device() || kind.is_fifo()) {
             return OpenOptions::new().write(true).open(path).map(Self::Other);
@@ -32,7 +32,7 @@ impl Target {
     }
 
     /// Gives a complete file its name.
-    pub(super) fn finish(self) -> io::Result<()> {
+    pub(in crate::cmd) fn finish(self) -> io::Result<()> {
         match self {
             Self::Regular { aside, .. } => aside.finish(),
             Self::Other(_) => Ok(()),
@@ -63,14 +63,14 @@ fn is_output(path: &Path) -> bool {
     outputs.iter().any(|output| path.starts_with(output))
 }
 
-/// Refuses a target that is the file with the rows.
-pub(super) fn check(target: &Path, input: &Path) -> anyhow::Result<()> {
+/// Refuses a target that is the file to read.
+pub(in crate::cmd) fn check(target: &Path, input: &Path) -> anyhow::Result<()> {
     let is_same = match (fs::metadata(target), fs::metadata(input)) {
         (Ok(target), Ok(input)) => (target.dev(), target.ino()) == (input.dev(), input.ino()),
         _ => false,
     };
     if is_same {
-        let why = format!("-o {}: this is the file with the rows, so name another one", target.display());
+        let why = format!("-o {}: this is the file to read, so name another one", target.display());
         return Err(Usage(why).into());
     }
     Ok(())

@@ -73,6 +73,14 @@ impl Dataset {
         files.map_err(|error| error.at(self.path()))
     }
 
+    /// Returns where the elements are, part after part, if they are in external files.
+    #[doc(hidden)]
+    pub fn external_parts(&self) -> Result<Vec<Part>> {
+        let state = self.state()?;
+        let find = |files| state.parts(files, self.file(), self.external_prefix());
+        state.external.as_ref().map_or(Ok(Vec::new()), find).map_err(|error| error.at(self.path()))
+    }
+
     /// Returns whether the elements are in external files.
     pub fn has_external_files(&self) -> bool {
         self.latest().external.is_some()
@@ -98,6 +106,11 @@ impl State {
         file: &File,
         prefix: Option<&str>,
     ) -> Result<Joined> {
+        let parts = self.parts(files, file, prefix)?;
+        Joined::new(parts).map_err(Error::io("open", 0, self.len_bytes()))
+    }
+
+    fn parts(&self, files: &ExternalFiles, file: &File, prefix: Option<&str>) -> Result<Vec<Part>> {
         let prefix = match env::var("HDF5_EXTFILE_PREFIX") {
             Ok(prefix) if !prefix.is_empty() => from_origin(prefix, file.path()),
             _ => prefix.unwrap_or_default().to_owned(),
@@ -117,7 +130,7 @@ impl State {
             let have = self.len_bytes() - rest;
             return Err(self.misfit("Size of external data", have, "the size of all elements"));
         }
-        Joined::new(parts).map_err(Error::io("open", 0, self.len_bytes()))
+        Ok(parts)
     }
 }
 

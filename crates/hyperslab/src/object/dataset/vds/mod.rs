@@ -67,14 +67,20 @@ impl Dataset {
     pub fn virtual_sources_found(&self) -> Result<Vec<VirtualSource>> {
         let mut sources = self.virtual_sources()?;
         for source in &mut sources {
-            let [file, dataset] = [&source.file, &source.dataset].map(|name| names::of_block(name, 0));
-            let names = (file?.into(), dataset?.into());
-            let found = self.source(&names.0, &names.1).map_err(|error| error.at(self.path()))?;
-            // The caller asks, so a read need not tell.
-            self.sources.forget_missing(&names);
-            source.is_missing = Some(found.is_none());
+            source.is_missing = Some(self.open_source(source)?.is_none());
         }
         Ok(sources)
+    }
+
+    /// Returns the dataset of a mapping, or `None` if its file or the dataset does not exist.
+    #[doc(hidden)]
+    pub fn open_source(&self, source: &VirtualSource) -> Result<Option<Self>> {
+        let [file, dataset] = [&source.file, &source.dataset].map(|name| names::of_block(name, 0));
+        let names = (file?.into(), dataset?.into());
+        let found = self.source(&names.0, &names.1).map_err(|error| error.at(self.path()))?;
+        // The caller asks, so a read need not tell.
+        self.sources.forget_missing(&names);
+        Ok(found)
     }
 
     /// Returns the names of sources that reads through this handle did not find, each once: the file and the
