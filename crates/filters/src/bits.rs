@@ -186,6 +186,20 @@ impl<'a> BitWriter<'a> {
         self.write(value & 0xffff_ffff, 32);
     }
 
+    /// Writes each value as `n` bits, at most 64. Each is less than 2^n.
+    #[inline]
+    pub(crate) fn write_all(&mut self, mut values: impl Iterator<Item = u64>, n: u32) {
+        // A store is what takes the time, so four values share one if they fit.
+        while 4 * n <= Self::MOST {
+            let four = [(); 4].map(|()| values.next());
+            let [Some(a), Some(b), Some(c), Some(d)] = four else {
+                return four.into_iter().flatten().for_each(|value| self.write(value, n));
+            };
+            self.write(((a << n | b) << n | c) << n | d, 4 * n);
+        }
+        values.for_each(|value| self.write_wide(value, n));
+    }
+
     /// Writes `zeros` zero bits and a one bit.
     #[inline]
     pub(crate) fn write_unary(&mut self, mut zeros: u64) {
@@ -235,6 +249,24 @@ mod tests {
             prop_assert!(!reader.is_past_end());
             prop_assert_eq!(reader.read_wide(8), 0);
             prop_assert!(reader.is_past_end());
+        }
+
+        #[test]
+        fn values_written_together_are_those_written_one_by_one(
+            values in prop::collection::vec(any::<u64>(), 0..20),
+            n in 0u32..=64,
+            missing in 0usize..3,
+        ) {
+            let values: Vec<u64> = values.iter().map(|value| value.unbounded_shr(64 - n)).collect();
+            let len = (values.len() * n as usize).div_ceil(8).saturating_sub(missing);
+            let [mut together, mut alone] = [vec![0xEE; len], vec![0xEE; len]];
+            let mut writer = BitWriter::new(&mut together);
+            writer.write_all(values.iter().copied(), n);
+            let written = writer.finish();
+            let mut writer = BitWriter::new(&mut alone);
+            values.iter().for_each(|&value| writer.write_wide(value, n));
+            prop_assert_eq!(written, writer.finish());
+            prop_assert_eq!(together, alone);
         }
 
         #[test]

@@ -49,11 +49,12 @@ impl<W: Word> Coder for Sized<W> {
         elements: impl Iterator<Item = W> + Clone,
         fill: Option<W>,
     ) -> (Header, impl Fn(W) -> u64) {
-        let ranks = elements.filter(|&element| Some(element) != fill).map(|element| self.rank(element));
-        let extremes = ranks.fold(None, |extremes, rank| {
-            let (low, high) = extremes.unwrap_or((rank, rank));
-            Some((rank.min(low), rank.max(high)))
-        });
+        let extremes = match fill {
+            None => extremes(elements.map(|element| self.rank(element))),
+            Some(fill) => {
+                extremes(elements.filter(|&element| element != fill).map(|element| self.rank(element)))
+            }
+        };
         // The rank of a rank is the element again.
         let (low, high) =
             extremes.map_or((W::of(0), W::of(0)), |(low, high)| (self.rank(low), self.rank(high)));
@@ -77,6 +78,12 @@ impl<W: Word> Coder for Sized<W> {
         };
         (Header { bits, smallest }, encode)
     }
+}
+
+/// Returns the smallest and the largest value, if there is one.
+fn extremes<W: Word>(mut values: impl Iterator<Item = W>) -> Option<(W, W)> {
+    let first = values.next()?;
+    Some(values.fold((first, first), |(low, high), value| (value.min(low), value.max(high))))
 }
 
 /// Returns the number that stands for the fill value: all bits are ones.

@@ -245,7 +245,7 @@ impl ScaleOffset {
             C::Word::fill(dst, Order::Little, elements);
         } else {
             let mut writer = BitWriter::new(dst);
-            elements.for_each(|element| writer.write_wide(encode(element), header.bits));
+            writer.write_all(elements.map(encode), header.bits);
             // libhdf5 stores a byte more if the last one is full.
             let written = writer.finish().unwrap_or(total);
             dst[written..].fill(0);
