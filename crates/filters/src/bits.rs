@@ -190,12 +190,14 @@ impl<'a> BitWriter<'a> {
     #[inline]
     pub(crate) fn write_all(&mut self, mut values: impl Iterator<Item = u64>, n: u32) {
         // A store is what takes the time, so four values share one if they fit.
-        while 4 * n <= Self::MOST {
-            let four = [(); 4].map(|()| values.next());
-            let [Some(a), Some(b), Some(c), Some(d)] = four else {
-                return four.into_iter().flatten().for_each(|value| self.write(value, n));
-            };
-            self.write(((a << n | b) << n | c) << n | d, 4 * n);
+        if 4 * n <= Self::MOST {
+            loop {
+                let four = [(); 4].map(|()| values.next());
+                let [Some(a), Some(b), Some(c), Some(d)] = four else {
+                    return four.into_iter().flatten().for_each(|value| self.write(value, n));
+                };
+                self.write(((a << n | b) << n | c) << n | d, 4 * n);
+            }
         }
         values.for_each(|value| self.write_wide(value, n));
     }

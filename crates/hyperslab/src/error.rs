@@ -87,6 +87,14 @@ pub enum Error {
     /// A commit failed half-way. Opening the file again shows whether the old or the new state is in it.
     #[error("an earlier commit failed half-way: close the file and open it again")]
     Poisoned,
+    /// Another rank of a file that several processes change together failed, or did something else.
+    #[error("rank {rank} failed: {why}")]
+    OtherRank {
+        /// The number of the rank.
+        rank: usize,
+        /// Its error.
+        why: String,
+    },
     /// Any other error, with the object of the file at which it occurred.
     #[error("{cause} ({path})")]
     At {

@@ -36,6 +36,7 @@ mod heap;
 mod index;
 mod object;
 mod process;
+mod ranks;
 mod record;
 mod select;
 mod store;
@@ -47,7 +48,7 @@ pub mod driver;
 pub mod filter;
 
 pub use engine::{
-    Block, Bound, Bounds, Destination, ReadOptions, ReadPlan, WriteOptions, set_threads, threads,
+    Block, Bound, Bounds, Destination, ReadOptions, ReadPlan, Transfer, WriteOptions, set_threads, threads,
 };
 pub use error::{Error, RequestError, Result};
 #[doc(inline)]
@@ -64,6 +65,7 @@ pub use object::{
     FixedSize, Group, InPlace, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions,
     ReferenceTarget, Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
+pub use ranks::Ranks;
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;
 pub use types::Scalar;

@@ -30,4 +30,4 @@ pub use read::{ReadOptions, Reading};
 pub use share::{CLAIM_BYTES, each_number};
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;
-pub use write::{Encoded, Form, Placed, Places, Write, WriteOptions, WritePlan, abandon};
+pub use write::{Encoded, Form, Placed, Places, Transfer, Write, WriteOptions, WritePlan, abandon};

@@ -10,6 +10,7 @@ use hyperslab_format::{Addr, ErrorKind, FormatError, Structure, Width};
 use parking_lot::{Mutex, RwLock};
 
 use super::cache::BlockCache;
+use super::collective::Collective;
 use super::lock::{Rank, Ranked};
 use super::recovery::{self, Report};
 use super::writing::{CommitOptions, Writing};
@@ -17,6 +18,7 @@ use super::{Store, commit, follow, parts};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::process;
+use crate::ranks::Ranks;
 
 /// The drivers through which a file is read and written.
 #[derive(Debug, Clone)]
@@ -109,12 +111,28 @@ impl Store {
         metadata_cache_bytes: u64,
         options: CommitOptions,
     ) -> Result<Self> {
+        Self::open_shared(driver, metadata_cache_bytes, options, None)
+    }
+
+    /// Opens a file for writing by several ranks, if there are any, as [`open_writable`](Self::open_writable)
+    /// does.
+    pub fn open_shared(
+        driver: Arc<dyn Driver>,
+        metadata_cache_bytes: u64,
+        options: CommitOptions,
+        ranks: Option<Arc<dyn Ranks>>,
+    ) -> Result<Self> {
+        let collective = ranks.map(Collective::new);
+        let once = |f: &dyn Fn() -> Result<()>| match &collective {
+            Some(collective) => collective.lead(f),
+            None => f(),
+        };
         let mut report = inspect(&*driver)?;
         if report.superblock().widths().offset == Width::Sixteen {
             return Err(Error::unsupported("changing files with addresses of 16 bytes", "II.A"));
         }
         if report.action != recovery::Action::Nothing {
-            recovery::act(&*driver, &report)?;
+            once(&|| recovery::act(&*driver, &report))?;
             report = recovery::inspect(&*driver)?;
         }
         let mut store = Self::found(&report, driver, metadata_cache_bytes)?;
@@ -124,6 +142,7 @@ impl Store {
         let end = report.superblock().end_of_file().saturating_sub(store.base);
         let superblock = Some(report.superblock_bytes().to_vec());
         store.make_writable(end, superblock, options);
+        store.share(collective)?;
         Ok(store)
     }
 
@@ -136,13 +155,38 @@ impl Store {
         metadata_cache_bytes: u64,
         options: CommitOptions,
     ) -> Result<Self> {
+        Self::create_shared(driver, base, superblock, metadata_cache_bytes, options, None)
+    }
+
+    /// Creates a file for several ranks, if there are any, as [`create`](Self::create) does.
+    pub fn create_shared(
+        driver: Arc<dyn Driver>,
+        base: u64,
+        superblock: Superblock,
+        metadata_cache_bytes: u64,
+        options: CommitOptions,
+        ranks: Option<Arc<dyn Ranks>>,
+    ) -> Result<Self> {
+        let collective = ranks.map(Collective::new);
         // The bytes before the base may begin with the signature of another file.
-        commit::set_len(&*driver, 0)?;
-        commit::set_len(&*driver, base)?;
+        let empty = || commit::set_len(&*driver, 0).and_then(|()| commit::set_len(&*driver, base));
+        collective.as_ref().map_or_else(empty, |collective| collective.lead(empty))?;
         let len = superblock.encoded_len(superblock.widths(), &()) as u64;
         let mut store = Self::new(Arc::clone(&driver), driver, base, superblock, metadata_cache_bytes);
         store.make_writable(len, None, options);
+        store.share(collective)?;
         Ok(store)
+    }
+
+    /// Makes the store that of one of several ranks.
+    fn share(&mut self, collective: Option<Collective>) -> Result<()> {
+        let Some(collective) = collective else { return Ok(()) };
+        self.collective = Some(collective);
+        let writing = self.writing()?;
+        writing.is_shared.store(true, Ordering::Release);
+        // A tail is cut while all ranks are here, and never later.
+        self.once(|| writing.cut_tail(self))?;
+        writing.cut_tail(self)
     }
 
     fn make_writable(&mut self, end: u64, superblock: Option<Vec<u8>>, options: CommitOptions) {
@@ -190,6 +234,7 @@ impl Store {
             cache: BlockCache::new(metadata_cache_bytes),
             generation: AtomicU64::new(0),
             writing: None,
+            collective: None,
             btree_k: OnceLock::new(),
             shared_messages: OnceLock::new(),
         }
@@ -242,8 +287,8 @@ impl Store {
             return Ok(());
         }
         let committed = match writing {
-            // An unfinished transaction is rolled back.
-            Some(writing) if !writing.in_transaction() => writing.commit(self),
+            // An unfinished transaction is rolled back, and ranks that are apart commit nothing.
+            Some(writing) if !writing.in_transaction() && !self.is_apart() => writing.commit(self),
             _ => Ok(()),
         };
         self.is_closing.store(true, Ordering::Release);
@@ -297,6 +342,7 @@ impl Store {
             // Handles read their headers again: their cached state may be locked.
             generation: AtomicU64::new(self.generation() + 1),
             writing: writing.flatten().map(Box::new),
+            collective: None,
             btree_k: self.btree_k.clone(),
             shared_messages: self.shared_messages.clone(),
         }

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod cache;
+mod collective;
 pub mod commit;
 mod dirty;
 mod extension;
@@ -47,6 +48,7 @@ use space::Space;
 use writing::Writing;
 
 pub use cache::BlockCache;
+pub use collective::{Collective, Meeting};
 pub use dirty::Block;
 pub(crate) use lock::this_thread;
 pub use lock::{Rank, Ranked, ReadGuard, wait_by};
@@ -84,6 +86,8 @@ pub struct Store {
     generation: AtomicU64,
     /// `None` in a file open for reading only.
     writing: Option<Box<Writing>>,
+    /// The ranks that change the file together, if there are several.
+    collective: Option<Collective>,
     /// The capacities that the superblock extension states, if it states any.
     btree_k: OnceLock<BTreeK>,
     /// The table of shared messages, if the superblock extension names one.
@@ -257,6 +261,10 @@ impl Store {
 
     /// Writes several runs of bytes at once. Runs do not overlap.
     pub fn write_batch<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
+        self.once(|| self.write_once(runs))
+    }
+
+    fn write_once<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
         let writing = self.writing()?;
         writing.check()?;
         let request =
@@ -284,10 +292,14 @@ impl Store {
 
     /// Writes zeros to space that nothing refers to yet; extends the file if it ends before that space.
     pub fn zero(&self, extent: Extent) -> Result<()> {
+        self.once(|| self.zero_once(extent))
+    }
+
+    fn zero_once(&self, extent: Extent) -> Result<()> {
         let file_len = self.driver()?.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
         let end = extent.addr.get().saturating_add(extent.len);
         let len = end.min(file_len).saturating_sub(extent.addr.get());
-        self.fill(Extent::new(extent.addr, len), &[0])?;
+        self.fill_once(Extent::new(extent.addr, len), &[0])?;
         if end <= file_len {
             return Ok(());
         }
@@ -297,6 +309,10 @@ impl Store {
 
     /// Writes copies of `value`, one after another, to space that nothing refers to yet.
     pub fn fill(&self, extent: Extent, value: &[u8]) -> Result<()> {
+        self.once(|| self.fill_once(extent, value))
+    }
+
+    fn fill_once(&self, extent: Extent, value: &[u8]) -> Result<()> {
         let at_most = usize::try_from(extent.len).unwrap_or(FILL_BYTES).min(FILL_BYTES);
         let piece = value.repeat(at_most.div_ceil(value.len().max(1)).max(1));
         let mut at = 0;
@@ -338,6 +354,7 @@ impl Store {
     /// If earlier steps have left too much in memory, room is made first.
     pub fn begin(&self) -> Result<Txn<'_>> {
         let writing = self.writing()?;
+        self.collective().map_or(Ok(()), Collective::check_step)?;
         let guard = writing.lock.change();
         writing.check()?;
         drop(self.driver()?);
@@ -568,7 +585,15 @@ impl Store {
     /// Returns the end of the bytes after `at` that the driver has: the last allocated bytes may not be
     /// written yet.
     fn readable_bytes(&self, at: Addr) -> u64 {
-        let written = self.writing.as_ref().map_or(u64::MAX, |writing| writing.written());
+        let written = match (&self.writing, &self.collective) {
+            // Other ranks write, too.
+            (Some(_), Some(_)) => self
+                .driver()
+                .and_then(|driver| driver.len().map_err(Error::io("length", 0, 0)))
+                .map_or(0, |len| len.saturating_sub(self.base)),
+            (Some(writing), None) => writing.written(),
+            (None, _) => u64::MAX,
+        };
         self.end_of_part(at).min(written)
     }
 

@@ -1,6 +1,7 @@
 //! The state of a file that is open for writing: the changes since the last commit, and how they get into the
 //! file.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use hyperslab_format::superblock::Superblock;
@@ -8,6 +9,7 @@ use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::Store;
+use super::collective::Meeting;
 use super::commit::{self, Commit, Durability, Outcome, Overwrite};
 use super::dirty::{self, Blocks, Dirty, Held};
 use super::lives::Lives;
@@ -26,6 +28,8 @@ pub(super) struct Writing {
     pub(super) space: Ranked<Mutex<Space>>,
     /// The number of reads in progress.
     pub(super) reads: AtomicUsize,
+    /// Whether other ranks may read what they like meanwhile.
+    pub(super) is_shared: AtomicBool,
     /// Whether other programs read the file meanwhile, and changes are written in order.
     pub(super) is_swmr: AtomicBool,
     /// The [generation](Store::generation) in which nothing was changed yet, if the file [keeps](super::kept)
@@ -108,6 +112,7 @@ impl Writing {
             dirty: Ranked::new(file, Rank::Dirty, RwLock::default()),
             space: Ranked::new(file, Rank::Space, Mutex::new(Space::new(end, limit))),
             reads: AtomicUsize::new(0),
+            is_shared: AtomicBool::new(false),
             is_swmr: AtomicBool::new(false),
             untouched: AtomicU64::new(u64::MAX),
             is_poisoned: AtomicBool::new(false),
@@ -138,7 +143,7 @@ impl Writing {
     }
 
     fn is_read(&self) -> bool {
-        self.reads.load(Ordering::Acquire) > 0
+        self.is_shared.load(Ordering::Acquire) || self.reads.load(Ordering::Acquire) > 0
     }
 
     /// Cuts the tail, once, before anything is written past the end. The tail is not part of the file (fact
@@ -174,15 +179,19 @@ impl Writing {
     fn write_fresh(&self, store: &Store) -> Result<()> {
         let mut dirty = self.dirty.write();
         let (fresh, _) = self.parted(dirty.sorted());
-        for (at, bytes) in dirty::pieces(&fresh, store.widths()) {
-            store.write_data(at, &bytes)?;
-        }
+        Self::write_blocks(store, &fresh)?;
         // All or none: the chunks of a header are read together.
         for (at, held) in fresh {
             held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);
             dirty.set(at, None);
         }
         Ok(())
+    }
+
+    fn write_blocks(store: &Store, blocks: &Blocks) -> Result<()> {
+        store.once(|| {
+            dirty::pieces(blocks, store.widths()).try_for_each(|(at, bytes)| store.write_data(at, &bytes))
+        })
     }
 
     /// Splits the blocks into those that no committed state refers to, and the others.
@@ -202,8 +211,33 @@ impl Writing {
         self.written.load(Ordering::Acquire)
     }
 
-    /// Makes [writes](Self::wrote) outside commits durable, if commits survive a loss of power.
+    /// Returns bytes that are the same on all ranks if their changes are.
+    fn digest(store: &Store, fresh: &Blocks, overwrites: &[Overwrite], end: u64) -> Vec<u8> {
+        let mut crc = 0;
+        let mut add = |at: u64, bytes: &[u8]| {
+            crc = crc32c::crc32c_append(crc32c::crc32c_append(crc, &at.to_le_bytes()), bytes);
+        };
+        dirty::pieces(fresh, store.widths()).for_each(|(at, bytes)| add(at.get(), &bytes));
+        for over in overwrites {
+            add(over.offset, &over.bytes);
+        }
+        [crc.to_le_bytes().as_slice(), &end.to_le_bytes()].concat()
+    }
+
+    /// Makes [writes](Self::wrote) outside commits durable, on all ranks, if commits survive a loss of power.
     fn make_durable(&self, store: &Store) -> Result<()> {
+        let own = self.make_own_durable(store);
+        match store.collective() {
+            Some(collective) => {
+                let all = collective.meet(Meeting::Durable, own.map(|()| Vec::new()));
+                // On all ranks alike.
+                all.map(drop).inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))
+            }
+            None => own,
+        }
+    }
+
+    fn make_own_durable(&self, store: &Store) -> Result<()> {
         if self.options.durability == Durability::Kill || !self.has_written.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
@@ -224,12 +258,15 @@ impl Writing {
         }
         let changed = self.dirty.read().sorted();
         let (fresh, reachable) = self.parted(changed);
-        for (at, bytes) in dirty::pieces(&fresh, store.widths()) {
-            store.write_data(at, &bytes)?;
-        }
         let overwrites: Vec<_> = dirty::pieces(&reachable, store.widths())
             .map(|(at, bytes)| Overwrite { offset: store.base() + at.get(), bytes })
             .collect();
+        if let Some(collective) = store.collective() {
+            let end = self.space.lock().end_after_commit(self.is_read());
+            let compared = collective.compare(&Self::digest(store, &fresh, &overwrites, end));
+            compared.inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))?;
+        }
+        Self::write_blocks(store, &fresh)?;
         let mut committed = self.committed.lock();
         // Space for data is allocated without the lock for changes. Allocations wait until the file has its
         // new end: the journal is beyond it during the commit, and nothing afterwards.
@@ -249,17 +286,19 @@ impl Writing {
             space.committed(end);
             return Ok(());
         }
-        let outcome = commit::commit(
-            &**store.driver()?,
-            Commit {
-                transaction: committed.transactions + 1,
-                superblock_at: store.base(),
-                before: committed.superblock.clone(),
-                after: after.clone(),
-                overwrites,
-                durability: self.options.durability,
-            },
-        );
+        let changes = Commit {
+            transaction: committed.transactions + 1,
+            superblock_at: store.base(),
+            before: committed.superblock.clone(),
+            after: after.clone(),
+            overwrites,
+            durability: self.options.durability,
+        };
+        let driver = Arc::clone(&*store.driver()?);
+        let outcome = match store.collective() {
+            Some(collective) => collective.commit(|| commit::commit(&*driver, changes)),
+            None => commit::commit(&*driver, changes),
+        };
         match outcome {
             Outcome::Committed => {}
             Outcome::Undone(error) => return Err(error),

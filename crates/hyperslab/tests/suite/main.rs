@@ -25,6 +25,7 @@ mod members;
 mod names;
 mod objects;
 mod parts;
+mod ranks;
 mod resize;
 mod routes;
 mod sparse;

@@ -25,11 +25,11 @@ pub(super) struct Input<'a> {
 
 /// A loop over elements that copies each from one memory area to another.
 #[derive(Debug)]
-struct Walk {
-    counts: SmallVec<[usize; 4]>,
-    from: SmallVec<[usize; 4]>,
-    to: SmallVec<[usize; 4]>,
-    size: usize,
+pub(super) struct Walk {
+    pub(super) counts: SmallVec<[usize; 4]>,
+    pub(super) from: SmallVec<[usize; 4]>,
+    pub(super) to: SmallVec<[usize; 4]>,
+    pub(super) size: usize,
 }
 
 impl<'a> Input<'a> {
@@ -62,11 +62,18 @@ impl<'a> Input<'a> {
     /// Returns the distance in bytes from one element to the next along each dimension of a selection of this
     /// shape.
     pub(super) fn strides(&self, shape: &[u64]) -> Coord {
-        let mut strides = Coord::from_elem(self.memory_size as u64, shape.len());
-        for axis in (1..shape.len()).rev() {
-            strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
-        }
-        strides
+        strides(shape, self.memory_size)
+    }
+
+    /// Returns the offset in bytes of the first element of a part in the piece, and the distance from one of
+    /// its elements to the next along each dimension.
+    pub(super) fn places(&self, part: &Part) -> (usize, SmallVec<[usize; 4]>) {
+        let along = pitches(&self.piece, self.stored_size);
+        let dims = || part.within.iter().zip(&along);
+        (
+            dims().map(|(dim, pitch)| size(dim.start) * pitch).sum(),
+            dims().map(|(dim, pitch)| size(dim.step) * pitch).collect(),
+        )
     }
 
     /// Returns the caller's bytes of a whole piece, if they can be used without a copy.
@@ -89,9 +96,7 @@ impl<'a> Input<'a> {
     pub(super) fn place(&self, part: &Part, piece: &mut [u8], scratch: &mut [Vec<u8>; 2]) -> Result<()> {
         let counts: SmallVec<[usize; 4]> = part.within.iter().map(|dim| size(dim.count)).collect();
         let from: SmallVec<[usize; 4]> = part.dst_strides.iter().map(|&stride| size(stride)).collect();
-        let along = pitches(&self.piece, self.stored_size);
-        let to = part.within.iter().zip(&along).map(|(dim, pitch)| size(dim.step) * pitch).collect();
-        let start: usize = part.within.iter().zip(&along).map(|(dim, pitch)| size(dim.start) * pitch).sum();
+        let (start, to) = self.places(part);
         let first = size(part.dst);
         let Some(conversion) = &self.conversion else {
             Walk { counts, from, to, size: self.stored_size }.copy(self.bytes, first, piece, start);
@@ -115,7 +120,7 @@ impl<'a> Input<'a> {
 }
 
 impl Walk {
-    fn copy(mut self, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
+    pub(super) fn copy(mut self, from: &[u8], from_at: usize, to: &mut [u8], to_at: usize) {
         // Axes that are dense on both sides form one run.
         while let (Some(&count), Some(&a), Some(&b)) = (self.counts.last(), self.from.last(), self.to.last())
         {
@@ -176,7 +181,17 @@ pub(super) fn pitches(shape: &[usize], element_size: usize) -> SmallVec<[usize; 
     pitches
 }
 
+/// Returns the distance in bytes from one element to the next along each dimension of a selection of this
+/// shape.
+pub(super) fn strides(shape: &[u64], element_size: usize) -> Coord {
+    let mut strides = Coord::from_elem(element_size as u64, shape.len());
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    strides
+}
+
 /// Converts a value that is an offset or a size inside the caller's memory, or inside a piece in memory.
-fn size(value: u64) -> usize {
+pub(super) fn size(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

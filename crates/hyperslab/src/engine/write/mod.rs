@@ -13,9 +13,11 @@
 mod encode;
 mod in_place;
 mod input;
+mod parts;
 mod place;
 mod plan;
 mod reshape;
+mod together;
 
 use std::num::NonZeroUsize;
 
@@ -61,6 +63,23 @@ pub struct WriteOptions {
     /// Whether the elements are given chunk by chunk: the chunks in row-major order, and the elements of each
     /// chunk in row-major order. Then chunks need not be assembled. Only for boxes of neighbouring elements.
     pub by_chunks: bool,
+    /// Which ranks make the call, in a file that [several](crate::OpenOptions::ranks) change.
+    pub transfer: Transfer,
+}
+
+/// Which ranks of a file that [several processes](crate::OpenOptions::ranks) change make a write, and with
+/// what. In other files it makes no difference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transfer {
+    /// All ranks make the same call with the same elements, which are written once.
+    #[default]
+    Alike,
+    /// Any rank may make the call, for data that have their place: those of a dataset without chunks.
+    Independent,
+    /// All ranks make the call, each with its own selection and elements. Where several write the same
+    /// element, it has the value of one of them.
+    Collective,
 }
 
 impl WriteOptions {
@@ -82,6 +101,13 @@ impl WriteOptions {
     #[must_use]
     pub fn by_chunks(mut self, by_chunks: bool) -> Self {
         self.by_chunks = by_chunks;
+        self
+    }
+
+    /// Sets which ranks make the call.
+    #[must_use]
+    pub fn transfer(mut self, transfer: Transfer) -> Self {
+        self.transfer = transfer;
         self
     }
 }
@@ -173,7 +199,9 @@ impl Write<'_> {
             held.iter().map(|(coord, _)| cursor.lookup(coord)).collect::<Result<Vec<_>>>()?
         };
         let tasks: Vec<(&(Coord, HeldChunk), Option<ChunkRecord>)> = held.iter().zip(records).collect();
-        let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
+        let is_alike = self.store.collective().is_some();
+        let workers =
+            if is_alike { 1 } else { workers(self.store, tasks.len(), piece_bytes as u64, threads) };
         self.store_each(&tasks, workers, piece_bytes, &|((coord, held), record), scratch, store| {
             self.encode(chunked, coord, &held.read(), *record, &mut scratch.filters)?.map_or(Ok(()), store)
         })
@@ -251,7 +279,9 @@ impl Run<'_> {
     fn execute(&self, tasks: &[ReadTask], threads: Option<NonZeroUsize>) -> Result<Vec<Placed>> {
         // File systems serialize writes to one file, so several threads that only write would wait for each
         // other.
-        let workers = if tasks.first().is_some_and(|task| self.is_moved(task)) {
+        // Ranks that write the same allocate in the same order.
+        let is_alike = self.write.store.collective().is_some();
+        let workers = if is_alike || tasks.first().is_some_and(|task| self.is_moved(task)) {
             1
         } else {
             workers(self.write.store, tasks.len(), self.piece_bytes as u64, threads)

@@ -26,7 +26,7 @@ use crate::object::header;
 use crate::object::header::edit::add_reference;
 use crate::object::header::versions::LibVersion;
 use crate::object::{Dataset, Group, NamedDatatype, limits};
-use crate::store::{Store, Txn};
+use crate::store::{SpaceKind, Store, Txn};
 
 /// The properties of a new dataset.
 #[derive(Debug, Clone)]
@@ -241,6 +241,7 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
     let fill = FillValue {
         version: version.fill(),
         allocation: options.allocation.unwrap_or(match options.storage {
+            NewStorage::Contiguous if txn.store().collective().is_some() => AllocationTime::Early,
             NewStorage::Contiguous => AllocationTime::Late,
             NewStorage::Compact => AllocationTime::Early,
             NewStorage::Chunked(_) | NewStorage::Virtual(_) => AllocationTime::Incremental,
@@ -267,7 +268,9 @@ fn make(txn: &mut Txn<'_>, version: LibVersion, options: &DatasetOptions, bytes:
     }
     let layout = layout(txn, version, options, bytes)?;
     messages.push(message(&layout, 0, widths));
-    if let Some(seconds) = options.modification {
+    // The clocks of the ranks differ.
+    let modification = options.modification.filter(|_| txn.store().collective().is_none());
+    if let Some(seconds) = modification {
         messages.push(message(&ModificationTime { seconds }, 0, widths));
     }
     let prefix = header_prefix(version, options.track_order);
@@ -282,7 +285,14 @@ fn layout(
     options: &DatasetOptions,
     bytes: u64,
 ) -> Result<LayoutMessage> {
+    let is_shared = txn.store().collective().is_some();
     let layout = match &options.storage {
+        // One rank cannot allocate later.
+        NewStorage::Contiguous if is_shared && options.external.is_empty() && bytes > 0 => {
+            let extent = txn.allocate(SpaceKind::Raw, bytes)?;
+            super::write::fill_extent(txn.store(), extent, &options.fill)?;
+            Layout::Contiguous(extent)
+        }
         NewStorage::Contiguous => Layout::Contiguous(Extent::new(Addr::UNDEFINED, bytes)),
         NewStorage::Compact => {
             // At most 64 KiB, as checked before.

@@ -7,7 +7,7 @@ use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
 
 use crate::engine::{
-    Move, Placed, Storage, StoredArray, Write, WriteOptions, WritePlan, abandon, copy_extents,
+    Move, Placed, Storage, StoredArray, Transfer, Write, WriteOptions, WritePlan, abandon, copy_extents,
 };
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
@@ -15,7 +15,7 @@ use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
 use crate::store::commit::Durability;
-use crate::store::{Store, Txn};
+use crate::store::{Collective, Store, Txn};
 
 impl Dataset {
     /// Writes `bytes`, the elements of `what` in row-major order, in the stored datatype or in the datatype
@@ -66,6 +66,27 @@ impl Dataset {
     ) -> Result<()> {
         self.check_writable()?;
         let _changing = self.changing();
+        if let Some(collective) = self.store().collective() {
+            match options.transfer {
+                Transfer::Alike => {}
+                Transfer::Independent => {
+                    self.check_alone()?;
+                    let _alone = collective.alone();
+                    return self.write_own(shape, what, bytes, options);
+                }
+                Transfer::Collective => return self.write_together(shape, what, bytes, options, collective),
+            }
+        }
+        self.write_own(shape, what, bytes, options)
+    }
+
+    fn write_own(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<()> {
         if self.has_sources()? {
             return self.write_sources(shape, what, bytes, options, None);
         }
@@ -97,6 +118,46 @@ impl Dataset {
                 return if is_shared { Ok(()) } else { self.keep_to_budget() };
             }
         }
+    }
+
+    /// Errors if one rank cannot write to the dataset without the others.
+    fn check_alone(&self) -> Result<()> {
+        match self.array()?.storage {
+            Storage::Contiguous(_) | Storage::Elsewhere(_) => Ok(()),
+            Storage::Chunked(_) | Storage::Compact(_) => {
+                let why =
+                    "its storage has to be changed with the elements: make a collective write on all ranks";
+                Err(RequestError::Argument { what: "write by one rank".to_owned(), why }.into())
+            }
+        }
+    }
+
+    /// Does this rank's part of a write of all ranks.
+    fn write_together(
+        &self,
+        shape: Option<&[u64]>,
+        what: &Selection,
+        bytes: &[u8],
+        options: &WriteOptions,
+        collective: &Collective,
+    ) -> Result<()> {
+        let lock = self.file().write_lock(self.address());
+        let _data = self.store().writing_data();
+        let _alone = lock.write();
+        // Chunks that all have changed alike.
+        self.flush_locked()?;
+        let array = self.array()?;
+        if array.datatype.has_variable_parts() {
+            let feature = "a collective write of strings and sequences of variable length";
+            return Err(Error::unsupported(feature, "IV.A.2.d"));
+        }
+        if let Storage::Compact(_) = array.storage {
+            return Err(Error::unsupported("a collective write of compact data", "IV.A.2.i"));
+        }
+        let write = self.engine(&array);
+        let plan = self.array_of(shape).and_then(|_| write.plan(what, bytes, options));
+        let placed = write.run_together(plan, collective, options.threads)?;
+        self.insert_chunks(placed)
     }
 
     /// Writes while the caller holds the lock exclusively.

@@ -20,7 +20,7 @@ use super::Shared;
 use super::options::OpenOptions;
 use super::space::{self, FileSpace};
 use crate::driver::Driver;
-use crate::error::{RequestError, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
 use crate::object::dataset::rows::RowsLock;
 use crate::object::header;
@@ -46,7 +46,14 @@ impl Shared {
         };
         let unrooted = superblock(Addr::new(0), None, Addr::UNDEFINED);
         let cache = options.metadata_cache_bytes;
-        let mut store = Store::create(driver, options.user_block, unrooted, cache, options.commit)?;
+        let mut store = Store::create_shared(
+            driver,
+            options.user_block,
+            unrooted,
+            cache,
+            options.commit,
+            options.ranks.clone(),
+        )?;
         store.set_space_rules(options.space_rules(&options.space), true);
         let (root, table, extension) = {
             let mut txn = store.begin()?;
@@ -66,7 +73,8 @@ impl Shared {
         path: Option<&Path>,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let mut store = Store::open_writable(driver, options.metadata_cache_bytes, options.commit)?;
+        let mut store =
+            Store::open_shared(driver, options.metadata_cache_bytes, options.commit, options.ranks.clone())?;
         let space = FileSpace::read(&store)?;
         store.set_space_rules(options.space_rules(&space), false);
         if let Some(extension) = store.superblock().extension() {
@@ -148,6 +156,9 @@ impl File {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start_swmr(&self) -> Result<()> {
+        if self.store().collective().is_some() {
+            return Err(Error::unsupported("SWMR in a file that several processes change together", "II.A"));
+        }
         self.flush()?;
         self.store().start_swmr()
     }

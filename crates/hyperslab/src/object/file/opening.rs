@@ -13,6 +13,7 @@ use super::{File, Shared, members};
 use crate::driver::{Create, Driver, Members, Memory, Posix, Via};
 use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
+use crate::store::Collective;
 use crate::store::commit::Durability;
 
 /// One opening of a file. The opening ends when it is closed or when its last handle is dropped. The last
@@ -120,7 +121,16 @@ impl File {
     pub(super) fn open_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
         options.check()?;
         let create = options.access.creates();
-        let is_empty = create != Create::No && driver.is_empty().map_err(Error::io("length", 0, 0))?;
+        let found = || driver.is_empty().map_err(Error::io("length", 0, 0));
+        let is_empty = match &options.ranks {
+            _ if create == Create::No => false,
+            None => found()?,
+            // Another rank may find what rank 0 has begun to write.
+            Some(ranks) => {
+                let told = Collective::new(Arc::clone(ranks)).ask_leader(|| Ok(vec![found()?.into()]))?;
+                told == [1]
+            }
+        };
         if create == Create::New && !is_empty {
             return Err(RequestError::Exists { name: "a file".to_owned() }.into());
         }
@@ -133,6 +143,11 @@ impl File {
         options.check()?;
         if let Some(members) = &options.members {
             return Self::open_members(path, members, options);
+        }
+        if options.ranks.is_some() && options.access.writes() {
+            let what = "a file of several ranks".to_owned();
+            let why = "each rank opens it on a driver of its own: `open_on`";
+            return Err(RequestError::Argument { what, why }.into());
         }
         let (write, create) = (options.access.writes(), options.access.creates());
         let opened =
@@ -198,6 +213,21 @@ impl File {
     /// ```
     pub fn close(self) -> Result<()> {
         self.0.end()
+    }
+
+    /// Ends this opening of a file that several [ranks](OpenOptions::ranks) change, on this rank alone and
+    /// without the changes since the last commit: it has failed. The other ranks fail when they meet next.
+    ///
+    /// ```
+    /// let directory = tempfile::tempdir()?;
+    /// let file = hyperslab::File::create(directory.path().join("climate.h5"))?;
+    /// file.root().create_group("half")?;
+    /// file.give_up("the input ended")?; // nothing was committed yet
+    /// assert!(hyperslab::File::open(directory.path().join("climate.h5")).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn give_up(self, why: &str) -> Result<()> {
+        self.0.give_up(why)
     }
 
     /// Updates all handles to the current state of a file that another process extends. In a file open for
@@ -266,6 +296,20 @@ impl Opening {
         Ok(File(Arc::new(Self { shared: Arc::clone(shared), is_closed: AtomicBool::new(false) })))
     }
 
+    /// Ends the opening on this rank only, without the changes since the last commit. Other ranks learn why
+    /// when they meet next.
+    fn give_up(&self, why: &str) -> Result<()> {
+        let Some(shared) = self.shared.own().filter(|_| !self.is_closed.swap(true, Ordering::AcqRel)) else {
+            return Ok(());
+        };
+        if let Some(collective) = shared.store.collective() {
+            collective.give_up(why);
+        }
+        shared.chunk_cache.dirty.clear();
+        shared.store.roll_back(|| ())?;
+        shared.store.close()
+    }
+
     /// Ends the opening. A forked child of the process that opened the file changes nothing.
     fn end(&self) -> Result<()> {
         let Some(shared) = self.shared.own().filter(|_| !self.is_closed.swap(true, Ordering::AcqRel)) else {
@@ -297,6 +341,12 @@ impl Opening {
 
 impl Drop for Opening {
     fn drop(&mut self) {
+        let is_shared = |shared: &Shared| shared.store.collective().is_some();
+        if !self.is_closed.load(Ordering::Acquire) && self.shared.own().is_some_and(is_shared) {
+            // The changes are lost on all ranks alike.
+            let _ = self.give_up("it dropped the file and did not close it");
+            return;
+        }
         if let Err(error) = self.end() {
             // No caller is left to receive the error, so it is printed.
             let path = self.shared.get(Shared::in_child).path.as_deref();

@@ -11,6 +11,7 @@ use super::{File, members};
 use crate::driver::{Create, Driver, Locking, Members, Posix, Via};
 use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
+use crate::ranks::Ranks;
 use crate::store::commit::Durability;
 use crate::store::{Alignment, CommitOptions, SpaceRules};
 
@@ -43,6 +44,7 @@ pub struct OpenOptions {
     pub(super) via: Via,
     pub(super) queue_depth: Option<usize>,
     pub(super) swmr: bool,
+    pub(super) ranks: Option<Arc<dyn Ranks>>,
     pub(in crate::object) registry: Arc<Registry>,
     pub(super) commit: CommitOptions,
     pub(super) version: Option<LibVersion>,
@@ -105,6 +107,7 @@ impl Default for OpenOptions {
             via: Via::default(),
             queue_depth: None,
             swmr: false,
+            ranks: None,
             registry: Registry::shared(),
             commit: CommitOptions::default(),
             version: None,
@@ -233,6 +236,18 @@ impl OpenOptions {
         self
     }
 
+    /// Sets the processes that change the file together. Every rank opens the file on a driver of its own
+    /// with [`open_on`](Self::open_on), makes the same calls that change the file in the same order, and
+    /// writes its own elements: [`Transfer`](crate::Transfer).
+    ///
+    /// A failure of one rank is an error on all, and the file is then as it was committed last. A file that
+    /// is dropped without [`close`](File::close) is not committed, since other ranks may not close it then.
+    /// This has no effect on a file that is opened for reading.
+    pub fn ranks(mut self, ranks: Arc<dyn Ranks>) -> Self {
+        self.ranks = Some(ranks);
+        self
+    }
+
     /// Sets additional filters, beside the built-in ones.
     pub fn registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
@@ -313,6 +328,11 @@ impl OpenOptions {
             let why = "it can only be read, as it was when it was opened";
             return Err(RequestError::Argument { what, why }.into());
         }
+        if self.ranks.is_some() && self.space.persist {
+            let what = "free space that is kept".to_owned();
+            let why = "a file that several processes change together does not keep it";
+            return Err(RequestError::Argument { what, why }.into());
+        }
         self.space.check()?;
         check_user_block(self.user_block)
     }
@@ -331,7 +351,8 @@ impl OpenOptions {
 
     /// Returns the same options for a file of its own that exists.
     pub(in crate::object) fn for_existing(&self, write: bool) -> Self {
-        Self { access: Access { write, ..Access::default() }, members: None, ..self.clone() }
+        let access = Access { write, ..Access::default() };
+        Self { access, members: None, ranks: None, ..self.clone() }
     }
 
     /// Opens the file at `path`.

@@ -1,0 +1,239 @@
+//! Writes in which all ranks take part, each with its own elements.
+//!
+//! A chunk that several ranks touch belongs to the lowest of them: the others send it their elements. Each
+//! rank encodes its own chunks and tells their sizes. Then every rank allocates the places of all chunks, in
+//! the same order, and writes its own. So every rank knows the new index without reading it.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+
+use hyperslab_filters::FilterMask;
+use hyperslab_format::{Addr, Extent};
+use parking_lot::Mutex;
+
+use super::encode::{Encoded, Form};
+use super::parts::{self, Sent};
+use super::place::{Placed, abandon};
+use super::{Run, Write, WritePlan};
+use crate::engine::array::{ChunkedStorage, Storage};
+use crate::engine::chunks::cache::ChunkKey;
+use crate::engine::chunks::stored::load;
+use crate::engine::plan::pieces::{Pieces, ReadTask, Source};
+use crate::engine::read::workers;
+use crate::engine::scratch::{WorkerScratch, sized};
+use crate::engine::share;
+use crate::error::Result;
+use crate::index::ChunkRecord;
+use crate::select::Coord;
+use crate::store::{Collective, Meeting, SpaceKind};
+
+/// What a rank tells of an encoded chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    coord: Coord,
+    form: ToldForm,
+}
+
+/// The [`Form`] of a chunk whose bytes another rank may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ToldForm {
+    New { len: u64, mask: FilterMask },
+    InPlace,
+    Absent,
+}
+
+impl Write<'_> {
+    /// Runs this rank's part of a write of all ranks. Returns the changes for the index, which are those of
+    /// all ranks. If any rank fails, all do, and each element has its old or its new value.
+    ///
+    /// The data of a dataset without chunks have their place.
+    pub fn run_together(
+        &self,
+        plan: Result<WritePlan<'_>>,
+        collective: &Collective,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Vec<Placed>> {
+        let plan = plan.map_err(|error| collective.fail(Meeting::Touched, error))?;
+        let Storage::Chunked(chunked) = &self.array.storage else {
+            collective.meet(Meeting::Touched, Ok(Vec::new()))?;
+            let written = {
+                let _alone = collective.alone();
+                self.run(&plan, threads)
+            };
+            return collective.meet(Meeting::Written, written.map(|_| Vec::new())).map(|_| Vec::new());
+        };
+        let pieces = Pieces::of(self.array);
+        let tasks = self.piece_bytes(&pieces).and_then(|bytes| {
+            let tasks = plan.tasks(self, &pieces, 0..plan.len())?;
+            Ok((bytes, tasks.into_vec()))
+        });
+        let (piece_bytes, tasks) = tasks.map_err(|error| collective.fail(Meeting::Touched, error))?;
+        let run = Run { write: *self, plan: &plan, piece_bytes };
+        let owners = parts::owners(collective, &tasks)?;
+        let sent = run.exchange(collective, &tasks, &owners)?;
+        let is_mine = |task: &ReadTask| owners.get(&task.coord).is_none_or(|&rank| rank == collective.rank());
+        let mine: Vec<ReadTask> = tasks.into_iter().filter(is_mine).collect();
+        let workers = workers(self.store, mine.len(), piece_bytes as u64, threads);
+        let mut placed = Vec::new();
+        let mut rounds = mine.chunks((ROUND_BYTES / piece_bytes.max(1)).max(1));
+        loop {
+            let encoded = run.encode_all(chunked, rounds.next().unwrap_or_default(), &sent, workers);
+            match self.place_together(collective, encoded, rounds.len() > 0) {
+                Ok((more, goes_on)) => {
+                    placed.extend(more);
+                    if !goes_on {
+                        return Ok(placed);
+                    }
+                }
+                Err(error) => {
+                    abandon(self.store, &placed);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Places the encoded chunks of all ranks, and writes those of this rank. Returns the changes for the
+    /// index, and whether any rank has more chunks.
+    fn place_together(
+        &self,
+        collective: &Collective,
+        encoded: Result<Vec<Encoded<'static>>>,
+        has_more: bool,
+    ) -> Result<(Vec<Placed>, bool)> {
+        let encoded = encoded.map_err(|error| collective.fail(Meeting::Encoded, error))?;
+        let told = collective.meet(Meeting::Encoded, Ok(tell(&encoded, has_more)))?;
+        let mut goes_on = false;
+        let mut all = Vec::with_capacity(told.len());
+        for bytes in &told {
+            let (more, chunks) = hear(bytes, self.array.shape.len()).ok_or_else(parts::garbled)?;
+            goes_on |= more;
+            all.push(chunks);
+        }
+        let new = all.iter().flatten().filter_map(|told| match told.form {
+            ToldForm::New { len, .. } => Some(len),
+            ToldForm::InPlace | ToldForm::Absent => None,
+        });
+        let mut extents = self.store.allocate_all(SpaceKind::Raw, new)?.into_iter();
+        let mut placed = Vec::new();
+        let mut own = Vec::with_capacity(encoded.len());
+        for (rank, chunks) in all.into_iter().enumerate() {
+            for Told { coord, form } in chunks {
+                let record = match form {
+                    ToldForm::New { mask, .. } => {
+                        let extent = extents.next().unwrap_or(Extent::new(Addr::UNDEFINED, 0));
+                        Some(ChunkRecord { extent, mask })
+                    }
+                    ToldForm::InPlace | ToldForm::Absent => None,
+                };
+                // Drop a cached chunk that had this place before.
+                record.inspect(|&record| {
+                    self.cache.forget(&ChunkKey::new(self.store, self.array.header, record));
+                });
+                if rank == collective.rank() {
+                    own.push(record.map(|record| record.extent.addr));
+                }
+                if form != ToldForm::InPlace {
+                    placed.push(Placed { coord, record });
+                }
+            }
+        }
+        let runs = encoded.iter().zip(own).filter_map(|(chunk, new)| match chunk.form {
+            Form::InPlace { extent, .. } => Some((extent.addr, chunk.bytes())),
+            Form::New { .. } | Form::Absent => new.map(|addr| (addr, chunk.bytes())),
+        });
+        let written = {
+            let _alone = collective.alone();
+            self.store.write_batch(runs)
+        };
+        match collective.meet(Meeting::Written, written.map(|()| Vec::new())) {
+            Ok(_) => Ok((placed, goes_on)),
+            Err(error) => {
+                abandon(self.store, &placed);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Encodes chunks of this rank, with the elements that other ranks have sent.
+    fn encode_all(
+        &self,
+        chunked: &ChunkedStorage,
+        tasks: &[ReadTask],
+        sent: &HashMap<Coord, Vec<Sent>>,
+        workers: usize,
+    ) -> Result<Vec<Encoded<'static>>> {
+        let encoded: Vec<Mutex<Option<Encoded<'static>>>> = tasks.iter().map(|_| Mutex::default()).collect();
+        let slots: Vec<_> = tasks.iter().zip(&encoded).collect();
+        share::run(&slots, workers, self.piece_bytes, &|slots, scratch| {
+            slots.iter().try_for_each(|(task, slot)| {
+                let sent = sent.get(&task.coord).map_or(&[][..], Vec::as_slice);
+                *slot.lock() = self.encode_with(chunked, task, sent, scratch)?;
+                Ok(())
+            })
+        })?;
+        Ok(encoded.into_iter().filter_map(Mutex::into_inner).collect())
+    }
+
+    fn encode_with(
+        &self,
+        chunked: &ChunkedStorage,
+        task: &ReadTask,
+        sent: &[Sent],
+        scratch: &mut WorkerScratch,
+    ) -> Result<Option<Encoded<'static>>> {
+        let cut = self.plan.cut(&task.coord);
+        if cut.is_whole && sent.is_empty() {
+            return Ok(self.encode(chunked, task, &cut, scratch)?.map(Encoded::into_owned));
+        }
+        let mut chunk = Vec::new();
+        let chunk = sized(&mut chunk, self.piece_bytes)?;
+        load(self.write.store, self.write.array, &task.coord, task.source, chunk, scratch)?;
+        self.plan.place(&task.coord, chunk, &mut scratch.convert)?;
+        sent.iter().try_for_each(|sent| sent.place(&self.plan.input, chunk, &mut scratch.convert))?;
+        let known = match task.source {
+            Source::Raw(extent) => Some(ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED }),
+            Source::Chunk(record) => Some(record),
+            Source::Fill | Source::Compact => None,
+        };
+        let encoded = self.write.encode(chunked, &task.coord, chunk, known, &mut scratch.filters)?;
+        Ok(encoded.map(Encoded::into_owned))
+    }
+}
+
+/// Returns the message on encoded chunks: whether more follow, and for each chunk its position, form, length
+/// and mask.
+fn tell(encoded: &[Encoded<'_>], has_more: bool) -> Vec<u8> {
+    let mut words = vec![u64::from(has_more)];
+    for chunk in encoded {
+        words.extend_from_slice(&chunk.coord);
+        words.extend(match &chunk.form {
+            Form::New { bytes, mask } => [0, bytes.len() as u64, mask.0.into()],
+            Form::InPlace { .. } => [1, 0, 0],
+            Form::Absent => [2, 0, 0],
+        });
+    }
+    parts::bytes_of(&words)
+}
+
+/// Returns what [`tell`] has told of an array of this rank. `None` if it is no such message.
+fn hear(bytes: &[u8], rank: usize) -> Option<(bool, Vec<Told>)> {
+    let words = parts::words_of(bytes)?;
+    let (&has_more, rest) = words.split_first()?;
+    let told = rest.chunks(rank + 3).map(|chunk| {
+        let (coord, form) = chunk.split_at_checked(rank)?;
+        let form = match *form {
+            [0, len, mask] => ToldForm::New { len, mask: FilterMask(u32::try_from(mask).ok()?) },
+            [1, 0, 0] => ToldForm::InPlace,
+            [2, 0, 0] => ToldForm::Absent,
+            _ => return None,
+        };
+        Some(Told { coord: Coord::from_slice(coord), form })
+    });
+    Some((has_more == 1, told.collect::<Option<_>>()?))
+}
+
+/// The decoded size of the chunks that a rank encodes before it tells their sizes.
+const ROUND_BYTES: usize = 64 << 20;
