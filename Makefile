@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint bench golden corpus jhdf fuzz libfuzzer wheel develop clean
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make test     everything that proves it works"
+	@echo "make test-mpi  files that several processes change (needs mpirun)"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
@@ -52,6 +53,14 @@ test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
+
+# Files that several processes change, with 2 and 4 of them on this machine. Needs an MPI, such as Open MPI.
+test-mpi: export OMPI_ALLOW_RUN_AS_ROOT = 1
+test-mpi: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
+	for ranks in 2 4; do \
+		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
+	done
 
 soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \

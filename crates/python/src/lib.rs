@@ -41,6 +41,7 @@ mod operand;
 mod plain;
 mod plan;
 mod query;
+mod ranks;
 mod read;
 mod reference;
 mod references;

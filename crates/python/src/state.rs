@@ -213,6 +213,20 @@ impl FileState {
         written.and(py.detach(|| self.core.clone().close()).or_raise())
     }
 
+    /// Returns whether several processes change the file together.
+    pub(crate) fn has_ranks(&self) -> bool {
+        self.core.store().collective().is_some()
+    }
+
+    /// Closes the file on this rank, without the changes since the last flush, because this rank has failed.
+    pub(crate) fn give_up(&self, py: Python<'_>, why: &str) -> PyResult<()> {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        self.waiting.discard(py);
+        py.detach(|| self.core.clone().give_up(why)).or_raise()
+    }
+
     /// Raises `ClosedError` if the file is closed.
     #[inline]
     pub(crate) fn check(&self) -> PyResult<()> {

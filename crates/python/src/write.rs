@@ -1,7 +1,6 @@
 //! Writing a selection of a dataset from a NumPy array.
 
-use hyperslab::RequestError;
-use hyperslab::WriteOptions;
+use hyperslab::{RequestError, Transfer, WriteOptions};
 use hyperslab_format::datatype::{Array, Datatype as StoredDatatype};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -91,6 +90,12 @@ pub(crate) fn write_array(
         )));
     }
     if translation.recipe.is_some() {
+        if dataset.state.has_ranks() && dataset.transfer() != Transfer::Alike {
+            return Err(PyOSError::new_err(
+                "ranks write strings and sequences of variable length only when they create the dataset, \
+                 all with the same data",
+            ));
+        }
         let _storing = dataset.core.file().storing();
         let bytes = objects_write::elements(&dataset.state.core, translation, array)?;
         return write(py, dataset, &request, &bytes, translation.memory.clone());
@@ -109,7 +114,8 @@ fn write(
     memory: StoredDatatype,
 ) -> PyResult<()> {
     let is_stored = memory == *dataset.core.datatype();
-    let options = WriteOptions::default().datatype((!is_stored).then_some(memory));
+    let options =
+        WriteOptions::default().datatype((!is_stored).then_some(memory)).transfer(dataset.transfer());
     let Request { extent, selection, .. } = request;
     py.detach(|| dataset.core.write_shaped(extent, selection, bytes, &options)).or_raise()
 }

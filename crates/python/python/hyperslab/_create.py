@@ -288,7 +288,10 @@ def create_dataset(
         made._set_virtual_prefix(os.fsdecode(others["virtual_prefix"]))
     if data is not None and not isinstance(data, Empty):
         try:
+            # All ranks of a file have the same data here.
+            made._transfer("alike")
             made[...] = data.reshape(extent) if kind.subdtype is None else data
+            made._transfer("independent")
         except BaseException:
             if name is not None:
                 del group[name]

@@ -27,6 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import disjoint_base
 
 from ._chunks import StoreInfo
+from ._collective import CollectiveContext
 from ._dims import DimensionManager
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
 from ._pytables import EArray, VLArray
@@ -2261,6 +2262,9 @@ class Dataset(HLObject):
             IndexError: An index is out of range.
             OSError: The file is open for reading.
         """
+    @property
+    def collective(self) -> CollectiveContext: ...
+    def _transfer(self, transfer: str) -> str: ...
     def write_direct(
         self, source: Any, source_sel: _Selection | None = None, dest_sel: _Selection | None = None
     ) -> None:

@@ -78,7 +78,9 @@ impl Dataset {
                 return Err(PyValueError::new_err(format!("the selection takes {len} bytes, not {given}")));
             };
             let is_stored = datatype == *self.core.datatype();
-            let options = WriteOptions::default().datatype((!is_stored).then(|| datatype.clone()));
+            let options = WriteOptions::default()
+                .datatype((!is_stored).then(|| datatype.clone()))
+                .transfer(self.transfer());
             py.detach(|| self.core.write_shaped(&request.extent, &request.selection, bytes, &options))
                 .or_raise()
         })

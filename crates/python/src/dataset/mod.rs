@@ -6,9 +6,9 @@ mod read;
 mod view;
 mod write;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hyperslab::Node;
+use hyperslab::{Node, Transfer};
 use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_tables::{Class, Table};
@@ -74,6 +74,8 @@ pub(crate) struct Dataset {
     as_stored: PyOnceLock<bool>,
     class: OnceLock<Option<Class>>,
     table: OnceLock<Table>,
+    /// Which ranks make the writes.
+    transfer: Mutex<Transfer>,
 }
 
 impl Dataset {
@@ -84,7 +86,13 @@ impl Dataset {
 
     fn of(state: Opened<Arc<FileState>>, core: Opened<hyperslab::Dataset>) -> Self {
         let (translation, as_stored) = (PyOnceLock::new(), PyOnceLock::new());
-        Self { state, core, translation, as_stored, class: OnceLock::new(), table: OnceLock::new() }
+        let transfer = Mutex::new(Transfer::Independent);
+        Self { state, core, translation, as_stored, class: OnceLock::new(), table: OnceLock::new(), transfer }
+    }
+
+    /// Returns which ranks make a write.
+    pub(crate) fn transfer(&self) -> Transfer {
+        *self.transfer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the table that the dataset is. Its columns are found once.

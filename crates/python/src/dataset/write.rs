@@ -1,5 +1,8 @@
 //! Writing the elements of a dataset, and resizing it.
 
+use std::sync::PoisonError;
+
+use hyperslab::Transfer;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -46,6 +49,36 @@ impl Dataset {
     ///     >>> dataset.flush()
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.state.flush(py)
+    }
+
+    /// A context manager that makes writes collective, in a file with the driver "mpio".
+    ///
+    /// All ranks write in the block, each its own selection. Chunks need collective writes; a dataset without
+    /// chunks may also be written by any rank alone. In other files the block has no effect.
+    ///
+    /// Example:
+    ///     >>> with dataset.collective:
+    ///     ...     dataset[0] = [7, 8, 9]
+    #[getter]
+    fn collective<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._collective")?.getattr("CollectiveContext")?.call1((slf,))
+    }
+
+    /// Sets which ranks make the writes: "alike", "independent" or "collective". Returns which did before.
+    #[pyo3(name = "_transfer")]
+    fn set_transfer(&self, transfer: &str) -> PyResult<&'static str> {
+        let named = [
+            ("alike", Transfer::Alike),
+            ("independent", Transfer::Independent),
+            ("collective", Transfer::Collective),
+        ];
+        let (_, new) = named
+            .into_iter()
+            .find(|(name, _)| *name == transfer)
+            .ok_or_else(|| PyValueError::new_err(format!("unknown transfer {transfer:?}")))?;
+        let mut held = self.transfer.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *held, new);
+        Ok(named.into_iter().find(|(_, kind)| *kind == before).map_or("independent", |(name, _)| name))
     }
 
     /// Writes an array to a selection of the dataset. `shape` is the shape of the dataset for which the

@@ -1,11 +1,14 @@
 //! The keyword arguments of `File`, and its mode.
 
+use std::sync::Arc;
+
 use hyperslab::driver::{Locking, Members, Via};
 use hyperslab::{Durability, File as CoreFile, FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::ranks::Communicator;
 use crate::registered;
 
 /// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
@@ -50,6 +53,8 @@ pub(super) enum Medium {
     Memory,
     /// A Python object.
     Object,
+    /// A file of the system that several processes change together.
+    Ranks,
     /// Several files, one after another.
     Family,
     /// A file for the metadata and one for the elements.
@@ -65,7 +70,9 @@ impl Medium {
             Self::Family => Some(Members::family()),
             Self::Split => Some(Members::split()),
             Self::Multi => Some(Members::Multi),
-            Self::Path | Self::Rings | Self::Map | Self::Core | Self::Memory | Self::Object => None,
+            Self::Path | Self::Rings | Self::Map | Self::Core | Self::Memory | Self::Object | Self::Ranks => {
+                None
+            }
         }
     }
 }
@@ -173,6 +180,11 @@ impl Keywords {
                 }
                 // `space_of` reads these.
                 "swmr" | "fs_strategy" | "fs_persist" | "fs_threshold" | "fs_page_size" | "track_times" => {}
+                "comm" if medium == Medium::Ranks => {
+                    options = shared_by(options, &value, mode)?;
+                }
+                // Hints of MPI: each rank reads and writes through the system.
+                "info" if medium == Medium::Ranks => {}
                 "direct" if medium == Medium::Rings => options = options.via(rings(&value)?),
                 "queue_depth" if medium.has_queue() => options = options.queue_depth(queue_depth(&value)?),
                 "backing_store" if medium != Medium::Core => return Err(unknown(&key)),
@@ -193,12 +205,29 @@ impl Keywords {
                 _ => return Err(unknown(&key)),
             }
         }
+        check_ranks(given, medium)?;
         options = options.alignment(threshold, interval).members(members);
         if let Some(space) = space {
             options = options.space(space);
         }
         Ok(Self { libver, options, user_block, backing_store, meta_block, skip_fill_chunks })
     }
+}
+
+/// Sets the ranks of a communicator. A file that is only read needs none of their messages.
+fn shared_by(options: OpenOptions, comm: &Bound<'_, PyAny>, mode: Mode) -> PyResult<OpenOptions> {
+    let ranks = Communicator::new(comm)?;
+    Ok(if mode == Mode::Read { options } else { options.ranks(Arc::new(ranks)) })
+}
+
+/// Errors if a file of several ranks has no communicator.
+fn check_ranks(given: &Bound<'_, PyDict>, medium: Medium) -> PyResult<()> {
+    if medium == Medium::Ranks && given.get_item("comm")?.is_none_or(|comm| comm.is_none()) {
+        return Err(PyTypeError::new_err(
+            "driver='mpio' needs comm=, a communicator of mpi4py such as MPI.COMM_WORLD",
+        ));
+    }
+    Ok(())
 }
 
 /// Sets what a keyword says of the members of a file. Returns whether the keyword is one of those.

@@ -57,7 +57,8 @@ pub(crate) use self::open::path_of;
 ///         and is the default for one. "family", "split" and "multi" read a file whose bytes are in several
 ///         files: one after another, with a place for their number in `name` ("run-%05d.h5"); metadata and
 ///         elements; one for each kind of data. "io_uring" reads the file with many requests in progress at a
-///         time, and "mmap" maps it into memory, for reading (docs/drivers.md).
+///         time, and "mmap" maps it into memory, for reading. With "mpio", several processes change the file
+///         together (docs/drivers.md).
 ///     libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
 ///         of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
 ///     durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -67,6 +68,7 @@ pub(crate) use self::open::path_of;
 ///         environment variable HDF5_USE_FILE_LOCKING overrides the argument.
 ///     skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
 ///     backing_store: With the driver "core", False keeps the file in memory only.
+///     comm: With the driver "mpio", the communicator of mpi4py whose ranks open the file.
 ///     direct: With the driver "io_uring", True bypasses the page cache, if the file system allows it.
 ///     queue_depth: The number of requests of one reader that are in progress at a time, from 1 to 1024. By
 ///         default, the number that suits a disk.
@@ -401,9 +403,14 @@ impl File {
         slf.clone()
     }
 
-    #[pyo3(signature = (*_args))]
-    fn __exit__(slf: &Bound<'_, Self>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        state(slf).close(slf.py())
+    #[pyo3(signature = (*args))]
+    fn __exit__(slf: &Bound<'_, Self>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let error = args.get_item(1).ok().filter(|error| !error.is_none());
+        match error {
+            // The other ranks may not close the file now.
+            Some(error) if state(slf).has_ranks() => state(slf).give_up(slf.py(), &error.repr()?.to_string()),
+            _ => state(slf).close(slf.py()),
+        }
     }
 
     /// The path that was given when the file was opened.
@@ -431,8 +438,8 @@ impl File {
         open_state(slf).map(|state| state.mode)
     }
 
-    /// The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split"
-    /// or "multi".
+    /// The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "mpio", "family",
+    /// "split" or "multi".
     ///
     /// Example:
     ///     >>> file.driver

@@ -159,6 +159,7 @@ pub(super) fn named(
         Some("io_uring") => ("io_uring", Medium::Rings),
         Some("mmap") => ("mmap", Medium::Map),
         Some("core") => ("core", Medium::Core),
+        Some("mpio") => ("mpio", Medium::Ranks),
         Some("family") => ("family", Medium::Family),
         Some("split") => ("split", Medium::Split),
         Some("multi") => ("multi", Medium::Multi),

@@ -13,8 +13,9 @@ use super::{File, Shared, members};
 use crate::driver::{Create, Driver, Members, Memory, Posix, Via};
 use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
-use crate::store::Collective;
+use crate::ranks::Ranks;
 use crate::store::commit::Durability;
+use crate::store::{Collective, Meeting};
 
 /// One opening of a file. The opening ends when it is closed or when its last handle is dropped. The last
 /// opening closes the file.
@@ -144,10 +145,8 @@ impl File {
         if let Some(members) = &options.members {
             return Self::open_members(path, members, options);
         }
-        if options.ranks.is_some() && options.access.writes() {
-            let what = "a file of several ranks".to_owned();
-            let why = "each rank opens it on a driver of its own: `open_on`";
-            return Err(RequestError::Argument { what, why }.into());
+        if let Some(ranks) = options.ranks.as_ref().filter(|_| options.access.writes()) {
+            return Self::open_shared(path, ranks, options);
         }
         let (write, create) = (options.access.writes(), options.access.creates());
         let opened =
@@ -190,6 +189,26 @@ impl File {
         let file = Opening::first(shared, Some(Arc::clone(&place)));
         *open = Arc::downgrade(&file.0.shared);
         Ok(file)
+    }
+
+    /// Opens the file at `path` on all ranks: rank 0 creates and locks it. Each opening is a file of its own.
+    fn open_shared(path: &Path, ranks: &Arc<dyn Ranks>, options: &OpenOptions) -> Result<Self> {
+        let op = if options.access.replaces() { "create" } else { "open" };
+        let open = |create| Posix::open_writable_unlocked(path, create).map_err(Error::io(op, 0, 0));
+        let collective = Collective::new(Arc::clone(ranks));
+        let mut first = None;
+        let is_empty = collective.ask_leader(|| {
+            let driver = open(options.access.creates())?;
+            let driver = driver.locked(options.locking).map_err(Error::io(op, 0, 0))?;
+            let is_empty = driver.is_empty().map_err(Error::io(op, 0, 0))?;
+            first = Some(driver);
+            Ok(vec![is_empty.into()])
+        })?;
+        let driver = first.map_or_else(|| open(Create::No), Ok);
+        let driver = driver.map_err(|error| collective.fail(Meeting::Open, error))?;
+        collective.meet(Meeting::Open, Ok(Vec::new()))?;
+        let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options)?;
+        Ok(Opening::first(shared, None))
     }
 
     /// Opens the file at `path` whose bytes its members have. Each opening is a file of its own.

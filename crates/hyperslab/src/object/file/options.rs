@@ -236,9 +236,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the processes that change the file together. Every rank opens the file on a driver of its own
-    /// with [`open_on`](Self::open_on), makes the same calls that change the file in the same order, and
-    /// writes its own elements: [`Transfer`](crate::Transfer).
+    /// Sets the processes that change the file together. Every rank opens the file, makes the same calls that
+    /// change it, in the same order, and writes its own elements: [`Transfer`](crate::Transfer).
     ///
     /// A failure of one rank is an error on all, and the file is then as it was committed last. A file that
     /// is dropped without [`close`](File::close) is not committed, since other ranks may not close it then.
