@@ -252,14 +252,14 @@ impl RecordedFolder {
 
 impl Disk {
     /// Applies and records `step`, or fails as configured.
-    fn change(&mut self, step: FamilyStep) -> io::Result<()> {
+    fn change(&mut self, step: &FamilyStep) -> io::Result<()> {
         let number = self.changes;
         self.changes += 1;
         let fails = |failure: &Failure| number == failure.at || (failure.stays && number > failure.at);
         let failure = self.failure.filter(fails);
-        let mut arrived = pieces(&step);
+        let mut arrived = pieces(step);
         if let Some(Failure { written, .. }) = failure {
-            arrived.truncate(match (&step, written) {
+            arrived.truncate(match (step, written) {
                 (FamilyStep::Write { .. }, Written::All) => arrived.len(),
                 (FamilyStep::Write { .. }, Written::HalfOfItsSectors) => arrived.len() / 2,
                 _ => 0,
@@ -280,12 +280,11 @@ impl Disk {
 impl Folder for RecordedFolder {
     fn create(&self, member: usize) -> io::Result<Arc<dyn Medium>> {
         let mut disk = self.disk();
-        match disk.now.names.get(&member).copied() {
-            Some(file) => disk.change(FamilyStep::SetLen(file, 0))?,
-            None => {
-                let file = 1000 + disk.changes;
-                disk.change(FamilyStep::Create { member, file })?;
-            }
+        if let Some(file) = disk.now.names.get(&member).copied() {
+            disk.change(&FamilyStep::SetLen(file, 0))?;
+        } else {
+            let file = FIRST_NEW + disk.changes;
+            disk.change(&FamilyStep::Create { member, file })?;
         }
         drop(disk);
         Ok(Arc::new(self.file(member)))
@@ -295,19 +294,19 @@ impl Folder for RecordedFolder {
         let mut disk = self.disk();
         assert!(disk.now.content(member).is_empty(), "only members without bytes are removed");
         // A failure leaves an empty file.
-        let _ = disk.change(FamilyStep::Remove(member));
+        let _ = disk.change(&FamilyStep::Remove(member));
     }
 
     fn clear(&self, member: usize) -> io::Result<()> {
         let mut disk = self.disk();
         let Some(file) = disk.now.names.get(&member).copied() else { return Ok(()) };
-        disk.change(FamilyStep::SetLen(file, 0))?;
-        let _ = disk.change(FamilyStep::Remove(member));
+        disk.change(&FamilyStep::SetLen(file, 0))?;
+        let _ = disk.change(&FamilyStep::Remove(member));
         Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk().change(FamilyStep::Sync)
+        self.disk().change(&FamilyStep::Sync)
     }
 }
 
@@ -335,7 +334,7 @@ impl Driver for RecordedMember {
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
         let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
         assert!(offset + src.len() <= self.folder.size, "a write inside the member");
-        self.folder.disk().change(FamilyStep::Write { file: self.file, offset, bytes: src.to_vec() })
+        self.folder.disk().change(&FamilyStep::Write { file: self.file, offset, bytes: src.to_vec() })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -343,11 +342,11 @@ impl Driver for RecordedMember {
         if self.len()? == len as u64 {
             return Ok(());
         }
-        self.folder.disk().change(FamilyStep::SetLen(self.file, len))
+        self.folder.disk().change(&FamilyStep::SetLen(self.file, len))
     }
 
     fn flush(&self, _closing: bool) -> io::Result<()> {
-        self.folder.disk().change(FamilyStep::Flush(self.file))
+        self.folder.disk().change(&FamilyStep::Flush(self.file))
     }
 
     fn hints(&self) -> Hints {
@@ -371,5 +370,7 @@ fn pieces(step: &FamilyStep) -> Vec<FamilyStep> {
     pieces
 }
 
+/// The least number of a file that is not there at first.
+const FIRST_NEW: usize = 1 << 20;
 /// The number of bytes that a medium writes atomically.
 const SECTOR: usize = 512;

@@ -40,9 +40,10 @@ fn a_kill_leaves_the_old_or_the_new_state_of_a_family() {
     let (mut images, mut added, mut removed) = (0, 0, 0);
     for version in [LibVersion::Earliest, LibVersion::V110] {
         each(version, 3, |number, image, operation, change| {
-            let folder = RecordedFolder::new(image, SIZES[number / 3 % 2]);
-            // Left over from an older, longer family, and a whole file by itself.
-            folder.leave(image.len() / SIZES[number / 3 % 2] + 1, &[b'x'; SIZES[1]][..SIZES[number / 3 % 2]]);
+            let size = SIZES[number / 3 % 2];
+            let folder = RecordedFolder::new(image, size);
+            // Left over from an older, longer family: a full member.
+            folder.leave(image.len() / size + 1, &vec![b'x'; size]);
             run(&folder, operation, Durability::Kill).unwrap();
             let (mut judge, mut last) = (Judge::new(change), 0);
             images += folder.after_kill(|image| {

@@ -42,9 +42,8 @@ impl Arranged {
     /// Errors: a member cannot be opened, or the path is not that of such a file.
     pub fn open(path: &Path, members: &Members, first: Posix, locking: Locking, write: bool) -> Result<Self> {
         let first = Arc::new(first);
-        let open = |path: &Path| match write {
-            true => open_writable(path, Create::No, locking).map(Arc::new),
-            false => open(path, locking),
+        let open = |path: &Path| {
+            if write { open_writable(path, Create::No, locking).map(Arc::new) } else { open(path, locking) }
         };
         let files = match members {
             Members::Family { member_size } => {
