@@ -66,10 +66,10 @@ fn a_kill_leaves_the_old_or_the_new_state_of_a_family() {
 #[test]
 fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_family() {
     let mut images = 0;
-    each(LibVersion::V110, 4, |number, image, operation, change| {
-        let folder = RecordedFolder::new(image, SIZES[number / 4 % 2]);
+    each(LibVersion::V110, 12, |number, image, operation, change| {
+        let folder = RecordedFolder::new(image, SIZES[number / 12 % 2]);
         run(&folder, operation, Durability::Power).unwrap();
-        let (mut judge, samples) = (Judge::new(change), if is_soak() { 100 } else { 8 });
+        let (mut judge, samples) = (Judge::new(change), if is_soak() { 100 } else { 4 });
         images += folder.after_power_loss(number as u64, samples, |is_durable, image| {
             let state = judge.state(image);
             let state = state.unwrap_or_else(|why| panic!("{}: {why}", operation.name));
@@ -80,7 +80,7 @@ fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_family() {
         assert_eq!(judge.state(&durable), Ok(1), "{}: a durable change was lost", operation.name);
     });
     say_counts(format_args!("crash_objects: a family, power lost: {images} images"));
-    assert!(images > 1000);
+    assert!(images > 200);
 }
 
 #[test]

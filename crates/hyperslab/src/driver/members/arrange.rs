@@ -221,19 +221,24 @@ impl Arranged {
     ///
     /// Errors: a member of a family is missing, or has another size than the others.
     pub fn check_whole(&self, placed: &MemberFiles, end_of_file: u64) -> Result<()> {
-        let Files::Family { name, .. } = &self.files else { return Ok(()) };
+        let Files::Family { name, files, .. } = &self.files else { return Ok(()) };
         let last = placed.0.last().map_or(0, |last| last.end);
         if end_of_file <= last {
             return Ok(());
         }
         let size = placed.0.first().map_or(0, |first| first.end);
         let short = placed.0.iter().rposition(|member| member.end - member.start < size);
-        let why = match short {
-            Some(number) => format!(
+        let next = placed.0.len();
+        let longer = files.get(next).and_then(|file| file.len().ok()).filter(|&len| len > size);
+        let why = match (longer, short) {
+            (Some(len), _) => {
+                format!("member {next} of the family has {len} bytes, where members have {size}")
+            }
+            (None, Some(number)) => format!(
                 "the file has {end_of_file} bytes, but its member {} is shorter than the others",
                 name.of(number).display()
             ),
-            None => format!(
+            (None, None) => format!(
                 "the file has {end_of_file} bytes and members of {size} bytes, but {} is missing or shorter",
                 name.of(placed.0.len()).display()
             ),
