@@ -18,7 +18,7 @@ pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>>
     let py = file.py();
     let options = CheckOptions::default().data(data);
     let (name, report) = if file.hasattr("read")? && file.hasattr("seek")? {
-        let medium = Arc::new(FileObject::new(file));
+        let medium = Arc::new(FileObject::new(file, true));
         (file.repr()?.to_string(), py.detach(|| checking::check(medium, &options, &mut |_| {})))
     } else {
         let path = path_of(file)?;

@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyperslab::driver::{Driver, DriverInfo, Hints};
+use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue, Request};
 use hyperslab::internals::process::PerProcess;
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyBaseException, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::gil;
 
@@ -22,14 +22,87 @@ pub(crate) struct FileObject {
     alone: PerProcess<Mutex<()>>,
     /// Whether anything was written since the last flush.
     is_dirty: AtomicBool,
+    /// The way to many ranges at once, if the object has one.
+    ranges: Option<Ranges>,
+}
+
+/// A file of a file system of fsspec, whose method `cat_ranges` reads many ranges with one call.
+#[derive(Debug)]
+struct Ranges {
+    system: Py<PyAny>,
+    path: Py<PyAny>,
+    /// Whether many threads may call the file system at once. One that does its work in a loop of events
+    /// serves all threads; others may have one connection.
+    is_concurrent: bool,
+}
+
+impl Ranges {
+    /// Returns the file behind `object`, if the bytes of the object are those of the file: it is not open for
+    /// writing, and decompresses nothing.
+    fn of(object: &Bound<'_, PyAny>) -> Option<Self> {
+        let attribute = |name: &str| object.getattr_opt(name).ok().flatten().filter(|value| !value.is_none());
+        let (system, path) = (attribute("fs")?, attribute("path")?);
+        let is_plain = attribute("compression").is_none()
+            && attribute("mode").is_none_or(|mode| mode.eq("rb").unwrap_or(false));
+        if !is_plain || !system.getattr("cat_ranges").is_ok_and(|method| method.is_callable()) {
+            return None;
+        }
+        let is_concurrent = system.getattr("async_impl").and_then(|value| value.is_truthy()).unwrap_or(false);
+        Some(Self { system: system.unbind(), path: path.unbind(), is_concurrent })
+    }
+
+    /// Reads the ranges of `requests` into their places.
+    fn read(&self, py: Python<'_>, requests: &[Request], queue: &mut dyn ReadQueue) -> io::Result<()> {
+        let ends = requests.iter().map(|request| request.offset.checked_add(request.len as u64));
+        let ends: Vec<u64> = ends.collect::<Option<_>>().ok_or(io::ErrorKind::UnexpectedEof)?;
+        let call = || -> PyResult<Vec<Bound<'_, PyAny>>> {
+            let paths = PyList::new(py, requests.iter().map(|_| self.path.bind(py)))?;
+            let starts = PyList::new(py, requests.iter().map(|request| request.offset))?;
+            let found =
+                self.system.bind(py).call_method1("cat_ranges", (paths, starts, PyList::new(py, ends)?))?;
+            found.try_iter()?.collect()
+        };
+        let found = call().map_err(io::Error::other)?;
+        if found.len() != requests.len() {
+            let why = format!("cat_ranges() returned {} results for {} ranges", found.len(), requests.len());
+            return Err(io::Error::other(PyOSError::new_err(why)));
+        }
+        for (request, found) in requests.iter().zip(found) {
+            if found.is_instance_of::<PyBaseException>() {
+                return Err(io::Error::other(PyErr::from_value(found)));
+            }
+            let bytes =
+                found.cast::<PyBytes>().map_err(|error| io::Error::other(PyErr::from(error)))?.as_bytes();
+            let place = queue.place(request.id)?;
+            if bytes.len() != place.len() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
 }
 
 impl FileObject {
-    /// Returns a driver for `object`.
-    pub(crate) fn new(object: &Bound<'_, PyAny>) -> Self {
+    /// Returns a driver for `object`. With `read_only`, the driver may read the file behind it in other ways.
+    pub(crate) fn new(object: &Bound<'_, PyAny>, read_only: bool) -> Self {
         gil::give_up_to_wait();
         let alone = PerProcess::new(Mutex::new(()));
-        Self { object: object.clone().unbind(), alone, is_dirty: AtomicBool::new(false) }
+        let ranges = if read_only { Ranges::of(object) } else { None };
+        Self { object: object.clone().unbind(), alone, is_dirty: AtomicBool::new(false), ranges }
+    }
+
+    /// Takes requests from the queue for one call.
+    fn next_batch(queue: &mut dyn ReadQueue) -> Vec<Request> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while batch.len() < BATCH
+            && bytes < BATCH_BYTES
+            && let Some(request) = queue.next()
+        {
+            bytes += request.len;
+            batch.push(request);
+        }
+        batch
     }
 
     /// Calls `f` with the object, under the lock. Other threads can use the interpreter during the wait for
@@ -117,11 +190,51 @@ impl Driver for FileObject {
         flushed.inspect_err(|_| self.is_dirty.store(true, Ordering::Release))
     }
 
+    /// One range is read by the object itself, which may have a cache; several are read by one call of
+    /// `cat_ranges`.
+    fn read_many(&self, queue: &mut dyn ReadQueue) -> io::Result<()> {
+        loop {
+            let batch = match self.ranges {
+                Some(_) => Self::next_batch(queue),
+                None => queue.next().into_iter().collect(),
+            };
+            match (&batch[..], &self.ranges) {
+                ([], _) => return Ok(()),
+                (requests, Some(ranges)) if requests.iter().filter(|request| request.len > 0).count() > 1 => {
+                    let (some, empty): (Vec<_>, Vec<_>) = batch.into_iter().partition(|one| one.len > 0);
+                    empty.iter().for_each(|request| queue.arrived(request.id));
+                    Python::attach(|py| {
+                        let mutex = self.alone.get(|_| Mutex::new(()));
+                        let _alone = (!ranges.is_concurrent).then(|| mutex.lock_py_attached(py));
+                        ranges.read(py, &some, queue)
+                    })?;
+                    // The queue decodes now, while other threads have the interpreter.
+                    some.iter().for_each(|request| queue.arrived(request.id));
+                }
+                (requests, _) => {
+                    for request in requests {
+                        self.read_at(request.offset, queue.place(request.id)?)?;
+                        queue.arrived(request.id);
+                    }
+                }
+            }
+        }
+    }
+
     fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth: 1, concurrent: false }
+        let (queue_depth, concurrent) = match &self.ranges {
+            Some(ranges) => (BATCH, ranges.is_concurrent),
+            None => (1, false),
+        };
+        Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth, concurrent }
     }
 
     fn info(&self) -> DriverInfo {
         DriverInfo::new("fileobj")
     }
 }
+
+/// The most ranges of one call of `cat_ranges`.
+const BATCH: usize = 64;
+/// The bytes after which a call takes no further range: the results are in memory twice.
+const BATCH_BYTES: usize = 32 << 20;

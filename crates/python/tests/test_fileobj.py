@@ -191,3 +191,120 @@ def test_an_object_is_flushed_once_for_its_changes():
     with hs.File(made, "r+") as file:
         file["levels"][0] = 1
     assert made.flushes > after_flush
+
+
+def chunked(path):
+    """Writes a file with many chunks that are far from each other. Returns the elements."""
+    numbers = np.arange(400_000, dtype="<i4").reshape(1000, 400)
+    with h5py.File(path, "w") as f:
+        f.create_dataset("gzip", data=numbers, chunks=(100, 200), compression="gzip", compression_opts=1)
+        f.create_dataset("plain", data=numbers, chunks=(500, 100))
+        f["whole"] = numbers
+    return numbers
+
+
+class Counting:
+    """A file system that counts its calls, and hands them on to one of fsspec."""
+
+    def __init__(self, inner, async_impl=False):
+        self.inner, self.calls, self.async_impl = inner, [], async_impl
+
+    def cat_ranges(self, paths, starts, ends, **kwargs):
+        assert len(paths) == len(starts) == len(ends)
+        self.calls.append([end - start for start, end in zip(starts, ends, strict=True)])
+        return self.inner.cat_ranges(paths, starts, ends, **kwargs)
+
+
+class Counted(Minimal):
+    """A file object of such a file system."""
+
+    def __init__(self, image, fs, path, attributes=None):
+        super().__init__(image)
+        vars(self).update({"fs": fs, "path": path} | (attributes or {}))
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
+@pytest.mark.parametrize("protocol", ["file", "memory"])
+def test_files_of_fsspec_are_read_many_ranges_at_a_time(tmp_path, protocol):
+    fsspec = pytest.importorskip("fsspec")
+    numbers = chunked(tmp_path / "f.h5")
+    system = fsspec.filesystem(protocol)
+    path = str(tmp_path / "f.h5")
+    if protocol == "memory":
+        path = "/folder/f.h5"
+        system.pipe_file(path, (tmp_path / "f.h5").read_bytes())
+    with system.open(path, "rb") as raw, hs.File(raw, "r") as f:
+        assert f.driver_info()["queue_depth"] > 1
+        for name in f:
+            for selection in (np.s_[...], np.s_[3:900:7, 5:390], np.s_[[1, 500, 999]], np.s_[12, 13]):
+                assert np.array_equal(f[name][selection], numbers[selection])
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
+@pytest.mark.parametrize("async_impl", [False, True])
+def test_one_call_reads_many_ranges(tmp_path, async_impl):
+    fsspec = pytest.importorskip("fsspec")
+    path = tmp_path / "f.h5"
+    numbers = chunked(path)
+    system = Counting(fsspec.filesystem("file"), async_impl)
+    raw = Counted(path.read_bytes(), system, str(path))
+    with hs.File(raw, "r") as f:
+        f["gzip"][0, 0]
+        raw.reads = 0
+        system.calls.clear()
+        # Every second row of chunks: the chunks are not neighbours.
+        wanted = np.r_[0:100, 200:300, 400:500, 600:700, 800:900]
+        assert np.array_equal(f["gzip"][wanted][:, :200], numbers[wanted][:, :200])
+        # Neighbouring chunks are one range.
+        assert len(system.calls) == 1 and len(system.calls[0]) > 1
+        assert np.array_equal(f["gzip"][...], numbers)
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
+def test_ranges_are_read_one_by_one_where_the_object_may_have_other_bytes(tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    path = tmp_path / "f.h5"
+    numbers = chunked(path)
+    for attributes in ({"mode": "r+b"}, {"compression": "gzip"}, {"path": None}, {"fs": object()}):
+        system = Counting(fsspec.filesystem("file"))
+        raw = Counted(path.read_bytes(), system, str(path), attributes)
+        with hs.File(raw, "r") as f:
+            assert f.driver_info()["queue_depth"] == 1
+            assert np.array_equal(f["gzip"][...], numbers)
+        assert not system.calls
+    # A file that is open for writing has bytes that the file system does not have yet.
+    with fsspec.filesystem("file").open(str(path), "r+b") as raw, hs.File(raw, "r+") as f:
+        assert f.driver_info()["queue_depth"] == 1
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
+def test_a_wrong_answer_to_many_ranges_is_an_error(tmp_path):
+    path = tmp_path / "f.h5"
+    numbers = chunked(path)
+
+    class Wrong:
+        answer = None
+
+        def cat_ranges(self, paths, starts, ends):
+            return self.answer(starts, ends)
+
+    def bytes_of(starts, ends):
+        image = path.read_bytes()
+        return [image[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    wrong = [
+        (lambda starts, ends: bytes_of(starts, ends)[1:], OSError, "returned . results for"),
+        (lambda starts, ends: [b"", *bytes_of(starts, ends)[1:]], OSError, "end of file"),
+        (lambda starts, ends: [*bytes_of(starts, ends)[:-1], ConnectionError("gone")], OSError, "gone"),
+        (lambda starts, ends: ["text" for _ in starts], Exception, "bytes"),
+        (lambda starts, ends: 5, Exception, "iterable"),
+        (lambda starts, ends: 1 / 0, Exception, "zero"),
+    ]
+    system = Wrong()
+    with hs.File(Counted(path.read_bytes(), system, str(path)), "r") as f:
+        for answer, error, text in wrong:
+            system.answer = answer
+            with pytest.raises(error, match=text):
+                f["gzip"][::300]
+        system.answer = bytes_of
+        assert np.array_equal(f["gzip"][::300], numbers[::300])

@@ -5,6 +5,9 @@ h5py writes and reads them. Files that libhdf5's tests bring are read too, where
 
 import os
 import pickle
+import shutil
+import subprocess
+import sys
 import tarfile
 
 import h5py
@@ -42,11 +45,12 @@ def fill(f):
     f.create_dataset("chunks", data=numbers * 2.5, chunks=(50, 31), maxshape=(None, 200))
     f.create_dataset("few", (1000, 1000), "u2", chunks=(100, 100), fillvalue=7)[5:8, 990:] = 1
     f.create_dataset("strings", data=[f"name {n}" for n in range(300)])
-    f.create_dataset("compact", data=np.arange(3.0), dcpl=compact())
+    if isinstance(f, h5py.File):
+        f.create_dataset("compact", data=np.arange(3.0), dcpl=compact())
     f.create_dataset("empty", (0, 4), "f4", maxshape=(None, 4))
     for n in range(30):
         f.create_group(f"groups/g{n}").attrs["n"] = np.arange(n)
-    f["soft"] = h5py.SoftLink("/groups/g3")
+    f["soft"] = (h5py if isinstance(f, h5py.File) else hs).SoftLink("/groups/g3")
     f.attrs["title"] = "in parts"
 
 
@@ -180,12 +184,157 @@ def test_options_are_those_of_h5py(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["r+", "a", "w", "x"])
-@pytest.mark.parametrize("driver", ["family", "split", "multi"])
-def test_writing_is_refused(tmp_path, driver, mode):
+@pytest.mark.parametrize("driver", ["split", "multi"])
+def test_writing_by_kinds_is_refused(tmp_path, driver, mode):
     path = path_of(tmp_path, driver)
-    with pytest.raises(NotImplementedError, match="writing files in several parts"):
+    with pytest.raises(NotImplementedError, match="writing split and multi files"):
         hs.File(path, mode, driver=driver)
     assert not any(tmp_path.iterdir())
+
+
+def lengths(folder):
+    return [found.stat().st_size for found in sorted(folder.iterdir(), key=lambda found: (len(found.name), found.name))]
+
+
+@pytest.mark.parametrize("size", [512, 5000, 1 << 20])
+@pytest.mark.parametrize("libver", ["earliest", "v108", "v110", "latest"])
+@pytest.mark.parametrize("userblock", [0, 2048])
+def test_a_family_is_written_as_by_h5py(tmp_path, size, libver, userblock):
+    """Every program opens it, and its members have the sizes that libhdf5 gives them."""
+    options = {"driver": "family", "memb_size": size}
+    path = tmp_path / "part-%03d.h5"
+    with hs.File(path, "x", libver=libver, userblock_size=userblock, **options) as f:
+        fill(f)
+        assert f.driver == "family"
+    found = lengths(tmp_path)
+    assert set(found[:-1]) <= {size} and 0 < found[-1] <= size
+    with h5py.File(path, "r", **options) as theirs, hs.File(path, "r", driver="family") as ours:
+        assert_same(ours, theirs)
+        assert theirs.userblock_size == userblock
+        # The library takes the size from the file.
+        assert h5py.File(path, "r", driver="family", memb_size=0)["whole"][119, 199] == 23_999
+    # h5py changes it, and then we do, and so on; each reads what the other one wrote.
+    for turn in range(3):
+        for lib, name in ((h5py, "theirs"), (hs, "ours")):
+            with lib.File(path, "r+", **options) as f:
+                for old in [f"theirs{turn - 1}", f"ours{turn - 1}"]:
+                    if old in f and turn == 2:
+                        del f[old]
+                f.create_dataset(f"{name}{turn}", data=np.arange(3000 * (turn + 1)), chunks=(700,), shuffle=True)
+                f.attrs[f"{name}{turn}"] = turn
+            found = lengths(tmp_path)
+            short = next((number for number, length in enumerate(found) if length != size), len(found))
+            assert not any(found[short + 1 :])
+            with h5py.File(path, "r", **options) as theirs, hs.File(path, "r", **options) as ours:
+                assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_a_family_of_h5py_is_changed(tmp_path, libver):
+    path, options = tmp_path / "part-%03d.h5", {"driver": "family", "memb_size": 3000}
+    with h5py.File(path, "w", libver=libver, **options) as f:
+        fill(f)
+    with pytest.raises(OSError, match="should be 3000"):
+        hs.File(path, "r+", driver="family", memb_size=4000)
+    with hs.File(path, "a", driver="family") as f:
+        f["whole"][5] = -1
+        f["chunks"].resize(400, axis=0)
+        f["chunks"][300:] = 7
+        del f["gzip"]
+        with pytest.raises(OSError, match="SWMR"):
+            f.swmr_mode = True
+    with h5py.File(path, "r", **options) as theirs, hs.File(path, "r", **options) as ours:
+        assert_same(ours, theirs)
+        assert (theirs["whole"][5] == -1).all() and (theirs["chunks"][300:] == 7).all() and "gzip" not in theirs
+
+
+def test_a_new_family_replaces_an_old_one(tmp_path):
+    path, options = tmp_path / "part-%03d.h5", {"driver": "family", "memb_size": 3000}
+    with h5py.File(path, "w", **options) as f:
+        fill(f)
+    assert len(lengths(tmp_path)) > 10
+    with pytest.raises(FileExistsError):
+        hs.File(path, "x", **options)
+    with h5py.File(path, "r", **options), pytest.raises(BlockingIOError):
+        hs.File(path, "w", **options)
+    with hs.File(path, "w", driver="family") as f:
+        f["small"] = 1
+        with pytest.raises(OSError, match="lock"):
+            h5py.File(path, "r", driver="family")
+    assert len(lengths(tmp_path)) == 1
+    # The default size of members is that of h5py.
+    with h5py.File(path, "r", driver="family") as f:
+        assert f["small"][()] == 1
+
+
+@pytest.mark.skipif(shutil.which("h5dump") is None, reason="h5dump is not installed")
+def test_h5dump_reads_a_family(tmp_path):
+    with hs.File(tmp_path / "part%d.h5", "w", driver="family", memb_size=2000, libver="v108") as f:
+        f["numbers"] = np.arange(2000)
+    shown = subprocess.run(
+        ["h5dump", "--filedriver=family", "-d", "/numbers", "-s", "1998", "-c", "2", "part%d.h5"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    ).stdout
+    assert "(1998): 1998, 1999" in shown
+
+
+def test_a_process_that_is_killed_leaves_a_family_that_is_read(tmp_path):
+    """The writer flushes and says so; whatever it does next, all that it flushed is there."""
+    path, options = tmp_path / "part-%04d.h5", {"driver": "family", "memb_size": 4096}
+    program = f"""
+import itertools, sys
+import hyperslab as hs, numpy as np
+f = hs.File({str(path)!r}, "w", driver="family", memb_size=4096)
+d = f.create_dataset("d", (0,), "i8", maxshape=(None,), chunks=(50,), compression="gzip")
+for n in itertools.count(1):
+    d.resize(n * 120, axis=0)
+    d[(n - 1) * 120 :] = np.arange((n - 1) * 120, n * 120)
+    f.create_group(f"g/{{n}}").attrs["n"] = n
+    f.flush()
+    print(n, flush=True)
+"""
+    for turn in range(5):
+        for old in tmp_path.iterdir():
+            old.unlink()
+        writer = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        said = 0
+        while said < 5 + 7 * turn:
+            said = int(writer.stdout.readline())
+        writer.kill()
+        said = max([said, *map(int, writer.communicate()[0].split())])
+        for mode in ("r", "r+"):
+            with hs.File(path, mode, driver="family") as f:
+                flushed = len(f["g"])
+                assert flushed in (said, said + 1)
+                assert np.array_equal(f["d"][...], np.arange(flushed * 120))
+        with h5py.File(path, "r", **options) as f:
+            assert len(f["g"]) == flushed and np.array_equal(f["d"][...], np.arange(flushed * 120))
+
+
+def test_a_guarded_family_is_refused_by_h5py_and_recovered(tmp_path, capfd):
+    """A commit that was interrupted after its guard was written, and before anything else was."""
+    path, options = tmp_path / "part-%03d.h5", {"driver": "family", "memb_size": 1000}
+    with hs.File(path, "w", libver="earliest", **options) as f:
+        f["numbers"] = np.arange(2000)
+    first = tmp_path / "part-000.h5"
+    image = bytearray(first.read_bytes())
+    image[47] |= 0x40
+    first.write_bytes(image)
+    before = lengths(tmp_path)
+    for mode in ("r", "r+"):
+        with pytest.raises(OSError, match="truncated file"):
+            h5py.File(path, mode, **options)
+    assert lengths(tmp_path) == before
+    with hs.File(path, "r", driver="family") as f:
+        assert f["numbers"][1999] == 1999
+    assert first.read_bytes() == image
+    assert run_cli(["hyperslab", "recover", str(path)]) == 0
+    assert "guarded superblock" in capfd.readouterr().out
+    with h5py.File(path, "r", **options) as f:
+        assert f["numbers"][1999] == 1999
 
 
 def test_the_low_level_api_opens_members(tmp_path):

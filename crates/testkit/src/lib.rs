@@ -7,6 +7,7 @@ pub mod allocator;
 pub mod build;
 pub mod counts;
 pub mod crash;
+pub mod crash_family;
 pub mod deep;
 pub mod fuzz;
 pub mod golden;

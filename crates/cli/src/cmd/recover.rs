@@ -3,9 +3,11 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use hyperslab::driver::Posix;
+use hyperslab::File;
+use hyperslab::driver::{Driver, Members, Posix};
 use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, act, inspect};
 
 use crate::error;
@@ -49,20 +51,27 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         return Ok(());
     }
     let (driver, report) = inspected(path, true)?;
-    act(&driver, &report).with_context(|| shown)?;
+    act(&*driver, &report).with_context(|| shown)?;
     writeln!(out, "  done: {}", todo(&report))?;
     Ok(())
 }
 
-fn inspected(path: &Path, write: bool) -> anyhow::Result<(Posix, Report)> {
+fn inspected(path: &Path, write: bool) -> anyhow::Result<(Arc<dyn Driver>, Report)> {
+    let driver = opened(path, write).map_err(|error| error::opening(path, error))?;
+    let report = inspect(&*driver).map_err(|error| error::opening(path, error))?;
+    Ok((driver, report))
+}
+
+fn opened(path: &Path, write: bool) -> hyperslab::Result<Arc<dyn Driver>> {
+    if let Some(members) = Members::found(path) {
+        return File::options().members(members).write(write).medium(path);
+    }
     let opened = if write {
         OpenOptions::new().read(true).write(true).open(path).map(Posix::new)
     } else {
         Posix::open(path)
     };
-    let driver = opened.map_err(|source| error::opening(path, hyperslab::Error::io("open", 0, 0)(source)))?;
-    let report = inspect(&driver).map_err(|error| error::opening(path, error))?;
-    Ok((driver, report))
+    opened.map(|driver| Arc::new(driver) as _).map_err(hyperslab::Error::io("open", 0, 0))
 }
 
 /// Describes the state of the file.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::posix::sync_folder;
 use super::{Create, Driver as _, Posix};
 
 /// A file that gets its name, replacing any existing file, only when it is [finished](Self::finish). If
@@ -70,15 +71,7 @@ impl Aside {
         fs::rename(&self.part, &self.to)?;
         self.is_named = true;
         let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
-        match fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
-            // Some file systems cannot sync a directory.
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
-            {
-                Ok(())
-            }
-            synced => synced,
-        }
+        sync_folder(folder.unwrap_or(Path::new(".")))
     }
 }
 

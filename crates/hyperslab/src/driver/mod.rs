@@ -25,7 +25,7 @@ pub use joined::{Joined, Part};
 pub use mapped::Mapped;
 pub use members::Members;
 #[doc(hidden)]
-pub use members::{Arranged, MemberFiles, advice};
+pub use members::{Arranged, Family, Folder, MemberFiles, advice};
 pub use memory::Memory;
 #[doc(hidden)]
 pub use overlay::Overlay;

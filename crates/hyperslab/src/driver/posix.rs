@@ -229,6 +229,16 @@ pub(super) fn check_regular(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Makes the names in a folder durable, if its file system can.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
 /// The number of slices that Linux accepts in one call (`IOV_MAX`).
 #[cfg(target_os = "linux")]
 const MAX_SLICES: usize = 1024;

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 mod base;
+mod family;
 mod faults;
 mod operations;
 mod state;

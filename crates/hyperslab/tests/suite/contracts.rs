@@ -6,9 +6,10 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use hyperslab::driver::{
-    Arranged, Driver, Locking, Mapped, Members, Memory, Operation, Overlay, Posix, ReadQueue, Request, Trace,
-    WriteRequest,
+    Arranged, Create, Driver, Locking, Mapped, MemberFiles, Members, Memory, Operation, Overlay, Posix,
+    ReadQueue, Request, Trace, WriteRequest,
 };
+use hyperslab_testkit::crash_family::{FamilyStep, RecordedFolder};
 use hyperslab_testkit::deep::Deep;
 
 #[path = "../../examples/driver.rs"]
@@ -218,22 +219,89 @@ fn members_keep_the_contract_for_reads() {
     for (number, part) in bytes.chunks(51).enumerate() {
         std::fs::write(folder.path().join(format!("m{number}")), part).unwrap();
     }
-    let family = Arranged::open(&folder.path().join("m%d"), &Members::family(), Locking::No).unwrap();
-    let family = family.as_given().unwrap();
+    let family = read_family(&folder.path().join("m%d"));
     assert_eq!(family.len().unwrap(), 256);
     read_many_reads_each_range_once_in_any_order(&family);
     read_many_returns_the_error_of_a_range(&family);
-    reading_past_the_end_is_an_error(&Arranged::as_given(&ten_bytes(folder.path())).unwrap());
-    reads_are_exact(&Arranged::as_given(&ten_bytes(folder.path())).unwrap());
+    reading_past_the_end_is_an_error(&ten_bytes(folder.path()));
+    reads_are_exact(&ten_bytes(folder.path()));
     threads_read_at_the_same_time(&(Arc::new(family) as Arc<dyn Driver>));
 }
 
 /// Returns members that have the bytes `0123456789` together.
-fn ten_bytes(folder: &std::path::Path) -> Arranged {
+fn ten_bytes(folder: &std::path::Path) -> MemberFiles {
     for (number, part) in ["0123", "4567", "89"].into_iter().enumerate() {
         std::fs::write(folder.join(format!("ten{number:02x}")), part).unwrap();
     }
-    Arranged::open(&folder.join("ten%02x"), &Members::family(), Locking::No).unwrap()
+    read_family(&folder.join("ten%02x"))
+}
+
+/// Opens the family at `path` by its names alone.
+fn read_family(path: &std::path::Path) -> MemberFiles {
+    let name = path.to_str().unwrap().replace("%02x", "00").replace("%d", "0");
+    let first = Posix::open(name).unwrap();
+    let family = Arranged::open(path, &Members::family(), first, Locking::No, false).unwrap();
+    family.as_given().unwrap()
+}
+
+#[test]
+fn a_family_for_writing_keeps_the_contract() {
+    for size in [251, 256, 1000, 1 << 20] {
+        keeps_the_contract(|bytes| Arc::new(RecordedFolder::new(bytes, size).open()));
+    }
+    for size in [512, 1000] {
+        let folders = std::cell::RefCell::new(Vec::new());
+        keeps_the_contract(|bytes| {
+            let folder = tempfile::tempdir().unwrap();
+            let first = Posix::open_writable(folder.path().join("m0"), Create::New).unwrap();
+            let path = folder.path().join("m%d");
+            let family = Arranged::create(&path, first, size, 0, Locking::BestEffort).unwrap();
+            family.write_at(0, bytes).unwrap();
+            folders.borrow_mut().push(folder);
+            Arc::new(family)
+        });
+    }
+}
+
+#[test]
+fn members_of_a_family_are_full_up_to_the_last_and_others_are_removed() {
+    let folder = RecordedFolder::new(b"0123456789", 4);
+    folder.leave(3, b"left");
+    folder.leave(4, b"over");
+    let family = folder.open();
+    assert_eq!(family.len().unwrap(), 10);
+    family.write_at(10, b"ab").unwrap();
+    assert_eq!(folder.image(), b"0123456789ab", "what is left over is no part of the file");
+    family.write_at(17, b"c").unwrap();
+    assert_eq!(folder.image(), b"0123456789ab\0\0\0\0\0c");
+    assert_eq!(family.len().unwrap(), 18);
+    family.set_len(8).unwrap();
+    assert_eq!(folder.lengths().into_iter().collect::<Vec<_>>(), [(0, 4), (1, 4)]);
+    family.reserve(8, 8).unwrap();
+    assert_eq!(family.len().unwrap(), 8);
+    family.write_at(15, b"d").unwrap();
+    assert_eq!(folder.image(), b"01234567\0\0\0\0\0\0\0d");
+    family.set_len(0).unwrap();
+    assert_eq!((folder.lengths().len(), family.len().unwrap()), (1, 0));
+}
+
+#[test]
+fn a_flush_makes_each_changed_member_durable_once_and_a_close_after_it_none() {
+    let folder = RecordedFolder::new(&[1; 20], 4);
+    let family = folder.open();
+    let flushed = |closing| {
+        let before = folder.steps().len();
+        family.flush(closing).unwrap();
+        folder.steps().split_off(before)
+    };
+    assert_eq!(flushed(false), [FamilyStep::Sync]);
+    family.write_at(3, b"ab").unwrap();
+    family.write_at(17, b"c").unwrap();
+    let expected = [FamilyStep::Flush(0), FamilyStep::Flush(1), FamilyStep::Flush(4), FamilyStep::Sync];
+    assert_eq!(flushed(false), expected);
+    assert_eq!(flushed(true), []);
+    family.write_at(0, b"d").unwrap();
+    assert_eq!(flushed(false), [FamilyStep::Flush(0), FamilyStep::Sync]);
 }
 
 #[test]

@@ -212,17 +212,140 @@ fn the_first_member_says_how_to_open_the_file() {
 }
 
 #[test]
-fn members_are_only_read() {
+fn members_by_kind_are_only_read_and_no_member_is_read_while_it_is_written() {
+    for members in [Members::split(), Members::Multi] {
+        let folder = tempfile::tempdir().unwrap();
+        let error = File::options().members(members).create(true).open(folder.path().join("f")).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
     let (_folder, path) = family(&plain(), 4096);
-    let error = File::options().members(Members::family()).write(true).open(&path).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     let error = File::options().members(Members::family()).swmr(true).open(&path).unwrap_err();
     assert!(matches!(error, Error::Request(RequestError::Members { .. })), "{error}");
+    let opened = File::options().members(Members::family()).write(true).open(&path).unwrap();
+    assert!(message(&opened.start_swmr().unwrap_err()).contains("SWMR"));
     // A family of one member can be read as an ordinary file, and is not changed.
     let (folder, _) = family(&with_block(DriverInformation::Family { member_size: 1 << 20 }), 1 << 20);
     assert_read(&File::open(folder.path().join("part0.h5")).unwrap());
     let error = File::options().write(true).open(folder.path().join("part0.h5")).unwrap_err();
     assert!(error.to_string().contains("family"), "{error}");
+}
+
+/// Returns the lengths of the members of the family at `part%d.h5`.
+fn lengths(folder: &TempDir) -> Vec<u64> {
+    let len = |number| fs::metadata(folder.path().join(format!("part{number}.h5"))).map(|found| found.len());
+    (0..).map_while(|number: u32| len(number).ok()).collect()
+}
+
+fn sized(size: u64) -> Members {
+    Members::Family { member_size: Some(size) }
+}
+
+#[test]
+fn a_family_is_created_and_changed() {
+    for version in [LibVersion::Earliest, LibVersion::V18, LibVersion::V110] {
+        for user_block in [0, 1024] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("part%d.h5");
+            let options = File::options().members(sized(2048)).version(version).user_block(user_block);
+            let file = options.clone().create_new(true).open(&path).unwrap();
+            fill(&file);
+            file.close().unwrap();
+            let found = lengths(&folder);
+            let (last, full) = found.split_last().unwrap();
+            assert!(full.len() > 10 && full.iter().all(|&len| len == 2048) && *last <= 2048, "{found:?}");
+            assert_read(&open(&path, Members::family()).unwrap());
+            let report = check_path(&path, &CheckOptions::default().data(true), &mut |_| {}).unwrap();
+            assert!(report.is_sound(), "{report:?}");
+
+            let file = File::options().members(Members::family()).write(true).open(&path).unwrap();
+            file.root().remove("whole").unwrap();
+            let more = vec![7_u8; 30_000];
+            file.root().new_dataset::<u8>("more").shape([30_000]).create_with(&more).unwrap();
+            file.close().unwrap();
+            let file = open(&path, Members::family()).unwrap();
+            assert_eq!(file.dataset("more").unwrap().read::<u8>(..).unwrap(), more);
+            file.close().unwrap();
+            // A new file in its place is shorter, and leaves nothing of the old one.
+            let file = options.clone().members(sized(1 << 16)).truncate(true).open(&path).unwrap();
+            file.root().set_attribute("title", "short").unwrap();
+            file.close().unwrap();
+            assert_eq!(lengths(&folder).len(), 1);
+            assert!(open(&path, sized(2048)).is_err());
+            let file = open(&path, sized(1 << 16)).unwrap();
+            assert_eq!(file.root().attribute_value::<String>("title").unwrap(), "short");
+            assert!(options.clone().create_new(true).open(&path).is_err());
+        }
+    }
+}
+
+#[test]
+fn opening_a_family_for_writing_changes_no_member() {
+    let (folder, path) = family(&with_block(DriverInformation::Family { member_size: 4096 }), 4096);
+    fs::write(folder.path().join("part99.h5"), b"another file").unwrap();
+    let before: Vec<_> =
+        (0..lengths(&folder).len()).map(|n| fs::read(folder.path().join(format!("part{n}.h5")))).collect();
+    let file = File::options().members(Members::family()).write(true).open(&path).unwrap();
+    assert_read(&file);
+    file.close().unwrap();
+    // A loss of power may leave a member after one that is short.
+    let (short, path_of_short) =
+        family(&with_block(DriverInformation::Family { member_size: 1 << 20 }), 1 << 20);
+    fs::write(short.path().join("part1.h5"), vec![1; 500_000]).unwrap();
+    let file = File::options().members(Members::family()).write(true).open(&path_of_short).unwrap();
+    assert_read(&file);
+    file.close().unwrap();
+    assert_eq!(lengths(&short)[1], 500_000);
+    for (n, bytes) in before.into_iter().enumerate() {
+        assert_eq!(fs::read(folder.path().join(format!("part{n}.h5"))).unwrap(), bytes.unwrap());
+    }
+    assert_eq!(fs::read(folder.path().join("part99.h5")).unwrap(), b"another file");
+}
+
+#[test]
+fn members_that_do_not_suit_commits_are_refused_for_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, size, user_block) in [("a%d", 99, 0), ("b%d", 600, 512), ("c%d", 700, 2048)] {
+        let options = File::options().members(sized(size)).user_block(user_block).create(true);
+        let error = message(&options.open(folder.path().join(name)).unwrap_err());
+        assert!(error.contains("its superblock is not in one member"), "{error}");
+    }
+    let (_folder, path) = family(&plain(), 97);
+    let options = File::options().members(Members::family()).write(true);
+    let error = message(&options.open(&path).unwrap_err());
+    assert!(error.contains("its superblock is not in one member"), "{error}");
+    assert_read(&open(&path, Members::family()).unwrap());
+    // One member that states nothing.
+    let (_folder, path) = family(&plain(), 1 << 20);
+    let error = message(&options.open(&path).unwrap_err());
+    assert!(error.contains("give the size"), "{error}");
+    File::options().members(sized(1 << 20)).write(true).open(&path).unwrap().close().unwrap();
+}
+
+#[test]
+fn a_family_is_open_once_in_a_process_and_its_members_are_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part%d.h5");
+    let options = File::options().members(sized(2048));
+    let file = options.clone().create(true).open(&path).unwrap();
+    fill(&file);
+    let again = options.clone().open(&path).unwrap();
+    assert!(again.is_same(&file));
+    assert_read(&again);
+    let error = message(&File::open(folder.path().join("part0.h5")).unwrap_err());
+    assert!(error.contains("open in this process with another driver"), "{error}");
+    assert!(message(&options.clone().truncate(true).open(&path).unwrap_err()).contains("unable to truncate"));
+    again.close().unwrap();
+    file.root().set_attribute("still", "open").unwrap();
+    file.flush().unwrap();
+    for number in 0..lengths(&folder).len() {
+        let member = fs::File::open(folder.path().join(format!("part{number}.h5"))).unwrap();
+        assert!(matches!(member.try_lock_shared(), Err(fs::TryLockError::WouldBlock)), "{number}");
+    }
+    file.close().unwrap();
+    // Two openings for reading may look at different members.
+    let whole = options.open(&path).unwrap();
+    assert!(!open(&path, Members::family()).unwrap().is_same(&whole));
 }
 
 #[test]

@@ -1335,10 +1335,12 @@ class File(Group):
             "x" or "w-" to create a file that does not exist; "a" for "r+" if the file exists, else "x".
         driver: None, "sec2" and "stdio" work on the file. "core" works on a copy in memory, which is written
             to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
-            and is the default for one. "family", "split" and "multi" read a file whose bytes are in several
-            files: one after another, with a place for their number in `name` ("run-%05d.h5"); metadata and
-            elements; one for each kind of data. "io_uring" reads the file with many requests in progress at a
-            time, and "mmap" maps it into memory, for reading (docs/drivers.md).
+            and is the default for one; if the object is a file of fsspec that is only read, many ranges are
+            read by one call (`cat_ranges`). "family" works on a file whose bytes are in several files, one
+            after another, with a place for their number in `name` ("run-%05d.h5"). "split" and "multi" read
+            such files: metadata and elements; one file for each kind of data. "io_uring" reads the file with
+            many requests in progress at a time, and "mmap" maps it into memory, for reading
+            (docs/drivers.md).
         libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
             of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
         durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -1352,7 +1354,7 @@ class File(Group):
         queue_depth: The number of requests of one reader that are in progress at a time, from 1 to 1024. By
             default, the number that suits a disk.
         memb_size: With the driver "family", the size in bytes of the members. By default, it is the size that
-            the file states.
+            the file states, and 2147483647 in a new file.
         meta_ext: With the driver "split", the ending of the name of the file with the metadata, b"-m.h5" by
             default. A `%s` in it stands for `name`.
         raw_ext: The ending of the name of the file with the elements, b"-r.h5" by default.
@@ -1381,7 +1383,7 @@ class File(Group):
         FormatError: The file is not HDF5, or is damaged.
         ValueError: A mode, driver, version or value of a keyword is unknown, or does not fit the mode.
         TypeError: The keyword is unknown, or `name` has another type.
-        NotImplementedError: `track_times` is True, or a file in several parts is opened for writing.
+        NotImplementedError: `track_times` is True, or a split or multi file is opened for writing.
 
     Example:
         >>> with hs.File("climate.h5") as file:

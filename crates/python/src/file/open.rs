@@ -137,7 +137,7 @@ pub(super) fn object(
     }
     let mode = Mode::parse(mode)?;
     let keywords = Keywords::parse(kwds, Medium::Object, mode)?;
-    let medium = Arc::new(FileObject::new(object));
+    let medium = Arc::new(FileObject::new(object, mode == Mode::Read));
     opened(object.repr()?.to_string().into(), "fileobj", keywords, kwds, |keywords| {
         open_on(medium, None, mode, &keywords.options)
     })

@@ -11,9 +11,12 @@ use hyperslab_format::superblock::driver_information::{
     DriverBlock, DriverInformation, KINDS, MultiInformation,
 };
 
+use super::family::Family;
+use super::folder::{Numbers, open_writable};
 use super::name::{self, Numbered};
 use super::{MemberFiles, Members, Missing, Placed};
-use crate::driver::{Driver, Locking, Posix};
+use crate::driver::ahead::Medium;
+use crate::driver::{Create, Driver, Locking, Posix};
 use crate::error::{Error, RequestError, Result, misfit};
 
 /// The members of a file that were opened by the names that the caller gave.
@@ -33,17 +36,23 @@ enum Files {
 }
 
 impl Arranged {
-    /// Opens the members of the file at `path`.
+    /// Opens the members of the file at `path`, of which `first` has the superblock. With `write`, they are
+    /// opened for writing.
     ///
-    /// Errors: the member with the superblock cannot be opened, or the path is not that of such a file.
-    pub fn open(path: &Path, members: &Members, locking: Locking) -> Result<Self> {
-        let open = |path: &Path| open(path, locking);
+    /// Errors: a member cannot be opened, or the path is not that of such a file.
+    pub fn open(path: &Path, members: &Members, first: Posix, locking: Locking, write: bool) -> Result<Self> {
+        let first = Arc::new(first);
+        let open = |path: &Path| {
+            if write { open_writable(path, Create::No, locking).map(Arc::new) } else { open(path, locking) }
+        };
         let files = match members {
             Members::Family { member_size } => {
-                let name = Numbered::parse(path).map_err(refused)?;
-                let mut files = vec![open(&name.of(0)).map_err(Error::io("open", 0, 0))?];
+                let name = absolute(path)?;
+                let mut files = vec![first];
                 loop {
                     match open(&name.of(files.len())) {
+                        // Nothing is after an empty member. A program that died may have left one.
+                        Ok(file) if file.is_empty().map_err(Error::io("length", 0, 0))? => break,
                         Ok(file) => files.push(file),
                         Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                         Err(error) => return Err(Error::io("open", 0, 0)(error)),
@@ -51,15 +60,19 @@ impl Arranged {
                 }
                 Files::Family { name, files, given: member_size.filter(|&size| size > 0) }
             }
-            Members::Split { metadata, raw } => {
-                Self::by_kind([1, 1, 3, 3, 1, 1], &[(1, metadata.clone()), (3, raw.clone())], path, &open)?
-            }
+            Members::Split { metadata, raw } => Self::by_kind(
+                [1, 1, 3, 3, 1, 1],
+                &[(1, metadata.clone()), (3, raw.clone())],
+                path,
+                first,
+                &open,
+            )?,
             Members::Multi => {
                 let names: Vec<_> = (1..)
                     .zip(LETTERS)
                     .map(|(kind, letter)| (kind, vec![b'-', letter, b'.', b'h', b'5']))
                     .collect();
-                Self::by_kind([1, 2, 3, 4, 5, 6], &names, path, &open)?
+                Self::by_kind([1, 2, 3, 4, 5, 6], &names, path, first, &open)?
             }
         };
         Ok(Self { path: path.to_owned(), locking, files })
@@ -69,17 +82,13 @@ impl Arranged {
         map: [u8; KINDS],
         names: &[(u8, Vec<u8>)],
         path: &Path,
+        first: Arc<Posix>,
         open: &dyn Fn(&Path) -> io::Result<Arc<Posix>>,
     ) -> Result<Files> {
-        let mut files = BTreeMap::new();
-        for (kind, template) in names {
-            let member = name::expanded(template, path)
-                .ok_or_else(|| refused("the name of a member has another place than %s to fill in"))?;
-            let opened = open(&member);
-            match opened {
-                Err(error) if *kind == map[0] => return Err(Error::io("open", 0, 0)(error)),
-                opened => files.insert(*kind, opened.map_err(|error| Missing::new(&member, &error))),
-            };
+        let mut files = BTreeMap::from([(map[0], Ok(first))]);
+        for (kind, template) in names.iter().filter(|(kind, _)| *kind != map[0]) {
+            let member = name::expanded(template, path).ok_or_else(|| refused(OTHER_PLACE))?;
+            files.insert(*kind, open(&member).map_err(|error| Missing::new(&member, &error)));
         }
         Ok(Files::Multi { map, files })
     }
@@ -90,7 +99,8 @@ impl Arranged {
             Files::Family { files, .. } => {
                 let size =
                     files.first().map_or(Ok(0), |first| first.len()).map_err(Error::io("length", 0, 0))?;
-                family(files, size)
+                // After a loss of power, the first member may be short although there are others.
+                family(files, size).or_else(|_| family(files.get(..1).unwrap_or_default(), size))
             }
             Files::Multi { map, files } => {
                 let starts =
@@ -165,23 +175,70 @@ impl Arranged {
         by_address(files)
     }
 
+    /// Returns a family for writing, whose members are `placed`.
+    ///
+    /// Errors: the size of members is not known, or the members do not suit commits.
+    pub fn to_write(
+        &self,
+        placed: &MemberFiles,
+        stated: Option<&DriverInformation>,
+        superblock: u64,
+    ) -> Result<Family> {
+        let Files::Family { name, given, .. } = &self.files else {
+            return Err(refused("only a family can be written"));
+        };
+        let size = match stated {
+            Some(&DriverInformation::Family { member_size }) => Some(member_size),
+            // Without a statement, all members but the last have the size of the first.
+            _ => given.or_else(|| placed.0.first().filter(|_| placed.0.len() > 1).map(|first| first.end)),
+        };
+        let size = size.ok_or_else(|| {
+            refused(
+                "the file has one member and does not state the size of members: give the size (memb_size)",
+            )
+        })?;
+        check_superblock(size, superblock)?;
+        let members = placed.0.iter().map(|placed| {
+            let file = placed.file.clone().map_err(|missing| io::Error::new(missing.kind, missing.why));
+            file.map(|file| file as Arc<dyn Medium>).map_err(Error::io("open", 0, 0))
+        });
+        let folder = Numbers::new(name.clone(), self.locking);
+        Ok(Family::new(Box::new(folder), members.collect::<Result<_>>()?, size))
+    }
+
+    /// Returns an empty family with members of `size` bytes in place of the file at `path`, of which `first`
+    /// is the first member. The superblock will be at the offset `superblock`.
+    ///
+    /// Errors: the members do not suit commits, or those of the old file cannot be removed.
+    pub fn create(path: &Path, first: Posix, size: u64, superblock: u64, locking: Locking) -> Result<Family> {
+        check_superblock(size, superblock)?;
+        let folder = Numbers::new(absolute(path)?, locking);
+        folder.clear_all().map_err(Error::io("create", 0, 0))?;
+        Ok(Family::new(Box::new(folder), vec![Arc::new(first)], size))
+    }
+
     /// Compares the members with the End of File Address.
     ///
     /// Errors: a member of a family is missing, or has another size than the others.
     pub fn check_whole(&self, placed: &MemberFiles, end_of_file: u64) -> Result<()> {
-        let Files::Family { name, .. } = &self.files else { return Ok(()) };
+        let Files::Family { name, files, .. } = &self.files else { return Ok(()) };
         let last = placed.0.last().map_or(0, |last| last.end);
         if end_of_file <= last {
             return Ok(());
         }
         let size = placed.0.first().map_or(0, |first| first.end);
         let short = placed.0.iter().rposition(|member| member.end - member.start < size);
-        let why = match short {
-            Some(number) => format!(
+        let next = placed.0.len();
+        let longer = files.get(next).and_then(|file| file.len().ok()).filter(|&len| len > size);
+        let why = match (longer, short) {
+            (Some(len), _) => {
+                format!("member {next} of the family has {len} bytes, where members have {size}")
+            }
+            (None, Some(number)) => format!(
                 "the file has {end_of_file} bytes, but its member {} is shorter than the others",
                 name.of(number).display()
             ),
-            None => format!(
+            (None, None) => format!(
                 "the file has {end_of_file} bytes and members of {size} bytes, but {} is missing or shorter",
                 name.of(placed.0.len()).display()
             ),
@@ -222,6 +279,26 @@ pub fn advice(path: Option<&Path>, stated: Option<&DriverInformation>) -> Option
         Some(DriverInformation::Other { .. }) => return None,
     };
     Some(RequestError::Members { why }.into())
+}
+
+/// Returns the names of the members of the family at `path`, wherever the process moves later.
+fn absolute(path: &Path) -> Result<Numbered> {
+    let path = std::path::absolute(path).map_err(Error::io("open", 0, 0))?;
+    Numbered::parse(&path).map_err(refused)
+}
+
+/// Refuses members of a size with which a superblock at this offset is not in one sector of one member:
+/// commits replace it in one write.
+fn check_superblock(size: u64, superblock: u64) -> Result<()> {
+    let at = superblock % size.max(1);
+    if size - at >= SUPERBLOCK && at % SECTOR + SUPERBLOCK <= SECTOR {
+        return Ok(());
+    }
+    let why = format!(
+        "a family with members of {size} bytes is only read, because its superblock is not in one member: use \
+         members of 512 bytes or a multiple"
+    );
+    Err(RequestError::Members { why }.into())
 }
 
 /// Returns whether a family with this name has a second member.
@@ -305,6 +382,13 @@ fn misplaced(start: u64, expected: &'static str) -> Error {
 fn too_long() -> Error {
     Error::io("open", 0, 0)(io::ErrorKind::FileTooLarge.into())
 }
+
+/// The reason why a name is not that of a member.
+pub(super) const OTHER_PLACE: &str = "the name of a member has another place than %s to fill in";
+/// The length of the longest superblock with addresses of eight bytes.
+const SUPERBLOCK: u64 = 100;
+/// The bytes that a medium writes completely or not at all.
+const SECTOR: u64 = 512;
 
 /// The letters in libhdf5's names of members, by the kind of their data: superblock, B-trees, raw data,
 /// global heap, local heap, object headers.

@@ -1,7 +1,9 @@
-//! A file whose bytes are distributed over several files, its members (spec II.B), as one medium for reading.
-//! Names and addresses follow libhdf5's drivers "family", "split" and "multi".
+//! A file whose bytes are distributed over several files, its members (spec II.B), as one medium.
+//! Names and addresses follow libhdf5's drivers "family", "split" and "multi". A family can be written.
 
 mod arrange;
+mod family;
+mod folder;
 mod name;
 
 use std::io;
@@ -10,9 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ahead::{Medium, read_ahead};
-use super::{Driver, DriverInfo, Hints, Posix, ReadQueue};
+use super::posix::check_regular;
+use super::{Create, Driver, DriverInfo, Hints, Posix, ReadQueue};
+use crate::error::{Error, RequestError, Result as CrateResult};
 
 pub use arrange::{Arranged, advice};
+pub use family::{Family, Folder};
 
 /// How the bytes of a file are distributed over several files.
 ///
@@ -31,7 +36,7 @@ pub enum Members {
     /// file has a place for the number of a member, as in C's `printf`: `run-%05d.h5`.
     Family {
         /// The size of a member in bytes. `None` and 0 stand for the size that the file states, or else that
-        /// of the first member.
+        /// of the first member; in a new file, for 2,147,483,647 bytes, as in h5py.
         member_size: Option<u64>,
     },
     /// One member has the metadata, another one the elements of datasets. A name follows the path of the
@@ -65,16 +70,35 @@ impl Members {
         }
         [Self::family(), Self::split(), Self::Multi]
             .into_iter()
-            .find(|members| members.first(path).is_some_and(|first| first.is_file()))
+            .find(|members| members.first(path).is_ok_and(|first| first.is_file()))
     }
 
-    /// Returns the path of the member that has the superblock.
-    pub(super) fn first(&self, path: &Path) -> Option<PathBuf> {
+    /// Returns the path of the member that has the superblock. Errors with the reason why there is none.
+    fn first(&self, path: &Path) -> Result<PathBuf, &'static str> {
+        let expanded = |template: &[u8]| name::expanded(template, path).ok_or(arrange::OTHER_PLACE);
         match self {
-            Self::Family { .. } => name::Numbered::parse(path).ok().map(|numbered| numbered.of(0)),
-            Self::Split { metadata, .. } => name::expanded(metadata, path),
-            Self::Multi => name::expanded(b"-s.h5", path),
+            Self::Family { .. } => name::Numbered::parse(path).map(|numbered| numbered.of(0)),
+            Self::Split { metadata, .. } => expanded(metadata),
+            Self::Multi => expanded(b"-s.h5"),
         }
+    }
+
+    /// Opens the member that has the superblock, without a lock: for reading, or for writing as `create`
+    /// says.
+    pub(crate) fn open_first(&self, path: &Path, create: Option<Create>) -> CrateResult<Posix> {
+        let first = self.first(path).map_err(|why| RequestError::Members { why: why.to_owned() })?;
+        check_regular(&first)
+            .and_then(|()| match create {
+                Some(create) => Posix::open_writable_unlocked(&first, create),
+                None => Posix::open_unlocked(&first),
+            })
+            .map_err(Error::io("open", 0, 0))
+    }
+
+    /// Returns whether a file that is open with these members is what an opening with `other` members asks
+    /// for. Of a family, the file itself states the size of members.
+    pub(crate) fn are_those_of(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Family { .. }, Self::Family { .. })) || self == other
     }
 }
 
@@ -109,6 +133,10 @@ impl Placed {
 }
 
 impl MemberFiles {
+    fn end(&self) -> u64 {
+        self.0.last().map_or(0, |last| last.end)
+    }
+
     /// Returns the member that has the byte at `offset`, if there is one.
     fn holder(&self, offset: u64) -> Option<&Placed> {
         let after = self.0.partition_point(|placed| placed.start <= offset);
@@ -124,12 +152,12 @@ impl MemberFiles {
 
 impl Driver for MemberFiles {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.last().map_or(0, |last| last.end))
+        Ok(self.end())
     }
 
     /// Bytes between two members read as zeros: a read may span members whose data are wanted.
     fn read_at(&self, mut offset: u64, mut dst: &mut [u8]) -> io::Result<()> {
-        if offset.checked_add(dst.len() as u64).is_none_or(|end| end > self.len().unwrap_or(0)) {
+        if offset.checked_add(dst.len() as u64).is_none_or(|end| end > self.end()) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         while !dst.is_empty() {
@@ -168,7 +196,8 @@ impl Driver for MemberFiles {
                 _ => parts.push(placed.start..placed.end),
             }
         }
-        parts
+        let is_whole = matches!(&parts[..], [one] if *one == (0..self.end()));
+        if is_whole { Vec::new() } else { parts }
     }
 
     fn hints(&self) -> Hints {

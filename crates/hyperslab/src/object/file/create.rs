@@ -10,15 +10,16 @@ use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::message::{MessageBody, kind};
+use hyperslab_format::superblock::driver_information::{DriverBlock, DriverMessage};
 use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
 use hyperslab_format::{Addr, Widths, Writer};
 use parking_lot::{Mutex, RwLock};
 
-use super::Shared;
 use super::options::OpenOptions;
 use super::space::{self, FileSpace};
+use super::{Shared, members};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
@@ -38,12 +39,11 @@ impl Shared {
         options: &OpenOptions,
     ) -> Result<Self> {
         let version = options.version.unwrap_or(LibVersion::V110);
-        let is_extended = options.space != FileSpace::default();
-        let superblock = |root, table, extension| {
-            // Version 0 has no extension.
-            let version = version.superblock().max(if is_extended { 2 } else { 0 });
-            superblock(version, options.user_block, root, table, extension)
-        };
+        let has_space = options.space != FileSpace::default();
+        // Version 0 has no extension.
+        let superblock_version = version.superblock().max(if has_space { 2 } else { 0 });
+        let superblock =
+            |root, table, stated| superblock(superblock_version, options.user_block, root, table, stated);
         let unrooted = superblock(Addr::new(0), None, Addr::UNDEFINED);
         let cache = options.metadata_cache_bytes;
         let mut store = Store::create_shared(
@@ -55,15 +55,15 @@ impl Shared {
             options.ranks.clone(),
         )?;
         store.set_space_rules(options.space_rules(&options.space), true);
-        let (root, table, extension) = {
+        let (root, table, stated) = {
             let mut txn = store.begin()?;
             let prefix = if version.is_old() { Prefix::V1 { reference_count: 1 } } else { prefix(false) };
-            let extension = is_extended.then(|| options.space.create(&mut txn, prefix)).transpose()?;
+            let stated = state(&mut txn, superblock_version, prefix, options)?;
             let header = new_group(&mut txn, version, options.track_order)?;
             txn.finish()?;
-            (header.address(), header.find::<SymbolTable>(&store)?, extension.unwrap_or(Addr::UNDEFINED))
+            (header.address(), header.find::<SymbolTable>(&store)?, stated)
         };
-        store.set_superblock(superblock(root, table, extension));
+        store.set_superblock(superblock(root, table, stated));
         Self::of_store(store, path, options, version)
     }
 
@@ -85,6 +85,23 @@ impl Shared {
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path, options, version)
     }
+}
+
+/// Writes what a new file states of its space and its members. Returns the address for the superblock: that
+/// of its extension, or in version 0 that of the driver information block.
+fn state(txn: &mut Txn<'_>, version: u8, prefix: Prefix, options: &OpenOptions) -> Result<Addr> {
+    let members = members::to_state(options);
+    if version < 2 {
+        return members.map_or(Ok(Addr::UNDEFINED), |members| txn.put_new(DriverBlock(members), ()));
+    }
+    let widths = txn.store().widths();
+    let members = members.map(|members| message(&DriverMessage(members), RawMessage::DO_NOT_SHARE, widths));
+    let space = (options.space != FileSpace::default()).then(|| options.space.raw_message(widths));
+    let messages: Vec<RawMessage> = members.into_iter().chain(space).collect();
+    if messages.is_empty() {
+        return Ok(Addr::UNDEFINED);
+    }
+    Ok(header::edit::create(txn, prefix, messages, 0)?.address())
 }
 
 /// Puts the blocks of a cache image in their places and removes the image, which `extension` names.
@@ -141,8 +158,8 @@ impl File {
     /// marked as open, and that may have some of the changes since the last flush. Space that is freed is not
     /// used again before the file is closed.
     ///
-    /// Errors: the file has a superblock of a version below 3 (see [`LibVersion`]), is open for reading, or
-    /// is in this mode already.
+    /// Errors: the file has a superblock of a version below 3 (see [`LibVersion`]), is in several parts, is
+    /// open for reading, or is in this mode already.
     ///
     /// ```
     /// let directory = tempfile::tempdir()?;
@@ -158,6 +175,9 @@ impl File {
     pub fn start_swmr(&self) -> Result<()> {
         if self.store().collective().is_some() {
             return Err(Error::unsupported("SWMR in a file that several processes change together", "II.A"));
+        }
+        if self.shared().options.members.is_some() {
+            return Err(members::no_swmr());
         }
         self.flush()?;
         self.store().start_swmr()
@@ -354,8 +374,9 @@ pub(in crate::object) fn message<T: MessageBody>(body: &T, flags: u8, widths: Wi
     RawMessage { kind: T::KIND, flags, creation_order: None, data: data.into(), at: Addr::UNDEFINED }
 }
 
-/// Returns the superblock of a new file.
-fn superblock(version: u8, base: u64, root: Addr, table: Option<SymbolTable>, extension: Addr) -> Superblock {
+/// Returns the superblock of a new file. `stated` is the address of its extension, or in version 0 that of
+/// the driver information block.
+fn superblock(version: u8, base: u64, root: Addr, table: Option<SymbolTable>, stated: Addr) -> Superblock {
     let widths = Widths::EIGHT;
     if version > 0 {
         return Superblock::V2(SuperblockV2 {
@@ -363,7 +384,7 @@ fn superblock(version: u8, base: u64, root: Addr, table: Option<SymbolTable>, ex
             widths,
             consistency_flags: 0,
             base_address: base,
-            extension,
+            extension: stated,
             end_of_file: base,
             root,
         });
@@ -382,7 +403,7 @@ fn superblock(version: u8, base: u64, root: Addr, table: Option<SymbolTable>, ex
         base_address: base,
         free_space: Addr::UNDEFINED,
         end_of_file: base,
-        driver_information: Addr::UNDEFINED,
+        driver_information: stated,
         root: SymbolTableEntry { name_offset: 0, header: root, cache },
     })
 }

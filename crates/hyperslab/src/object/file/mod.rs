@@ -112,7 +112,11 @@ impl Shared {
         } else {
             Store::open(Arc::clone(&driver), options.metadata_cache_bytes)
         };
-        let store = opened.map_err(|error| members::advice_for(driver, path).unwrap_or(error))?;
+        let advised = |error| match &options.members {
+            Some(_) => error,
+            None => members::advice_for(driver, path).unwrap_or(error),
+        };
+        let store = opened.map_err(advised)?;
         let version = LibVersion::of_superblock(store.superblock().version());
         Self::of_store(store, path, options, version)
     }
@@ -124,7 +128,9 @@ impl Shared {
         options: &OpenOptions,
         version: LibVersion,
     ) -> Result<Self> {
-        members::check(&store, path)?;
+        if options.members.is_none() {
+            members::check(&store, path)?;
+        }
         if let Some(extension) = store.superblock().extension() {
             let header = Header::read(&store, extension)?;
             header.find::<BTreeK>(&store)?.into_iter().for_each(|stated| store.set_btree_k(stated));

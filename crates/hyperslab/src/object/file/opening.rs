@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::options::OpenOptions;
 use super::{File, Shared, members};
-use crate::driver::{Create, Driver, Members, Memory, Posix, Via};
+use crate::driver::{Create, Driver, Memory, Posix, Via};
 use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
 use crate::ranks::Ranks;
@@ -120,6 +120,8 @@ impl File {
     }
 
     pub(super) fn open_driver(driver: Arc<dyn Driver>, options: &OpenOptions) -> Result<Self> {
+        // The driver has all bytes of the file.
+        let options = &options.clone().members(None);
         options.check()?;
         let create = options.access.creates();
         let found = || driver.is_empty().map_err(Error::io("length", 0, 0));
@@ -142,18 +144,17 @@ impl File {
     pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
         // Before a file is created.
         options.check()?;
-        if let Some(members) = &options.members {
-            return Self::open_members(path, members, options);
-        }
         if let Some(ranks) = options.ranks.as_ref().filter(|_| options.access.writes()) {
             return Self::open_shared(path, ranks, options);
         }
         let (write, create) = (options.access.writes(), options.access.creates());
-        let opened =
-            if write { Posix::open_writable_unlocked(path, create) } else { Posix::open_unlocked(path) };
         let op = if options.access.replaces() { "create" } else { "open" };
         let failed = |error| Error::io(op, 0, 0)(error);
-        let driver = opened.map_err(failed)?;
+        let driver = match &options.members {
+            Some(members) => members.open_first(path, write.then_some(create))?,
+            None if write => Posix::open_writable_unlocked(path, create).map_err(failed)?,
+            None => Posix::open_unlocked(path).map_err(failed)?,
+        };
         let identity = driver.identity().map_err(failed)?;
         let place = {
             let mut places = PLACES.get(|_| Mutex::default()).lock();
@@ -173,12 +174,14 @@ impl File {
             return Opening::further(&shared, options);
         }
         let driver = driver.locked(options.locking).map_err(failed)?;
-        let driver = match options.queue_depth {
-            Some(requests) => driver.with_queue_depth(requests),
-            None => driver,
-        };
         let is_empty = write && driver.is_empty().map_err(failed)?;
-        let driver = options.via.over(Arc::new(driver), options.queue_depth).map_err(failed)?;
+        let driver = match (&options.members, options.queue_depth) {
+            (Some(members), _) => members::open(driver, path, members, options)?,
+            (None, depth) => {
+                let driver = depth.into_iter().fold(driver, Posix::with_queue_depth);
+                options.via.over(Arc::new(driver), depth).map_err(failed)?
+            }
+        };
         let shared = Shared::open(Arc::clone(&driver), Some(path), is_empty, options)?;
         if options.swmr && !write {
             driver.unlock().map_err(failed)?;
@@ -208,13 +211,6 @@ impl File {
         let driver = driver.map_err(|error| collective.fail(Meeting::Open, error))?;
         collective.meet(Meeting::Open, Ok(Vec::new()))?;
         let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options)?;
-        Ok(Opening::first(shared, None))
-    }
-
-    /// Opens the file at `path` whose bytes its members have. Each opening is a file of its own.
-    fn open_members(path: &Path, members: &Members, options: &OpenOptions) -> Result<Self> {
-        let driver = members::open(path, members, options)?;
-        let shared = Shared::open(driver, Some(path), false, options)?;
         Ok(Opening::first(shared, None))
     }
 
@@ -269,7 +265,16 @@ impl Shared {
     /// Returns whether an opening with `options` is a file of its own, because both only read, and in other
     /// ways.
     fn is_apart(&self, options: &OpenOptions) -> bool {
-        self.options.via != options.via && !self.store.is_writable() && !options.access.writes()
+        let is_alike = self.options.via == options.via && self.options.members == options.members;
+        !is_alike && !self.store.is_writable() && !options.access.writes()
+    }
+
+    /// Returns whether an opening with `options` takes the same files for the members.
+    fn has_members_of(&self, options: &OpenOptions) -> bool {
+        match (&self.options.members, &options.members) {
+            (Some(open), Some(members)) => open.are_those_of(members),
+            (open, members) => open.is_none() && members.is_none(),
+        }
     }
 }
 
@@ -292,6 +297,8 @@ impl Opening {
         let write = options.access.writes();
         let why = if options.via == Via::Map && open.store.is_writable() {
             "the file is open in this process to be changed, so it cannot be mapped into memory"
+        } else if !open.has_members_of(options) {
+            "the file is open in this process with another driver, as one file or in other parts"
         } else if options.access.replaces() {
             "unable to truncate a file which is already open in this process"
         } else if write && !open.store.is_writable() {

@@ -175,7 +175,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets how the bytes of the file are distributed over several files. Such files are only read.
+    /// Sets how the bytes of the file are distributed over several files. A family can be created and
+    /// changed, split and multi files are only read.
     ///
     /// ```
     /// use hyperslab::{File, driver::Members};
@@ -327,11 +328,17 @@ impl OpenOptions {
             let why = "it can only be read, as it was when it was opened";
             return Err(RequestError::Argument { what, why }.into());
         }
+        if self.ranks.is_some() && self.members.is_some() {
+            let what = "a file in several members".to_owned();
+            let why = "several processes change only files in one piece together";
+            return Err(RequestError::Argument { what, why }.into());
+        }
         if self.ranks.is_some() && self.space.persist {
             let what = "free space that is kept".to_owned();
             let why = "a file that several processes change together does not keep it";
             return Err(RequestError::Argument { what, why }.into());
         }
+        members::check_options(self)?;
         self.space.check()?;
         check_user_block(self.user_block)
     }
@@ -366,13 +373,17 @@ impl OpenOptions {
         File::open_path(path.as_ref(), self)
     }
 
-    /// Returns the medium of the file at `path`, for reading.
+    /// Returns the medium of the existing file at `path`: for reading, or for writing a family.
     ///
     /// Errors: those of opening it; the file is only one of several members.
     #[doc(hidden)]
     pub fn medium(&self, path: &Path) -> Result<Arc<dyn Driver>> {
         if let Some(members) = &self.members {
-            return members::open(path, members, self);
+            let options = self.for_existing(self.access.writes()).members(members.clone());
+            members::check_options(&options)?;
+            let create = options.access.writes().then_some(Create::No);
+            let first = members.open_first(path, create)?.locked(options.locking);
+            return members::open(first.map_err(Error::io("open", 0, 0))?, path, members, &options);
         }
         let driver = Arc::new(Posix::open(path).map_err(Error::io("open", 0, 0))?);
         members::advice_for(Arc::clone(&driver) as Arc<dyn Driver>, Some(path)).map_or(Ok(driver as _), Err)

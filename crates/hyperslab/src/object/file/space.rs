@@ -107,10 +107,9 @@ impl FileSpace {
         }
     }
 
-    /// Creates the superblock extension of a new file with this management, which is not the default.
-    pub(super) fn create(&self, txn: &mut Txn<'_>, prefix: hyperslab_format::header::Prefix) -> Result<Addr> {
-        let message = super::create::message(&self.message(), MESSAGE_FLAGS, txn.store().widths());
-        Ok(header::edit::create(txn, prefix, vec![message], 0)?.address())
+    /// Returns the message of the superblock extension of a new file with this management.
+    pub(super) fn raw_message(&self, widths: Widths) -> RawMessage {
+        super::create::message(&self.message(), MESSAGE_FLAGS, widths)
     }
 
     /// Returns the management of the file of `store`.
