@@ -49,6 +49,7 @@ mod registered;
 mod scales;
 mod segy;
 mod selection;
+mod signals;
 mod state;
 mod store_info;
 mod stored;

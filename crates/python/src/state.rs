@@ -29,7 +29,8 @@ pub(crate) struct FileState {
     pub(crate) libver: (String, String),
     /// The size of the blocks for metadata in bytes, as the caller gave it.
     pub(crate) meta_block: u64,
-    /// The absolute path of a file that was opened for reading. Unpickling opens the file by this path.
+    /// The absolute path or the URL of a file that was opened for reading. Unpickling opens the file by this
+    /// path.
     path: Option<PathBuf>,
     /// The keyword arguments to open the file again with.
     keywords: Option<Arc<Py<PyDict>>>,
@@ -55,7 +56,11 @@ impl FileState {
         keywords: Option<Arc<Py<PyDict>>>,
     ) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
-        let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
+        let path = match driver {
+            // A URL.
+            "object_store" => Some(PathBuf::from(&name)),
+            _ => core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok()),
+        };
         let (identity, closed, transaction) =
             (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
         let waiting = Waiting::default();
