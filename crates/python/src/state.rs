@@ -1,7 +1,7 @@
 //! The state that all Python objects of one open file share.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -91,14 +91,14 @@ impl FileState {
         })
     }
 
-    /// Returns the absolute path and the keyword arguments to open the file again with. `None` if the file is
+    /// Returns the absolute path or the URL, and the keyword arguments to open the file again with. `None` if the file is
     /// open for writing or has no path.
-    pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
+    pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&OsStr, Bound<'py, PyDict>)>> {
         let Some(path) = &self.path else { return Ok(None) };
         let keywords =
             self.keywords.as_ref().map_or_else(|| Ok(PyDict::new(py)), |given| given.bind(py).copy())?;
         keywords.set_item("driver", self.driver)?;
-        Ok(Some((path, keywords)))
+        Ok(Some((path.as_os_str(), keywords)))
     }
 
     /// Returns the state of an object that `__init__` has not opened: a closed file without a driver.

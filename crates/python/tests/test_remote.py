@@ -184,9 +184,14 @@ def test_a_file_that_changes_is_an_error(server, path):
 
 def test_options_are_checked(server, path):
     url = server.add(path)
-    for options in ({"colour": 1}, {"aws_region": "x"}, {"timeout": "long"}, {"max_retries": -1}):
-        with pytest.raises(ValueError, match=next(iter(options))):
-            hs.File(url, storage_options=options)
+    for name, value, said in (
+        ("colour", 1, "colour. is not an option"),
+        ("aws_region", "x", "is not an option of this kind of server"),
+        ("timeout", "long", "Duration"),
+        ("max_retries", -1, "the value of .max_retries. is not valid"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            hs.File(url, storage_options={name: value})
     for options in ("timeout", {"timeout": [1]}, {1: 2}):
         with pytest.raises(TypeError, match="storage_options"):
             hs.File(url, storage_options=options)

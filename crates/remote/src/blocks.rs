@@ -59,6 +59,11 @@ impl Blocks {
         }
     }
 
+    /// Returns whether all blocks of `range` are kept.
+    pub(crate) fn has(&self, range: Range<u64>) -> bool {
+        (range.start / BLOCK..range.end.div_ceil(BLOCK)).all(|number| self.cache.get(&number).is_some())
+    }
+
     /// Copies the bytes at `offset` to `dst` if all of their blocks are kept.
     pub(crate) fn copy(&self, offset: u64, dst: &mut [u8]) -> bool {
         let mut done = 0;
@@ -127,6 +132,7 @@ mod tests {
         assert_eq!(blocks.missing(&(3 * BLOCK..3 * BLOCK + 1), len), 3 * BLOCK..4 * BLOCK);
         assert_eq!(blocks.missing(&(4 * BLOCK..4 * BLOCK + 1), len), 4 * BLOCK..5 * BLOCK);
         let mut two = [0; 2];
+        assert!(blocks.has(5 * BLOCK..6 * BLOCK) && !blocks.has(5 * BLOCK..6 * BLOCK + 1));
         assert!(blocks.copy(5 * BLOCK, &mut two));
         assert_eq!(two, [5; 2]);
         assert!(!blocks.copy(6 * BLOCK - 1, &mut two), "the second byte is in a block that is not kept");

@@ -122,6 +122,12 @@ impl Remote {
         end.map(drop).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
+    /// Returns whether `len` bytes at `offset` are in memory now.
+    pub(crate) fn is_kept(&self, offset: u64, len: usize) -> bool {
+        let end = offset.saturating_add(len as u64);
+        end <= self.front.len() as u64 || self.session().blocks.has(offset..end)
+    }
+
     /// Copies the bytes at `offset` to `dst` if they are in memory.
     pub(crate) fn copy_kept(&self, offset: u64, dst: &mut [u8]) -> bool {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);

@@ -117,7 +117,8 @@ impl<'r> Flight<'r> {
             let Some(request) = queue.next() else { break };
             let Request { id, offset, len } = request;
             self.remote.check(offset, len)?;
-            if self.remote.copy_kept(offset, queue.place(id)?) {
+            // Only then: a place takes memory.
+            if self.remote.is_kept(offset, len) && self.remote.copy_kept(offset, queue.place(id)?) {
                 queue.arrived(id);
                 continue;
             }
