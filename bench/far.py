@@ -1,4 +1,4 @@
-"""A web server far away: it takes a while to answer, and sends slowly. Run as `far.py FILE`; prints its port."""
+"""A web server far away: it takes a while to answer, and sends slowly. `far.py FILE` prints its port."""
 
 import re
 import sys

@@ -91,8 +91,8 @@ impl FileState {
         })
     }
 
-    /// Returns the absolute path or the URL, and the keyword arguments to open the file again with. `None` if the file is
-    /// open for writing or has no path.
+    /// Returns the absolute path or the URL, and the keyword arguments to open the file again with. `None` if
+    /// the file is open for writing or has no path.
     pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&OsStr, Bound<'py, PyDict>)>> {
         let Some(path) = &self.path else { return Ok(None) };
         let keywords =

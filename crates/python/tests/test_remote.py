@@ -1,4 +1,4 @@
-"""Files on web servers and in S3: what is read, how many requests it takes, errors, signals, forks."""
+"""Files on web servers and in S3: elements, numbers of requests, errors, signals, forks."""
 
 import contextlib
 import multiprocessing
@@ -112,7 +112,7 @@ def test_opening_listing_and_reading_a_plane_takes_few_requests(server, path):
         for group in file["runs"].values():
             assert group.attrs["number"] >= 0
         opened = len(server.requests)
-        # The plane is in 8 of the 120 chunks along the slowest axis, 18 in each: neighbours are read together.
+        # The plane is in 15 of the 90 chunks, and neighbours are requested together.
         plane = file["filtered"][:, 70]
         info = file.driver_info()
     np.testing.assert_array_equal(plane, TEMPERATURES[:, 70])

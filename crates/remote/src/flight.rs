@@ -142,7 +142,7 @@ impl<'r> Flight<'r> {
         let connection = session.connection()?;
         let (version, counts) = (self.remote.version.clone(), self.remote.counts.clone());
         let task = async move {
-            // The thread that reads may have given up: then nobody receives the events.
+            // The thread that reads may have given up: then no thread receives the events.
             let mut take = |offset, bytes| drop(to.send(Event::Arrived { get: number, offset, bytes }));
             let how = fetch::get(&connection, &version, range, &counts, &mut take).await;
             drop(to.send(Event::Ended { get: number, how }));
@@ -208,7 +208,7 @@ fn distance(from: u64, to: u64) -> usize {
 }
 
 impl Remote {
-    /// Returns an error if a read that began after so many interruptions should end.
+    /// Returns an error if a read that began after this number of interruptions should end.
     fn poll(&self, interruptions: u64) -> io::Result<()> {
         if let Some(error) = interrupt::poll() {
             self.interruptions.fetch_add(1, Ordering::Relaxed);

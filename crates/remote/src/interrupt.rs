@@ -8,7 +8,8 @@ type Poll = fn() -> Option<io::Error>;
 static POLL: OnceLock<Poll> = OnceLock::new();
 
 /// Sets a function that every waiting thread calls, about 20 times in a second. If the function returns an
-/// error, of the kind `Interrupted`, the thread's read ends with this error, and other reads of the same file end as interrupted.
+/// error, of the kind `Interrupted`, the thread's read ends with this error, and other reads of the same file
+/// end as interrupted.
 ///
 /// Only the first call has an effect.
 pub fn set_poll(poll: fn() -> Option<io::Error>) {
