@@ -125,7 +125,7 @@ impl Remote {
     /// Returns whether `len` bytes at `offset` are in memory now.
     pub(crate) fn is_kept(&self, offset: u64, len: usize) -> bool {
         let end = offset.saturating_add(len as u64);
-        end <= self.front.len() as u64 || self.session().blocks.has(offset..end)
+        len == 0 || end <= self.front.len() as u64 || self.session().blocks.has(offset..end)
     }
 
     /// Copies the bytes at `offset` to `dst` if they are in memory.
