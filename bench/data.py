@@ -413,6 +413,25 @@ def cold(chunk_kib: int) -> Path:
     return made(f"cold_{chunk_kib}.h5", make)
 
 
+def remote() -> Path:
+    """Returns a file of 200 groups and a cube of 256 MB whose values compress to about two thirds."""
+
+    def make(path: Path) -> None:
+        import h5py
+
+        shape = (scaled(256, 32), 512, 512)
+        with h5py.File(path, "w") as file:
+            for number in range(200):
+                file.create_group(f"runs/{number:03}").attrs["number"] = number
+            options = {"chunks": (32, 64, 64), "compression": "gzip", "compression_opts": 1, "shuffle": True}
+            cube = file.create_dataset("cube", shape, "f4", **options)
+            for begin in range(0, shape[0], 32):
+                noise = np.random.default_rng(begin).normal(300, 20, (32, *shape[1:]))
+                cube[begin : begin + 32] = noise.astype("f4")
+
+    return made("remote.h5", make)
+
+
 def scalar() -> Path:
     def make(path: Path) -> None:
         import h5py

@@ -11,6 +11,7 @@ ORDER = (
     "boxes",
     "raw",
     "cold",
+    "remote",
     "convert",
     "planes",
     "seismic_planes",

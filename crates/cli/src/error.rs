@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hyperslab::{Error, RequestError};
 use hyperslab_format::ErrorKind;
+use hyperslab_remote::{is_url, without_secrets};
 
 use crate::show::plain;
 
@@ -41,7 +42,10 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Returns the error for a failure to open the file at `path`. An error of the operating system keeps its own
 /// words.
 pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
-    let shown = path.display().to_string();
+    let shown = match path.display().to_string() {
+        url if is_url(&url) => without_secrets(&url),
+        path => path,
+    };
     match error {
         Error::Io { op: "open", cause, .. } => anyhow::Error::new(cause).context(shown),
         error => anyhow::Error::new(error).context(shown),

@@ -2,17 +2,19 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use hyperslab::driver::Members;
+use hyperslab::driver::{Driver, Members};
 use hyperslab::{File, Node};
+use hyperslab_remote::{Remote, RemoteOptions, is_url};
 
 use crate::error;
 
 /// A file and an object in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Place {
-    /// The HDF5 file, or `FILE:/PATH` for an object in it
+    /// The HDF5 file or its URL, or `FILE:/PATH` for an object in it
     #[arg(value_name = "FILE[:/PATH]")]
     file: OsString,
     /// The object in the file [default: the root group]
@@ -43,7 +45,20 @@ fn object(file: &Path, path: &str) -> anyhow::Result<Node> {
 
 /// Opens a file for reading. If there is no such file, but there are members of one, opens that file.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
+    if let Some(medium) = on_server(path) {
+        return File::options().open_on(medium?).map_err(|error| error::opening(path, error));
+    }
     File::options().members(Members::found(path)).open(path).map_err(|error| error::opening(path, error))
+}
+
+/// Returns the medium of a file on a server. `None` if the path is not a URL.
+pub(crate) fn on_server(path: &Path) -> Option<anyhow::Result<Arc<dyn Driver>>> {
+    let url = path.to_str().filter(|text| is_url(text))?;
+    let opened = Remote::open(url, &RemoteOptions::default());
+    Some(match opened {
+        Ok(remote) => Ok(Arc::new(remote)),
+        Err(cause) => Err(error::opening(path, hyperslab::Error::io("open", 0, 0)(cause))),
+    })
 }
 
 /// Returns whether there is a file of this name, or members of one.
@@ -72,6 +87,11 @@ pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
 /// precedence.
 fn split_where(argument: &OsStr, exists: impl Fn(&OsStr) -> bool) -> (&OsStr, &str) {
     let Some(text) = argument.to_str().filter(|_| !exists(argument)) else { return (argument, "/") };
+    if is_url(text) {
+        // The first `:/` is that of the scheme.
+        let cut = text.match_indices(":/").nth(1);
+        return cut.map_or((argument, "/"), |(at, _)| (OsStr::new(&text[..at]), &text[at + 1..]));
+    }
     let cut = text.match_indices(":/").find(|(at, _)| exists(OsStr::new(&text[..*at])));
     cut.map_or((argument, "/"), |(at, _)| (OsStr::new(&text[..at]), &text[at + 1..]))
 }
@@ -91,6 +111,8 @@ mod tests {
             ("C:/x.h5:/d", ("C:/x.h5", "/d")),
             ("odd:/name", ("odd:/name", "/")),
             ("none.h5:/d", ("none.h5:/d", "/")),
+            ("https://host:80/a.h5", ("https://host:80/a.h5", "/")),
+            ("s3://bucket/a.h5:/g:/d", ("s3://bucket/a.h5", "/g:/d")),
         ];
         for (argument, expected) in cases {
             let (file, path) = split_where(OsStr::new(argument), exists);

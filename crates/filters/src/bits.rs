@@ -66,6 +66,15 @@ impl<'a> BitReader<'a> {
         high << 32 | self.read(32)
     }
 
+    /// Reads four numbers of `n` bits. All four have at most [`BitReader::MOST`] bits.
+    #[inline]
+    pub(crate) fn read_four(&mut self, n: u32) -> [u64; 4] {
+        // Loading is what takes the time.
+        let four = self.read(4 * n);
+        let mask = (1 << n) - 1;
+        [four >> (3 * n), four >> (2 * n) & mask, four >> n & mask, four & mask]
+    }
+
     /// Reads zeros up to the next one bit, and that bit. Returns the number of zeros, or `None` if no one bit
     /// is left.
     #[inline]
@@ -265,6 +274,12 @@ mod tests {
             let mut writer = BitWriter::new(&mut together);
             writer.write_all(values.iter().copied(), n);
             let written = writer.finish();
+            if 4 * n <= BitReader::MOST && missing == 0 {
+                let mut reader = BitReader::new(&together);
+                for four in values.as_chunks::<4>().0 {
+                    prop_assert_eq!(&reader.read_four(n), four);
+                }
+            }
             let mut writer = BitWriter::new(&mut alone);
             values.iter().for_each(|&value| writer.write_wide(value, n));
             prop_assert_eq!(written, writer.finish());

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use hyperslab::Error;
 use hyperslab::check::{self as checking, CheckOptions, Finding, Report};
+use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
 use pyo3::prelude::*;
 
 use crate::error::open_exception;
@@ -20,6 +22,12 @@ pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>>
     let (name, report) = if file.hasattr("read")? && file.hasattr("seek")? {
         let medium = Arc::new(FileObject::new(file, true));
         (file.repr()?.to_string(), py.detach(|| checking::check(medium, &options, &mut |_| {})))
+    } else if let Some(url) = path_of(file)?.to_str().filter(|name| is_url(name)) {
+        let checked = py.detach(|| {
+            let medium = Remote::open(url, &RemoteOptions::default()).map_err(Error::io("open", 0, 0))?;
+            checking::check(Arc::new(medium), &options, &mut |_| {})
+        });
+        (without_secrets(url), checked)
     } else {
         let path = path_of(file)?;
         let name = path.to_string_lossy().into_owned();

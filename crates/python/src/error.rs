@@ -214,6 +214,11 @@ fn system(error: &io::Error, message: String) -> PyErr {
     if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
         return Python::attach(|py| inner.clone_ref(py));
     }
+    if error.kind() == io::ErrorKind::Interrupted
+        && let Some(raised) = crate::signals::take()
+    {
+        return raised;
+    }
     // Errors that the driver itself creates have a kind but no number.
     let number = error.raw_os_error().or(match error.kind() {
         io::ErrorKind::NotFound => Some(2),

@@ -50,6 +50,7 @@ mod registered;
 mod scales;
 mod segy;
 mod selection;
+mod signals;
 mod state;
 mod store_info;
 mod stored;

@@ -1,7 +1,7 @@
 //! The base class of files, groups, datasets and committed datatypes, and how to create their objects.
 
+use std::ffi::OsStr;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -370,7 +370,7 @@ impl HLObject {
 
     /// Returns the absolute path and the keywords to open the file again with, or None if the file cannot be
     /// opened again by path.
-    fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
+    fn _reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&OsStr, Bound<'py, PyDict>)>> {
         self.state.reopening(py)
     }
 }

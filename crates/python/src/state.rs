@@ -1,7 +1,7 @@
 //! The state that all Python objects of one open file share.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -29,7 +29,8 @@ pub(crate) struct FileState {
     pub(crate) libver: (String, String),
     /// The size of the blocks for metadata in bytes, as the caller gave it.
     pub(crate) meta_block: u64,
-    /// The absolute path of a file that was opened for reading. Unpickling opens the file by this path.
+    /// The absolute path or the URL of a file that was opened for reading. Unpickling opens the file by this
+    /// path.
     path: Option<PathBuf>,
     /// The keyword arguments to open the file again with.
     keywords: Option<Arc<Py<PyDict>>>,
@@ -55,7 +56,11 @@ impl FileState {
         keywords: Option<Arc<Py<PyDict>>>,
     ) -> Arc<Self> {
         let mode = if core.is_writable() { "r+" } else { "r" };
-        let path = core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok());
+        let path = match driver {
+            // A URL.
+            "object_store" => Some(PathBuf::from(&name)),
+            _ => core.path().filter(|_| mode == "r").and_then(|path| std::path::absolute(path).ok()),
+        };
         let (identity, closed, transaction) =
             (identity(&core), AtomicBool::new(false), AtomicBool::new(false));
         let waiting = Waiting::default();
@@ -86,14 +91,14 @@ impl FileState {
         })
     }
 
-    /// Returns the absolute path and the keyword arguments to open the file again with. `None` if the file is
-    /// open for writing or has no path.
-    pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&Path, Bound<'py, PyDict>)>> {
+    /// Returns the absolute path or the URL, and the keyword arguments to open the file again with. `None` if
+    /// the file is open for writing or has no path.
+    pub(crate) fn reopening<'py>(&self, py: Python<'py>) -> PyResult<Option<(&OsStr, Bound<'py, PyDict>)>> {
         let Some(path) = &self.path else { return Ok(None) };
         let keywords =
             self.keywords.as_ref().map_or_else(|| Ok(PyDict::new(py)), |given| given.bind(py).copy())?;
         keywords.set_item("driver", self.driver)?;
-        Ok(Some((path, keywords)))
+        Ok(Some((path.as_os_str(), keywords)))
     }
 
     /// Returns the state of an object that `__init__` has not opened: a closed file without a driver.

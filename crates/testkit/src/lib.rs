@@ -1,10 +1,12 @@
 //! Shared support for the tests of hyperslab: golden files and the formulas of their values, strategies for
 //! proptest, fuzz targets, and minimal files. Drivers record the states that a crash can leave, delay writes,
 //! or simulate a slow medium. The crate also has an allocator that reports allocations, a check of written
-//! files, and a function that prints the amount of testing done.
+//! files, the contract of drivers for reads, a web server, and a function that prints the amount of testing
+//! done.
 
 pub mod allocator;
 pub mod build;
+pub mod contract;
 pub mod counts;
 pub mod crash;
 pub mod crash_family;
@@ -14,5 +16,6 @@ pub mod golden;
 pub mod late;
 pub mod pattern;
 pub mod segy;
+pub mod server;
 pub mod sound;
 pub mod strategy;

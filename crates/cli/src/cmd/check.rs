@@ -9,7 +9,7 @@ use hyperslab_format::Addr;
 use serde_json::json;
 
 use crate::show::{bytes, counted, plain};
-use crate::{error, progress};
+use crate::{error, place, progress};
 
 /// Check every structure of a file, and account for every byte
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ and order, and makes sure that no two structures share a byte. Errors give exit 
 as space that nothing refers to, do no harm; with --strict they give exit code 1, too. The command
 writes nothing. It checks a file that a crash left half-way as `hyperslab recover` would leave it.")]
 pub(crate) struct Args {
-    /// The HDF5 file
+    /// The HDF5 file or its URL
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Decode every chunk, and follow variable-length elements and references
@@ -42,14 +42,18 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let opening = |error| error::opening(path, error);
     let options = CheckOptions::default().data(args.data);
     let progress = progress::bar(progress::SPINNER, None)?;
-    let report = check::check_path(path, &options, &mut |now| {
+    let mut tell = |now: check::Progress<'_>| {
         let chunks = now.totals.chunks;
         progress.set_message(if chunks == 0 {
             plain(now.path)
         } else {
             format!("{} {chunks} chunks", plain(now.path))
         });
-    });
+    };
+    let report = match place::on_server(path) {
+        Some(medium) => check::check(medium?, &options, &mut tell),
+        None => check::check_path(path, &options, &mut tell),
+    };
     progress.finish_and_clear();
     let report = report.map_err(opening)?;
     let shown = plain(&path.display().to_string());

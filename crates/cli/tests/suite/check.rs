@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use hyperslab_testkit::golden;
+use hyperslab_testkit::server::Server;
 use serde_json::Value;
 
 fn check(file: PathBuf, more: &[&str]) -> (u8, String, String) {
@@ -104,4 +105,25 @@ fn unreadable_files_give_exit_code_1_and_wrong_usage_2() {
     let (code, out, err) = check(golden::directory().join("README.md"), &[]);
     assert!(code == 1 && out.is_empty() && err.contains("hint: check that this is an HDF5 file"), "{err}");
     assert_eq!(check(sample("btree1.h5"), &["--dta"]).0, 2);
+}
+
+#[test]
+fn a_file_on_a_server_is_listed_and_checked() {
+    let server = Server::start(std::fs::read(sample("space_page.h5")).unwrap());
+    let run = |command: &str, file: &str| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let code = hyperslab_cli::run(["hyperslab", command, file].map(OsString::from), &mut out, &mut err);
+        (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    };
+    let local = sample("space_page.h5").display().to_string();
+    for command in ["ls", "dump"] {
+        let (code, out, err) = run(command, &server.url());
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(out.replace(&server.url(), &local), run(command, &local).1);
+    }
+    let (code, out, _) = run("check", &server.url());
+    assert!(code == 0 && out.starts_with(&format!("{}: sound\n", server.url())), "{out}");
+    server.state().fails = [404].into();
+    let (code, _, err) = run("ls", &(server.url() + "?token=hidden"));
+    assert!(code == 1 && err.contains("no such file") && !err.contains("hidden"), "{err}");
 }

@@ -10,6 +10,8 @@ mod decimal;
 mod integer;
 mod word;
 
+use std::iter::repeat_with;
+
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{FilterError, Result};
 use crate::facts::{self, ChunkFacts, Element, Kind, Number};
@@ -223,8 +225,17 @@ impl ScaleOffset {
         }
         let decode = coder.decoder(header, self.fill.map(C::Word::of));
         let mut reader = BitReader::new(src);
-        C::Word::fill(dst, self.order, std::iter::repeat_with(|| decode(reader.read_wide(header.bits))));
-        Ok(dst.len())
+        let len = dst.len();
+        let (fours, rest) = dst.split_at_mut(len - len % (4 * C::Word::SIZE));
+        if 4 * header.bits <= BitReader::MOST {
+            for four in fours.chunks_exact_mut(4 * C::Word::SIZE) {
+                C::Word::fill(four, self.order, reader.read_four(header.bits).map(&decode).into_iter());
+            }
+        } else {
+            C::Word::fill(fours, self.order, repeat_with(|| decode(reader.read_wide(header.bits))));
+        }
+        C::Word::fill(rest, self.order, repeat_with(|| decode(reader.read_wide(header.bits))));
+        Ok(len)
     }
 
     fn encode<C: Coder>(&self, coder: &C, src: &[u8], dst: &mut [u8]) -> Result<Encoded> {

@@ -203,13 +203,24 @@ pub struct DriverInfo {
     pub has_registered_buffers: bool,
     /// Why the driver does less than it was asked for, if it does.
     pub fallback: Option<String>,
+    /// What the driver has requested so far, if it counts.
+    pub traffic: Option<Traffic>,
+}
+
+/// What a driver has requested from its medium since the file was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// The number of requests.
+    pub requests: u64,
+    /// The number of bytes that have arrived.
+    pub bytes: u64,
 }
 
 impl DriverInfo {
     /// Returns what an ordinary driver of this name is.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { name, is_direct: false, has_registered_buffers: false, fallback: None }
+        Self { name, is_direct: false, has_registered_buffers: false, fallback: None, traffic: None }
     }
 }
 

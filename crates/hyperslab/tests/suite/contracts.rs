@@ -7,7 +7,12 @@ use std::sync::Arc;
 
 use hyperslab::driver::{
     Arranged, Create, Driver, Locking, Mapped, MemberFiles, Members, Memory, Operation, Overlay, Posix,
-    ReadQueue, Request, Trace, WriteRequest,
+    Trace, WriteRequest,
+};
+use hyperslab_testkit::contract::{
+    Ranges, keeps_the_contract_for_reads, read_many_reads_each_range_once_in_any_order,
+    read_many_returns_the_error_of_a_range, reading_past_the_end_is_an_error, reads_are_exact,
+    threads_read_at_the_same_time,
 };
 use hyperslab_testkit::crash_family::{FamilyStep, RecordedFolder};
 use hyperslab_testkit::deep::Deep;
@@ -17,102 +22,11 @@ mod example;
 
 /// Runs the whole contract on drivers that `make` creates with the given contents.
 fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
-    reads_are_exact(&*make(b"0123456789"));
-    reading_past_the_end_is_an_error(&*make(b"0123456789"));
-    read_many_reads_each_range_once_in_any_order(&*make(&(0..=255).collect::<Vec<u8>>()));
-    read_many_returns_the_error_of_a_range(&*make(&(0..=255).collect::<Vec<u8>>()));
+    keeps_the_contract_for_reads(&make);
     writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
     a_batch_writes_the_same_as_single_writes(&*make(b"0123456789"));
     reserving_space_changes_neither_length_nor_contents(&*make(b"0123456789"));
     set_len_truncates_and_extends_the_file(&*make(b"0123456789"));
-    threads_read_at_the_same_time(&make(&(0..=255).collect::<Vec<u8>>()));
-}
-
-fn reads_are_exact(driver: &dyn Driver) {
-    let mut bytes = [0; 4];
-    driver.read_at(3, &mut bytes).unwrap();
-    assert_eq!(&bytes, b"3456");
-    driver.read_at(10, &mut []).unwrap();
-    assert_eq!(driver.len().unwrap(), 10);
-    assert!(!driver.is_empty().unwrap());
-}
-
-fn reading_past_the_end_is_an_error(driver: &dyn Driver) {
-    for offset in [7, 10, 1 << 40, u64::MAX - 1] {
-        let error = driver.read_at(offset, &mut [0; 4]).unwrap_err();
-        assert!(
-            matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput),
-            "{offset}: {error}"
-        );
-    }
-}
-
-/// Ranges to read. The last `later` ranges are requested only when another range has arrived.
-struct Ranges {
-    /// The offset of each range, its bytes, and how often it has arrived.
-    asked: Vec<(u64, Vec<u8>, usize)>,
-    next: usize,
-    later: usize,
-}
-
-impl Ranges {
-    fn new(ranges: &[(u64, usize)], later: usize) -> Self {
-        let asked = ranges.iter().map(|&(offset, len)| (offset, vec![0; len], 0)).collect();
-        Self { asked, next: 0, later }
-    }
-}
-
-impl ReadQueue for Ranges {
-    fn next(&mut self) -> Option<Request> {
-        let has_arrived = self.asked.iter().any(|(.., times)| *times > 0);
-        let ready = self.asked.len() - if has_arrived { 0 } else { self.later };
-        let (offset, bytes, _) = self.asked[..ready].get(self.next)?;
-        self.next += 1;
-        // An id may be any number.
-        Some(Request { id: u64::MAX - self.next as u64, offset: *offset, len: bytes.len() })
-    }
-
-    fn place(&mut self, id: u64) -> std::io::Result<&mut [u8]> {
-        let number = usize::try_from(u64::MAX - id).unwrap() - 1;
-        assert!(
-            number < self.next && self.asked[number].2 == 0,
-            "a place is given only for a requested range"
-        );
-        Ok(&mut self.asked[number].1)
-    }
-
-    fn arrived(&mut self, id: u64) {
-        self.asked[usize::try_from(u64::MAX - id).unwrap() - 1].2 += 1;
-    }
-}
-
-fn read_many_reads_each_range_once_in_any_order(driver: &dyn Driver) {
-    let ranges: Vec<(u64, usize)> = (0..700_usize).map(|n| (n as u64 * 7 % 251, n % 5)).collect();
-    for later in [0, 1, 300, 699] {
-        let mut queue = Ranges::new(&ranges, later);
-        driver.read_many(&mut queue).unwrap();
-        for (offset, bytes, times) in queue.asked {
-            let expected: Vec<u8> =
-                (offset..offset + bytes.len() as u64).map(|n| u8::try_from(n).unwrap()).collect();
-            assert_eq!((bytes, times), (expected, 1), "from {offset}");
-        }
-    }
-    driver.read_many(&mut Ranges::new(&[], 0)).unwrap();
-}
-
-fn read_many_returns_the_error_of_a_range(driver: &dyn Driver) {
-    for (at, range) in [(0, (255, 2)), (2, (1 << 40, 1)), (4, (u64::MAX, 3))] {
-        let mut ranges = vec![(3, 4); 4];
-        ranges.insert(at, range);
-        let mut queue = Ranges::new(&ranges, 0);
-        let error = driver.read_many(&mut queue).unwrap_err();
-        assert!(
-            matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput),
-            "{range:?}: {error}"
-        );
-        assert_eq!(queue.asked[at].2, 0, "a range that failed has not arrived");
-        assert!(queue.asked.iter().all(|(.., times)| *times <= 1));
-    }
 }
 
 fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
@@ -174,20 +88,6 @@ fn set_len_truncates_and_extends_the_file(driver: &dyn Driver) {
     let mut bytes = [9; 4];
     driver.read_at(0, &mut bytes).unwrap();
     assert_eq!(&bytes, b"01\0\0");
-}
-
-fn threads_read_at_the_same_time(driver: &Arc<dyn Driver>) {
-    std::thread::scope(|scope| {
-        for thread in 0..4_u8 {
-            scope.spawn(move || {
-                for offset in (thread..=251).step_by(4) {
-                    let mut bytes = [0; 4];
-                    driver.read_at(offset.into(), &mut bytes).unwrap();
-                    assert_eq!(bytes, [offset, offset + 1, offset + 2, offset + 3]);
-                }
-            });
-        }
-    });
 }
 
 #[test]

@@ -209,14 +209,14 @@ fn an_existing_file_is_changed_grown_and_shrunk_by_all_ranks() {
     run(3, |ranks| {
         let file = changing(&ranks).open_on(memory.clone()).unwrap();
         let dataset = file.dataset("d").unwrap();
-        dataset.resize(&[23]).unwrap();
+        dataset.resize([23]).unwrap();
         let mine = share(&ranks, 20);
         let values: Vec<i32> = mine.clone().map(|i| 100 + i32::try_from(i).unwrap()).collect();
-        together(&dataset, [3 + mine.start as u64..3 + mine.end as u64], &values).unwrap();
-        dataset.resize(&[21]).unwrap();
+        together(&dataset, 3 + mine.start as u64..3 + mine.end as u64, &values).unwrap();
+        dataset.resize([21]).unwrap();
         file.root().remove("old").unwrap();
         // All have the same elements.
-        write(&dataset, [0..2], &[-1, -2], Transfer::Alike).unwrap();
+        write(&dataset, 0..2, &[-1, -2], Transfer::Alike).unwrap();
         file.close().unwrap();
     });
     let image = memory.bytes();
@@ -235,8 +235,8 @@ fn one_rank_writes_contiguous_data_alone_and_chunks_not() {
         let contiguous = file.root().new_dataset::<i32>("a").shape([4]).fill_value(7).create().unwrap();
         let chunked = file.root().new_dataset::<i32>("b").shape([4]).chunks([2]).create().unwrap();
         if ranks.rank() == 1 {
-            write(&contiguous, [1..3], &[1, 2], Transfer::Independent).unwrap();
-            let refused = write(&chunked, [0..2], &[1, 2], Transfer::Independent).unwrap_err();
+            write(&contiguous, 1..3, &[1, 2], Transfer::Independent).unwrap();
+            let refused = write(&chunked, 0..2, &[1, 2], Transfer::Independent).unwrap_err();
             assert!(refused.to_string().contains("collective write on all ranks"), "{refused}");
         }
         file.close().unwrap();
@@ -256,7 +256,7 @@ fn a_rank_but_the_first_writes_nothing_but_its_elements() {
         let file = options.open_on(trace.clone()).unwrap();
         let dataset = file.root().new_dataset::<i32>("d").shape([8]).create().unwrap();
         let mine = share(&ranks, 8);
-        together(&dataset, [mine.start as u64..mine.end as u64], &[5; 4]).unwrap();
+        together(&dataset, mine.start as u64..mine.end as u64, &[5; 4]).unwrap();
         file.root().create_group("g").unwrap();
         file.flush().unwrap();
         file.close().unwrap();
@@ -302,10 +302,10 @@ fn assert_as_committed(image: Vec<u8>) {
 fn a_write_that_one_rank_cannot_make_fails_on_all_and_the_next_succeeds() {
     let (errors, image) = failing(|file, rank| {
         let dataset = file.dataset("d").unwrap();
-        let what = if rank == 1 { [5..9] } else { [0..4] };
+        let what = if rank == 1 { 5..9 } else { 0..4 };
         let failed = together(&dataset, what, &[0; 4]).unwrap_err();
         // The ranks are at the same step still.
-        together(&dataset, [2 * rank as u64..2 * rank as u64 + 2], &[7; 2]).unwrap();
+        together(&dataset, 2 * rank as u64..2 * rank as u64 + 2, &[7; 2]).unwrap();
         assert_eq!(dataset.read::<i32>(..).unwrap(), [7; 6]);
         Err(failed)
     });
@@ -334,7 +334,7 @@ fn ranks_that_make_other_calls_are_told_so() {
     let (errors, image) =
         failing(
             |file, rank| {
-                if rank == 2 { file.flush() } else { together(&file.dataset("d")?, [0..4], &[0; 4]) }
+                if rank == 2 { file.flush() } else { together(&file.dataset("d")?, 0..4, &[0; 4]) }
             },
         );
     assert!(errors[0].contains("rank 2") && errors[2].contains("rank 0"), "{errors:?}");
@@ -350,7 +350,7 @@ fn a_rank_that_gives_up_makes_all_fail_with_its_reason() {
             return file.flush();
         }
         file.root().create_group("new")?;
-        together(&file.dataset("d")?, [0..4], &[0; 4])
+        together(&file.dataset("d")?, 0..4, &[0; 4])
     });
     assert!(errors[1..].iter().all(|error| error.contains("rank 0 failed: the input ended")), "{errors:?}");
     assert!(errors[0].contains("closed"), "{errors:?}");
@@ -368,16 +368,16 @@ fn a_file_that_one_rank_drops_is_not_committed() {
 }
 
 /// Has three ranks commit, write and commit again. Every change of the medium may fail.
-fn two_commits(driver: Arc<dyn Driver>, durability: Durability) -> Vec<Result<()>> {
+fn two_commits(driver: &Arc<dyn Driver>, durability: Durability) -> Vec<Result<()>> {
     run(3, |ranks| {
-        let file = creating(&ranks).durability(durability).open_on(Arc::clone(&driver))?;
+        let file = creating(&ranks).durability(durability).open_on(Arc::clone(driver))?;
         let new = file.root().new_dataset::<i32>("d").shape([9]).chunks([2]).filter(Deflate::default());
         let dataset = new.create()?;
         let first = 3 * ranks.rank() as u64;
-        together(&dataset, [first..first + 3], &[1; 3])?;
+        together(&dataset, first..first + 3, &[1; 3])?;
         file.flush()?;
         file.root().new_dataset::<i32>("e").shape([9]).fill_value(3).create()?;
-        together(&dataset, [first..first + 3], &[2; 3])?;
+        together(&dataset, first..first + 3, &[2; 3])?;
         file.close()
     })
 }
@@ -396,7 +396,7 @@ fn assert_one_of_two_commits(image: &[u8]) {
 #[test]
 fn ranks_that_are_killed_leave_a_commit() {
     let driver = Arc::new(CrashDriver::new(Vec::new()));
-    for result in two_commits(driver.clone(), Durability::Kill) {
+    for result in two_commits(&(driver.clone() as Arc<dyn Driver>), Durability::Kill) {
         result.unwrap();
     }
     let recording = Arc::into_inner(driver).unwrap().into_recording();
@@ -415,7 +415,7 @@ fn a_failing_medium_fails_on_all_ranks_and_leaves_a_commit() {
     for at in 0.. {
         let failure = Failure { at, stays: true, written: Written::HalfOfItsSectors };
         let driver = Arc::new(CrashDriver::failing(Vec::new(), failure));
-        let results = two_commits(driver.clone(), Durability::Power);
+        let results = two_commits(&(driver.clone() as Arc<dyn Driver>), Durability::Power);
         if !driver.has_failed() {
             break;
         }

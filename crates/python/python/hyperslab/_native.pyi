@@ -1328,9 +1328,10 @@ class File(Group):
     each keyword.
 
     Args:
-        name: A path (str, bytes or PathLike), or an object with `read` and `seek`. Writing needs `write` and
-            `truncate` too. For the bytes of a file, use `File.from_bytes(data)`: `name` is never taken for
-            bytes of a file.
+        name: A path (str, bytes or PathLike), the URL of a file on a server ("https://", "http://", "s3://",
+            "gs://", "az://"), which can only be read, or an object with `read` and `seek`. Writing needs
+            `write` and `truncate` too. For the bytes of a file, use `File.from_bytes(data)`: `name` is never
+            taken for bytes of a file.
         mode: "r" to read; "r+" to change an existing file; "w" to create a file, in place of an existing one;
             "x" or "w-" to create a file that does not exist; "a" for "r+" if the file exists, else "x".
         driver: None, "sec2" and "stdio" work on the file. "core" works on a copy in memory, which is written
@@ -1339,8 +1340,9 @@ class File(Group):
             read by one call (`cat_ranges`). "family" works on a file whose bytes are in several files, one
             after another, with a place for their number in `name` ("run-%05d.h5"). "split" and "multi" read
             such files: metadata and elements; one file for each kind of data. "io_uring" reads the file with
-            many requests in progress at a time, and "mmap" maps it into memory, for reading
-            (docs/drivers.md).
+            many requests in progress at a time, and "mmap" maps it into memory, for reading. With "mpio",
+            several processes change the file together (docs/drivers.md). "object_store" reads
+            a URL, and is the default for one.
         libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
             of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
         durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -1350,9 +1352,13 @@ class File(Group):
             environment variable HDF5_USE_FILE_LOCKING overrides the argument.
         skip_fill_chunks: The value of `Dataset.skip_fill_chunks` for all datasets that do not set it.
         backing_store: With the driver "core", False keeps the file in memory only.
+        comm: With the driver "mpio", the communicator of mpi4py whose ranks open the file.
         direct: With the driver "io_uring", True bypasses the page cache, if the file system allows it.
         queue_depth: The number of requests of one reader that are in progress at a time, from 1 to 1024. By
-            default, the number that suits a disk.
+            default, the number that suits a disk. With a URL, the number for the file, 64 by default.
+        storage_options: With a URL, a dict of settings of the server: credentials, "aws_region", "endpoint",
+            "skip_signature" and others (docs/drivers.md). Settings that are not given are taken from the
+            environment.
         memb_size: With the driver "family", the size in bytes of the members. By default, it is the size that
             the file states, and 2147483647 in a new file.
         meta_ext: With the driver "split", the ending of the name of the file with the metadata, b"-m.h5" by
@@ -1506,7 +1512,8 @@ class File(Group):
             A dict. "driver" is the name of the driver, "queue_depth" the number of requests of one reader in
             progress at a time, "direct" whether reads bypass the page cache, "registered_buffers" whether the
             kernel has pinned the memory for reads, and "fallback" why the driver does less than it was asked
-            for, or None.
+            for, or None. For a file on a server, "requests" and "bytes" are what was requested and received
+            so far.
 
         Example:
             >>> hs.File("climate.h5").driver_info()["driver"]
@@ -1580,8 +1587,8 @@ class File(Group):
         """
     @property
     def driver(self) -> str:
-        """The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "family", "split"
-        or "multi".
+        """The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "mpio", "family",
+        "split", "multi" or "object_store".
 
         Example:
             >>> file.driver
@@ -2265,7 +2272,16 @@ class Dataset(HLObject):
             OSError: The file is open for reading.
         """
     @property
-    def collective(self) -> CollectiveContext: ...
+    def collective(self) -> CollectiveContext:
+        """A context manager that makes writes collective, in a file with the driver "mpio".
+
+        All ranks write in the block, each its own selection. Chunks need collective writes; a dataset without
+        chunks may also be written by any rank alone. In other files the block has no effect.
+
+        Example:
+            >>> with dataset.collective:
+            ...     dataset[0] = [7, 8, 9]
+        """
     def _transfer(self, transfer: str) -> str: ...
     def write_direct(
         self, source: Any, source_sel: _Selection | None = None, dest_sel: _Selection | None = None

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use hyperslab::driver::{Locking, Members, Via};
 use hyperslab::{Durability, File as CoreFile, FileSpace, LibVersion, OpenOptions, SpaceStrategy};
+use hyperslab_remote::RemoteOptions;
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 use crate::ranks::Communicator;
 use crate::registered;
@@ -36,6 +37,8 @@ pub(super) struct Keywords {
     /// The size of the blocks for metadata in bytes.
     pub(super) meta_block: u64,
     pub(super) skip_fill_chunks: Option<bool>,
+    /// How a file on a server is reached and read.
+    pub(super) remote: RemoteOptions,
 }
 
 /// Where the bytes of a file are. Some keywords belong to some media.
@@ -61,6 +64,8 @@ pub(super) enum Medium {
     Split,
     /// A file for each kind of data.
     Multi,
+    /// A file on a server.
+    Server,
 }
 
 impl Medium {
@@ -70,9 +75,14 @@ impl Medium {
             Self::Family => Some(Members::family()),
             Self::Split => Some(Members::split()),
             Self::Multi => Some(Members::Multi),
-            Self::Path | Self::Rings | Self::Map | Self::Core | Self::Memory | Self::Object | Self::Ranks => {
-                None
-            }
+            Self::Path
+            | Self::Rings
+            | Self::Map
+            | Self::Core
+            | Self::Memory
+            | Self::Object
+            | Self::Ranks
+            | Self::Server => None,
         }
     }
 }
@@ -96,6 +106,43 @@ impl Medium {
 /// Returns how a file is read through rings, given whether the page cache is bypassed.
 fn rings(direct: &Bound<'_, PyAny>) -> PyResult<Via> {
     Ok(Via::Rings { direct: direct.extract()? })
+}
+
+/// Sets what a keyword says of a file on a server. Returns whether the keyword is one of those.
+fn set_server(remote: &mut RemoteOptions, key: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let options = std::mem::take(remote);
+    let (options, is_own) = match key {
+        "storage_options" => (settings(options, value)?, true),
+        "queue_depth" => (options.queue_depth(queue_depth(value)?), true),
+        "page_buf_size" => (options.cache_bytes(value.extract()?), true),
+        _ => (options, false),
+    };
+    *remote = options;
+    Ok(is_own)
+}
+
+/// Returns the options of a file on a server with the settings of a dict. Numbers and truth values are taken
+/// as text.
+fn settings(mut remote: RemoteOptions, given: &Bound<'_, PyAny>) -> PyResult<RemoteOptions> {
+    let wrong =
+        || PyTypeError::new_err("storage_options is a dict of names and values: str, int, float or bool");
+    for (name, value) in given.cast::<PyDict>().map_err(|_| wrong())? {
+        if value.is_none() {
+            continue;
+        }
+        let text = if let Ok(truth) = value.extract::<bool>() {
+            truth.to_string()
+        } else if value.is_instance_of::<PyString>()
+            || value.is_instance_of::<PyInt>()
+            || value.is_instance_of::<PyFloat>()
+        {
+            value.str()?.to_string()
+        } else {
+            return Err(wrong());
+        };
+        remote = remote.set(name.extract::<String>().map_err(|_| wrong())?, text);
+    }
+    Ok(remote)
 }
 
 /// Returns a number of requests in progress at a time.
@@ -122,6 +169,7 @@ impl Keywords {
         let mut skip_fill_chunks = None;
         let mut meta_block = DEFAULT_META_BLOCK;
         let mut members = medium.members();
+        let mut remote = RemoteOptions::default();
         let (mut threshold, mut interval) = (1, 1);
         let space = space_of(given, mode)?;
         for (key, value) in given {
@@ -130,6 +178,9 @@ impl Keywords {
                 continue;
             }
             if members.as_mut().map_or(Ok(false), |members| set_member(members, &key, &value))? {
+                continue;
+            }
+            if medium == Medium::Server && set_server(&mut remote, &key, &value)? {
                 continue;
             }
             match key.as_str() {
@@ -210,7 +261,7 @@ impl Keywords {
         if let Some(space) = space {
             options = options.space(space);
         }
-        Ok(Self { libver, options, user_block, backing_store, meta_block, skip_fill_chunks })
+        Ok(Self { libver, options, user_block, backing_store, meta_block, skip_fill_chunks, remote })
     }
 }
 

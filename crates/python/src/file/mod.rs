@@ -2,11 +2,13 @@
 
 pub(crate) mod keywords;
 mod open;
+mod ros3;
 
 use std::ffi::OsStr;
 use std::sync::Arc;
 
 use hyperslab::Node;
+use hyperslab::driver::Traffic;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -47,9 +49,10 @@ pub(crate) use self::open::path_of;
 /// each keyword.
 ///
 /// Args:
-///     name: A path (str, bytes or PathLike), or an object with `read` and `seek`. Writing needs `write` and
-///         `truncate` too. For the bytes of a file, use `File.from_bytes(data)`: `name` is never taken for
-///         bytes of a file.
+///     name: A path (str, bytes or PathLike), the URL of a file on a server ("https://", "http://", "s3://",
+///         "gs://", "az://"), which can only be read, or an object with `read` and `seek`. Writing needs
+///         `write` and `truncate` too. For the bytes of a file, use `File.from_bytes(data)`: `name` is never
+///         taken for bytes of a file.
 ///     mode: "r" to read; "r+" to change an existing file; "w" to create a file, in place of an existing one;
 ///         "x" or "w-" to create a file that does not exist; "a" for "r+" if the file exists, else "x".
 ///     driver: None, "sec2" and "stdio" work on the file. "core" works on a copy in memory, which is written
@@ -59,7 +62,8 @@ pub(crate) use self::open::path_of;
 ///         after another, with a place for their number in `name` ("run-%05d.h5"). "split" and "multi" read
 ///         such files: metadata and elements; one file for each kind of data. "io_uring" reads the file with
 ///         many requests in progress at a time, and "mmap" maps it into memory, for reading. With "mpio",
-///         several processes change the file together (docs/drivers.md).
+///         several processes change the file together (docs/drivers.md). "object_store" reads
+///         a URL, and is the default for one.
 ///     libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
 ///         of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
 ///     durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -72,7 +76,10 @@ pub(crate) use self::open::path_of;
 ///     comm: With the driver "mpio", the communicator of mpi4py whose ranks open the file.
 ///     direct: With the driver "io_uring", True bypasses the page cache, if the file system allows it.
 ///     queue_depth: The number of requests of one reader that are in progress at a time, from 1 to 1024. By
-///         default, the number that suits a disk.
+///         default, the number that suits a disk. With a URL, the number for the file, 64 by default.
+///     storage_options: With a URL, a dict of settings of the server: credentials, "aws_region", "endpoint",
+///         "skip_signature" and others (docs/drivers.md). Settings that are not given are taken from the
+///         environment.
 ///     memb_size: With the driver "family", the size in bytes of the members. By default, it is the size that
 ///         the file states, and 2147483647 in a new file.
 ///     meta_ext: With the driver "split", the ending of the name of the file with the metadata, b"-m.h5" by
@@ -325,7 +332,8 @@ impl File {
     ///     A dict. "driver" is the name of the driver, "queue_depth" the number of requests of one reader in
     ///     progress at a time, "direct" whether reads bypass the page cache, "registered_buffers" whether the
     ///     kernel has pinned the memory for reads, and "fallback" why the driver does less than it was asked
-    ///     for, or None.
+    ///     for, or None. For a file on a server, "requests" and "bytes" are what was requested and received
+    ///     so far.
     ///
     /// Example:
     ///     >>> hs.File("climate.h5").driver_info()["driver"]
@@ -345,6 +353,10 @@ impl File {
         found.set_item("direct", info.is_direct)?;
         found.set_item("registered_buffers", info.has_registered_buffers)?;
         found.set_item("fallback", info.fallback)?;
+        if let Some(Traffic { requests, bytes }) = info.traffic {
+            found.set_item("requests", requests)?;
+            found.set_item("bytes", bytes)?;
+        }
         Ok(found)
     }
 
@@ -440,7 +452,7 @@ impl File {
     }
 
     /// The driver of the file: "sec2", "stdio", "core", "fileobj", "io_uring", "mmap", "mpio", "family",
-    /// "split" or "multi".
+    /// "split", "multi" or "object_store".
     ///
     /// Example:
     ///     >>> file.driver
@@ -528,7 +540,7 @@ impl File {
     fn __repr__(slf: &Bound<'_, Self>) -> String {
         let state = state(slf);
         if state.is_open() {
-            format!("<HDF5 file \"{}\" (mode {})>", base_name(&state.name.to_string_lossy()), state.mode)
+            format!("<HDF5 file \"{}\" (mode {})>", base_name(&open::shown(&state.name)), state.mode)
         } else {
             "<Closed HDF5 file>".to_owned()
         }

@@ -1,20 +1,24 @@
-//! Opening files: by path, in memory, or through a Python object.
+//! Opening files: by path, in memory, on a server, or through a Python object.
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::{Error, File as CoreFile, OpenOptions};
+use hyperslab_remote::{Remote, is_url, without_secrets};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 
 use super::keywords::{Keywords, Medium, Mode};
+use super::ros3;
 use crate::error::open_exception;
 use crate::fileobj::FileObject;
 use crate::state::FileState;
+use crate::{gil, signals};
 
 /// The name shown for a file that has no path.
 const IN_MEMORY: &str = "in memory";
@@ -85,10 +89,7 @@ fn opened(
     kwds: &Bound<'_, PyDict>,
     open: impl Send + FnOnce(&Keywords) -> hyperslab::Result<CoreFile>,
 ) -> PyResult<Arc<FileState>> {
-    let core = kwds
-        .py()
-        .detach(|| open(&keywords))
-        .map_err(|error| open_exception(&error, &name.to_string_lossy()))?;
+    let core = kwds.py().detach(|| open(&keywords)).map_err(|error| open_exception(&error, &shown(&name)))?;
     // Without the keyword, a file that is already open keeps the setting of its first opening.
     if let Some(skips) = keywords.skip_fill_chunks {
         core.set_skip_fill_chunks(skips);
@@ -101,6 +102,14 @@ fn opened(
         keywords.meta_block,
         Some(Arc::new(kwds.clone().unbind())),
     ))
+}
+
+/// Returns the name of a file for messages: a URL without secrets.
+pub(super) fn shown(name: &OsStr) -> Cow<'_, str> {
+    match name.to_string_lossy() {
+        url if is_url(&url) => without_secrets(&url).into(),
+        name => name,
+    }
 }
 
 /// Opens a copy of `bytes` as a file, for reading.
@@ -143,7 +152,29 @@ pub(super) fn object(
     })
 }
 
-/// Opens or creates the file at the path `name`.
+/// Opens the file at a URL.
+fn on_server(url: &str, mode: Mode, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
+    if mode != Mode::Read {
+        return Err(PyValueError::new_err(
+            "a file on a server can only be read: open it with the mode 'r', or change a copy of it",
+        ));
+    }
+    let keywords = Keywords::parse(kwds, Medium::Server, mode)?;
+    gil::give_up_to_wait();
+    signals::end_reads_of_servers();
+    let medium = kwds.py().detach(|| Remote::open(url, &keywords.remote)).map_err(|error| {
+        let name = without_secrets(url);
+        if error.kind() == io::ErrorKind::InvalidInput {
+            return PyValueError::new_err(format!("Unable to open file '{name}': {error}"));
+        }
+        open_exception(&Error::io("open", 0, 0)(error), &name)
+    })?;
+    opened(url.into(), "object_store", keywords, kwds, |keywords| {
+        open_on(Arc::new(medium), None, Mode::Read, &keywords.options)
+    })
+}
+
+/// Opens or creates the file at the path or URL `name`.
 pub(super) fn named(
     name: &Bound<'_, PyAny>,
     mode: &str,
@@ -153,6 +184,13 @@ pub(super) fn named(
     let mode = Mode::parse(mode)?;
     let path = path_of(name)?;
     let filename = path.as_os_str().to_owned();
+    let url = path.to_str().filter(|name| is_url(name));
+    if let (Some(url), None | Some("object_store" | "ros3")) = (url, driver) {
+        if driver == Some("ros3") {
+            ros3::resolve(url, kwds)?;
+        }
+        return on_server(url, mode, kwds);
+    }
     let (driver, medium) = match driver {
         None | Some("sec2" | "windows") => ("sec2", Medium::Path),
         Some("stdio") => ("stdio", Medium::Path),
@@ -163,6 +201,11 @@ pub(super) fn named(
         Some("family") => ("family", Medium::Family),
         Some("split") => ("split", Medium::Split),
         Some("multi") => ("multi", Medium::Multi),
+        Some("object_store" | "ros3") => {
+            return Err(PyValueError::new_err(
+                "the driver reads http://, https://, s3://, gs:// and az:// URLs only",
+            ));
+        }
         Some(other) => return Err(PyValueError::new_err(format!("Unknown driver type '{other}'"))),
     };
     let keywords = Keywords::parse(kwds, medium, mode)?;

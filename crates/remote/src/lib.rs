@@ -1,0 +1,41 @@
+//! HDF5 files on web servers and in object stores: a driver for [`hyperslab`] that reads `http://`, `https://`,
+//! `s3://`, `gs://` and `az://`.
+//!
+//! ```no_run
+//! use hyperslab_remote::{RemoteOptions, open};
+//!
+//! let options = RemoteOptions::default().set("skip_signature", "true");
+//! let file = open("s3://public-bucket/climate.h5", &options)?;
+//! let first: Vec<f32> = file.dataset("surface/t2m")?.read([0..1, 0..72, 0..144])?;
+//! # Ok::<(), hyperslab::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod address;
+mod blocks;
+mod connect;
+mod driver;
+mod error;
+mod fetch;
+mod flight;
+mod interrupt;
+mod options;
+mod ranges;
+mod runtime;
+
+use std::sync::Arc;
+
+pub use address::{is_url, without_secrets};
+pub use driver::Remote;
+pub use interrupt::set_poll;
+pub use options::RemoteOptions;
+
+/// Opens the HDF5 file at `url` for reading.
+///
+/// Errors: `Io` if the file cannot be reached (`NotFound`, `PermissionDenied`), if the URL or an option is
+/// unknown (`InvalidInput`); `Format` if the file is not HDF5 or is damaged.
+pub fn open(url: &str, options: &RemoteOptions) -> hyperslab::Result<hyperslab::File> {
+    let remote = Remote::open(url, options).map_err(hyperslab::Error::io("open", 0, 0))?;
+    hyperslab::File::options().open_on(Arc::new(remote))
+}
