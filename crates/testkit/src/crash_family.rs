@@ -194,9 +194,8 @@ impl RecordedFolder {
     }
 
     /// Calls `visit` with bytes of the family that a loss of power can leave, before each flush of a member
-    /// and at the end: all that is durable, and some of the other changes. The first argument says whether
-    /// all changes are durable. Returns the number of images.
-    pub fn after_power_loss(&self, seed: u64, samples: usize, mut visit: impl FnMut(bool, &[u8])) -> usize {
+    /// and at the end: all that is durable, and some of the other changes. Returns the number of images.
+    pub fn after_power_loss(&self, seed: u64, samples: usize, mut visit: impl FnMut(&[u8])) -> usize {
         let disk = self.disk();
         let (mut random, mut images) = (Random::new(seed), 0);
         let mut durable = disk.start.clone();
@@ -210,7 +209,7 @@ impl RecordedFolder {
                         image.apply(step);
                     }
                 }
-                visit(pending.is_empty(), &image.joined(self.size));
+                visit(&image.joined(self.size));
                 images += 1;
             }
         };

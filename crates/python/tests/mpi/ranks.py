@@ -15,10 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import h5py
+import hyperslab as hs
 import numpy as np
 from mpi4py import MPI
-
-import hyperslab as hs
 
 COMM = MPI.COMM_WORLD
 RANK, SIZE = COMM.Get_rank(), COMM.Get_size()
