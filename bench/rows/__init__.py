@@ -22,6 +22,7 @@ ORDER = (
     "write_gzip",
     "write_raw",
     "dask_store",
+    "ranks",
     "append",
     "small",
     "attributes",
