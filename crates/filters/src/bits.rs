@@ -281,7 +281,9 @@ mod tests {
                 }
             }
             let mut writer = BitWriter::new(&mut alone);
-            values.iter().for_each(|&value| writer.write_wide(value, n));
+            for &value in &values {
+                writer.write_wide(value, n);
+            }
             prop_assert_eq!(written, writer.finish());
             prop_assert_eq!(together, alone);
         }

@@ -202,14 +202,18 @@ impl Driver for FileObject {
                 ([], _) => return Ok(()),
                 (requests, Some(ranges)) if requests.iter().filter(|request| request.len > 0).count() > 1 => {
                     let (some, empty): (Vec<_>, Vec<_>) = batch.into_iter().partition(|one| one.len > 0);
-                    empty.iter().for_each(|request| queue.arrived(request.id));
+                    for request in empty {
+                        queue.arrived(request.id);
+                    }
                     Python::attach(|py| {
                         let mutex = self.alone.get(|_| Mutex::new(()));
                         let _alone = (!ranges.is_concurrent).then(|| mutex.lock_py_attached(py));
                         ranges.read(py, &some, queue)
                     })?;
                     // The queue decodes now, while other threads have the interpreter.
-                    some.iter().for_each(|request| queue.arrived(request.id));
+                    for request in some {
+                        queue.arrived(request.id);
+                    }
                 }
                 (requests, _) => {
                     for request in requests {

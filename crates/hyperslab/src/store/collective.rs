@@ -51,6 +51,8 @@ pub enum Meeting {
     Encoded,
     /// A write: every rank has written its bytes.
     Written,
+    /// The file is closed on all ranks, and no rank has it locked.
+    Closed,
     /// A rank gives up.
     GivingUp,
 }
@@ -83,25 +85,21 @@ impl Collective {
         };
         let message = [[meeting as u8, is_error].as_slice(), &body].concat();
         let told = self.ranks.all_gather(&message).map_err(|error| self.part(error))?;
-        mine?;
         if told.len() != self.size() {
-            return Err(self.part(std::io::ErrorKind::InvalidData.into()));
+            return Err(self.garbled());
         }
+        // A rank that gives up, or is at another meeting, does not come to the next one.
+        let is_here = |message: &Vec<u8>| message.first() == Some(&(meeting as u8));
+        if !told.iter().all(is_here) {
+            self.is_apart.store(true, Ordering::Release);
+        }
+        mine?;
         let mut bodies = Vec::with_capacity(told.len());
         for (rank, message) in told.into_iter().enumerate() {
             let told = match message.as_slice() {
                 [kind, 0, body @ ..] if *kind == meeting as u8 => Ok(body.to_vec()),
-                [kind, 1, why @ ..] => {
-                    // A rank that gives up does not come to this meeting.
-                    if *kind != meeting as u8 {
-                        self.is_apart.store(true, Ordering::Release);
-                    }
-                    Err(String::from_utf8_lossy(why).into_owned())
-                }
-                _ => {
-                    self.is_apart.store(true, Ordering::Release);
-                    Err(OTHER_CALL.to_owned())
-                }
+                [_, 1, why @ ..] => Err(String::from_utf8_lossy(why).into_owned()),
+                _ => Err(OTHER_CALL.to_owned()),
             };
             bodies.push(told.map_err(|why| Error::OtherRank { rank, why })?);
         }
@@ -116,16 +114,13 @@ impl Collective {
     /// Sends bytes to each rank, and returns those that each has sent to this one.
     pub fn exchange(&self, to: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let came = self.ranks.exchange(to).map_err(|error| self.part(error))?;
-        if came.len() == self.size() {
-            Ok(came)
-        } else {
-            Err(self.part(std::io::ErrorKind::InvalidData.into()))
-        }
+        if came.len() == self.size() { Ok(came) } else { Err(self.garbled()) }
     }
 
-    /// Has rank 0 do what all would do alike. If it fails, all ranks return its error.
-    pub(super) fn lead(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
-        self.meet(Meeting::Before, Ok(Vec::new()))?;
+    /// Has rank 0 do what all would do alike. If it fails, all ranks return its error. `what` is the same on
+    /// all ranks if they would do the same.
+    pub(super) fn lead(&self, what: u32, f: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.compare(Meeting::Before, &what.to_le_bytes())?;
         self.meet(Meeting::After, self.as_leader(f).unwrap_or(Ok(())).map(|()| Vec::new())).map(drop)
     }
 
@@ -165,8 +160,8 @@ impl Collective {
     }
 
     /// Compares what all ranks should have alike.
-    pub(super) fn compare(&self, mine: &[u8]) -> Result<()> {
-        let told = self.meet(Meeting::Compare, Ok(mine.to_vec()))?;
+    pub(super) fn compare(&self, meeting: Meeting, mine: &[u8]) -> Result<()> {
+        let told = self.meet(meeting, Ok(mine.to_vec()))?;
         match told.iter().position(|other| *other != told[0]) {
             None => Ok(()),
             Some(rank) => {
@@ -196,7 +191,7 @@ impl Collective {
     }
 
     /// Errors if the ranks are not at the same step any more, or a step of this rank would take them apart.
-    pub(super) fn check_step(&self) -> Result<()> {
+    pub fn check_step(&self) -> Result<()> {
         if self.is_apart.load(Ordering::Acquire) {
             return Err(Error::Poisoned);
         }
@@ -205,6 +200,11 @@ impl Collective {
             return Err(RequestError::Argument { what: "write by one rank".to_owned(), why }.into());
         }
         Ok(())
+    }
+
+    /// Returns the error for a message that no rank sends at this meeting. The ranks are apart then.
+    pub fn garbled(&self) -> Error {
+        self.part(std::io::ErrorKind::InvalidData.into())
     }
 
     fn part(&self, cause: std::io::Error) -> Error {
@@ -238,10 +238,10 @@ impl Store {
         self.collective().is_some_and(|collective| collective.is_apart.load(Ordering::Acquire))
     }
 
-    /// Does what all ranks do alike, once.
-    pub(super) fn once(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Does what all ranks do alike, once. `what` returns a number that tells other work from this.
+    pub(super) fn once(&self, what: impl FnOnce() -> u32, f: impl FnOnce() -> Result<()>) -> Result<()> {
         match self.collective() {
-            Some(collective) if !collective.is_alone() => collective.lead(f),
+            Some(collective) if !collective.is_alone() => collective.lead(what(), f),
             _ => f(),
         }
     }

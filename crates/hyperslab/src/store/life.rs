@@ -124,7 +124,7 @@ impl Store {
     ) -> Result<Self> {
         let collective = ranks.map(Collective::new);
         let once = |f: &dyn Fn() -> Result<()>| match &collective {
-            Some(collective) => collective.lead(f),
+            Some(collective) => collective.lead(0, f),
             None => f(),
         };
         let mut report = inspect(&*driver)?;
@@ -170,7 +170,7 @@ impl Store {
         let collective = ranks.map(Collective::new);
         // The bytes before the base may begin with the signature of another file.
         let empty = || commit::set_len(&*driver, 0).and_then(|()| commit::set_len(&*driver, base));
-        collective.as_ref().map_or_else(empty, |collective| collective.lead(empty))?;
+        collective.as_ref().map_or_else(empty, |collective| collective.lead(0, empty))?;
         let len = superblock.encoded_len(superblock.widths(), &()) as u64;
         let mut store = Self::new(Arc::clone(&driver), driver, base, superblock, metadata_cache_bytes);
         store.make_writable(len, None, options);
@@ -185,7 +185,7 @@ impl Store {
         let writing = self.writing()?;
         writing.is_shared.store(true, Ordering::Release);
         // A tail is cut while all ranks are here, and never later.
-        self.once(|| writing.cut_tail(self))?;
+        self.once(|| 0, || writing.cut_tail(self))?;
         writing.cut_tail(self)
     }
 

@@ -380,6 +380,7 @@ impl Store {
 
     /// Calls `f` with the space. Errors if `f` returns `None`: addresses cannot reach that far.
     fn with_space<R>(&self, f: impl FnOnce(&mut Space) -> Option<R>) -> Result<R> {
+        self.collective().map_or(Ok(()), Collective::check_step)?;
         let mut space = self.writing()?.space.lock();
         let taken = f(&mut space).ok_or_else(|| {
             let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());

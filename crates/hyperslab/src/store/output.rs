@@ -3,7 +3,7 @@
 use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
-use super::{Store, commit};
+use super::{Collective, Store, commit};
 use crate::driver::WriteRequest;
 use crate::error::{Error, Result};
 
@@ -15,7 +15,11 @@ impl Store {
 
     /// Writes several runs of bytes at once. Runs do not overlap.
     pub fn write_batch<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
-        self.once(|| self.write_once(runs))
+        if self.collective().is_none_or(Collective::is_alone) {
+            return self.write_once(runs);
+        }
+        let runs: Vec<(Addr, &[u8])> = runs.into_iter().collect();
+        self.once(|| checksum(runs.iter().copied()), || self.write_once(runs.iter().copied()))
     }
 
     fn write_once<'b>(&self, runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> Result<()> {
@@ -39,14 +43,20 @@ impl Store {
         if extent.len < RESERVE_FROM {
             return Ok(());
         }
-        self.writing()?.cut_tail(self)?;
-        let offset = self.base.saturating_add(extent.addr.get());
-        self.driver()?.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
+        let what = || checksum([(extent.addr, extent.len.to_le_bytes().as_slice())]);
+        self.once(what, || {
+            self.writing()?.cut_tail(self)?;
+            let offset = self.base.saturating_add(extent.addr.get());
+            self.driver()?.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
+        })
     }
 
     /// Writes zeros to space that nothing refers to yet; extends the file if it ends before that space.
     pub fn zero(&self, extent: Extent) -> Result<()> {
-        self.once(|| self.zero_once(extent))
+        self.once(
+            || checksum([(extent.addr, extent.len.to_le_bytes().as_slice())]),
+            || self.zero_once(extent),
+        )
     }
 
     fn zero_once(&self, extent: Extent) -> Result<()> {
@@ -63,7 +73,8 @@ impl Store {
 
     /// Writes copies of `value`, one after another, to space that nothing refers to yet.
     pub fn fill(&self, extent: Extent, value: &[u8]) -> Result<()> {
-        self.once(|| self.fill_once(extent, value))
+        let what = || checksum([(extent.addr, extent.len.to_le_bytes().as_slice()), (extent.addr, value)]);
+        self.once(what, || self.fill_once(extent, value))
     }
 
     fn fill_once(&self, extent: Extent, value: &[u8]) -> Result<()> {
@@ -78,6 +89,13 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Returns a number that differs if other bytes, or the same bytes elsewhere, are written.
+pub(super) fn checksum<'b>(runs: impl IntoIterator<Item = (Addr, &'b [u8])>) -> u32 {
+    runs.into_iter().fold(0, |crc, (at, bytes)| {
+        crc32c::crc32c_append(crc32c::crc32c_append(crc, &at.get().to_le_bytes()), bytes)
+    })
 }
 
 /// The largest number of bytes that one fill writes at a time.

@@ -14,6 +14,7 @@ use super::commit::{self, Commit, Durability, Outcome, Overwrite};
 use super::dirty::{self, Blocks, Dirty, Held};
 use super::lives::Lives;
 use super::lock::{Guard, MetadataLock, Rank, Ranked};
+use super::output::checksum;
 use super::space::{Space, SpaceKind};
 use crate::error::{Error, Result};
 
@@ -189,9 +190,15 @@ impl Writing {
     }
 
     fn write_blocks(store: &Store, blocks: &Blocks) -> Result<()> {
-        store.once(|| {
+        let what = || Self::checksum_of(store, blocks);
+        store.once(what, || {
             dirty::pieces(blocks, store.widths()).try_for_each(|(at, bytes)| store.write_data(at, &bytes))
         })
+    }
+
+    fn checksum_of(store: &Store, blocks: &Blocks) -> u32 {
+        let pieces: Vec<_> = dirty::pieces(blocks, store.widths()).collect();
+        checksum(pieces.iter().map(|(at, bytes)| (*at, bytes.as_slice())))
     }
 
     /// Splits the blocks into those that no committed state refers to, and the others.
@@ -211,17 +218,13 @@ impl Writing {
         self.written.load(Ordering::Acquire)
     }
 
-    /// Returns bytes that are the same on all ranks if their changes are.
+    /// Returns bytes that are the same on all ranks if their changes are: of blocks, and of the superblock with
+    /// the end of the file.
     fn digest(store: &Store, fresh: &Blocks, overwrites: &[Overwrite], end: u64) -> Vec<u8> {
-        let mut crc = 0;
-        let mut add = |at: u64, bytes: &[u8]| {
-            crc = crc32c::crc32c_append(crc32c::crc32c_append(crc, &at.to_le_bytes()), bytes);
-        };
-        dirty::pieces(fresh, store.widths()).for_each(|(at, bytes)| add(at.get(), &bytes));
-        for over in overwrites {
-            add(over.offset, &over.bytes);
-        }
-        [crc.to_le_bytes().as_slice(), &end.to_le_bytes()].concat()
+        let overwrites = overwrites.iter().map(|over| (Addr::new(over.offset), over.bytes.as_slice()));
+        let superblock = superblock_bytes(store.superblock(), store.base() + end, None);
+        let of_all = [Self::checksum_of(store, fresh), checksum(overwrites)].map(u32::to_le_bytes);
+        [of_all.concat(), superblock].concat()
     }
 
     /// Makes [writes](Self::wrote) outside commits durable, on all ranks, if commits survive a loss of power.
@@ -263,7 +266,8 @@ impl Writing {
             .collect();
         if let Some(collective) = store.collective() {
             let end = self.space.lock().end_after_commit(self.is_read());
-            let compared = collective.compare(&Self::digest(store, &fresh, &overwrites, end));
+            let compared =
+                collective.compare(Meeting::Compare, &Self::digest(store, &fresh, &overwrites, end));
             compared.inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))?;
         }
         Self::write_blocks(store, &fresh)?;

@@ -145,6 +145,15 @@ fn settings(mut remote: RemoteOptions, given: &Bound<'_, PyAny>) -> PyResult<Rem
     Ok(remote)
 }
 
+/// Returns what a flush survives.
+fn durability(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
+    match value.extract::<String>()?.as_str() {
+        "kill" => Ok(Durability::Kill),
+        "power" => Ok(Durability::Power),
+        _ => Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
+    }
+}
+
 /// Returns a number of requests in progress at a time.
 fn queue_depth(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let depth: usize = value.extract().unwrap_or(0);
@@ -191,11 +200,7 @@ impl Keywords {
                 "rdcc_nbytes" => options = options.chunk_cache_bytes(value.extract()?),
                 "track_order" => options = options.track_order(value.extract()?),
                 "durability" => {
-                    options = options.durability(match value.extract::<String>()?.as_str() {
-                        "kill" => Durability::Kill,
-                        "power" => Durability::Power,
-                        _ => return Err(PyValueError::new_err("durability must be 'kill' or 'power'")),
-                    });
+                    options = options.durability(durability(&value)?);
                 }
                 "userblock_size" if mode.creates() => {
                     let integer = |_| PyValueError::new_err("User block size must be an integer");
@@ -267,8 +272,7 @@ impl Keywords {
 
 /// Sets the ranks of a communicator. A file that is only read needs none of their messages.
 fn shared_by(options: OpenOptions, comm: &Bound<'_, PyAny>, mode: Mode) -> PyResult<OpenOptions> {
-    let ranks = Communicator::new(comm)?;
-    Ok(if mode == Mode::Read { options } else { options.ranks(Arc::new(ranks)) })
+    Ok(if mode == Mode::Read { options } else { options.ranks(Arc::new(Communicator::new(comm)?)) })
 }
 
 /// Errors if a file of several ranks has no communicator.

@@ -421,7 +421,10 @@ impl File {
         let error = args.get_item(1).ok().filter(|error| !error.is_none());
         match error {
             // The other ranks may not close the file now.
-            Some(error) if state(slf).has_ranks() => state(slf).give_up(slf.py(), &error.repr()?.to_string()),
+            Some(error) if state(slf).has_ranks() => {
+                let why = error.repr().map_or_else(|_| "an exception".to_owned(), |text| text.to_string());
+                state(slf).give_up(slf.py(), &why)
+            }
             _ => state(slf).close(slf.py()),
         }
     }

@@ -25,6 +25,8 @@ pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
     let bytes: u64 = pieces.iter().map(|piece| piece.from.len).sum();
     let mean = bytes / (pieces.len() as u64).max(1);
     let workers = workers(from, pieces.len(), mean, None).min(workers(to, pieces.len(), mean, None));
+    // Ranks write in the same order.
+    let workers = if to.collective().is_some() { 1 } else { workers };
     share::run(&pieces, workers, usize::try_from(mean).unwrap_or(usize::MAX), &|pieces, scratch| {
         pieces.iter().try_for_each(|piece| {
             let bytes = sized(&mut scratch.stored, usize::try_from(piece.from.len).unwrap_or(usize::MAX))?;

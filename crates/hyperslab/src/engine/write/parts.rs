@@ -8,7 +8,7 @@ use super::Run;
 use super::input::{Input, Walk, pitches, size, strides};
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::scratch::{self, sized};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::select::{Coord, Dim, Part};
 use crate::store::{Collective, Meeting};
 
@@ -30,8 +30,8 @@ pub(super) fn owners(collective: &Collective, tasks: &[ReadTask]) -> Result<Hash
     let told = collective.meet(Meeting::Touched, Ok(message))?;
     let (mut first, mut owners) = (HashMap::new(), HashMap::new());
     for (number, bytes) in told.iter().enumerate() {
-        let words = words_of(bytes).ok_or_else(garbled)?;
-        let (&rank, coords) = words.split_first().ok_or_else(garbled)?;
+        let words = words_of(bytes).ok_or_else(|| collective.garbled())?;
+        let (&rank, coords) = words.split_first().ok_or_else(|| collective.garbled())?;
         for coord in coords.chunks(size(rank).max(1)) {
             let coord = Coord::from_slice(coord);
             match first.get(&coord) {
@@ -67,7 +67,7 @@ impl Run<'_> {
         let unpacked = came.iter().try_for_each(|bytes| {
             let mut rest = bytes.as_slice();
             while !rest.is_empty() {
-                let (coord, parts) = self.unpack(&mut rest).ok_or_else(garbled)?;
+                let (coord, parts) = self.unpack(&mut rest).ok_or_else(|| collective.garbled())?;
                 sent.entry(coord).or_default().push(parts);
             }
             Ok(())
@@ -167,9 +167,4 @@ pub(super) fn bytes_of(words: &[u64]) -> Vec<u8> {
 pub(super) fn words_of(bytes: &[u8]) -> Option<Vec<u64>> {
     let (words, rest) = bytes.as_chunks();
     rest.is_empty().then(|| words.iter().map(|word| u64::from_le_bytes(*word)).collect())
-}
-
-/// Returns the error for a message that no rank sends.
-pub(super) fn garbled() -> Error {
-    Error::io("a message to the other ranks", 0, 0)(std::io::ErrorKind::InvalidData.into())
 }

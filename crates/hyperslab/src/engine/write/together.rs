@@ -106,7 +106,7 @@ impl Write<'_> {
         let mut goes_on = false;
         let mut all = Vec::with_capacity(told.len());
         for bytes in &told {
-            let (more, chunks) = hear(bytes, self.array.shape.len()).ok_or_else(parts::garbled)?;
+            let (more, chunks) = hear(bytes, self.array.shape.len()).ok_or_else(|| collective.garbled())?;
             goes_on |= more;
             all.push(chunks);
         }

@@ -127,7 +127,7 @@ impl File {
             store.reserve(Extent::new(run.first().map_or(Addr::UNDEFINED, |first| first.addr), len))?;
         }
         let idle: Mutex<Vec<Vec<u8>>> = Mutex::default();
-        each_number(tasks.len() as u64, &|number| {
+        let encode = |number: u64| {
             let (filling, extent, mine) = &tasks[usize::try_from(number).unwrap_or(usize::MAX)];
             let mut bytes = idle.lock().pop().unwrap_or_default();
             bytes.clear();
@@ -148,7 +148,12 @@ impl File {
             store.write_data(extent.addr, &bytes)?;
             idle.lock().push(bytes);
             Ok::<_, Error>(())
-        })
+        };
+        // Ranks write in the same order.
+        if store.collective().is_some() {
+            return (0..tasks.len() as u64).try_for_each(encode);
+        }
+        each_number(tasks.len() as u64, &encode)
     }
 
     /// Writes the data of the elements in `rest` to collections that have room. The same step names the

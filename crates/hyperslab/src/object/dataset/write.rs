@@ -1,6 +1,7 @@
 //! Writing the elements of a dataset.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
@@ -15,7 +16,7 @@ use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
 use crate::store::commit::Durability;
-use crate::store::{Collective, Store, Txn};
+use crate::store::{Collective, Meeting, Store, Txn};
 
 impl Dataset {
     /// Writes `bytes`, the elements of `what` in row-major order, in the stored datatype or in the datatype
@@ -67,6 +68,7 @@ impl Dataset {
         self.check_writable()?;
         let _changing = self.changing();
         if let Some(collective) = self.store().collective() {
+            collective.check_step()?;
             match options.transfer {
                 Transfer::Alike => {}
                 Transfer::Independent => {
@@ -122,14 +124,13 @@ impl Dataset {
 
     /// Errors if one rank cannot write to the dataset without the others.
     fn check_alone(&self) -> Result<()> {
-        match self.array()?.storage {
-            Storage::Contiguous(_) | Storage::Elsewhere(_) => Ok(()),
-            Storage::Chunked(_) | Storage::Compact(_) => {
-                let why =
-                    "its storage has to be changed with the elements: make a collective write on all ranks";
-                Err(RequestError::Argument { what: "write by one rank".to_owned(), why }.into())
-            }
+        let array = self.array()?;
+        let has_place = matches!(array.storage, Storage::Contiguous(Some(_)) | Storage::Elsewhere(_));
+        if has_place && !array.datatype.has_variable_parts() && !self.has_sources()? {
+            return Ok(());
         }
+        let why = "its storage has to be changed with the elements: make a collective write on all ranks";
+        Err(RequestError::Argument { what: "write by one rank".to_owned(), why }.into())
     }
 
     /// Does this rank's part of a write of all ranks.
@@ -144,20 +145,38 @@ impl Dataset {
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();
-        // Chunks that all have changed alike.
-        self.flush_locked()?;
-        let array = self.array()?;
-        if array.datatype.has_variable_parts() {
-            let feature = "a collective write of strings and sequences of variable length";
-            return Err(Error::unsupported(feature, "IV.A.2.d"));
-        }
-        if let Storage::Compact(_) = array.storage {
-            return Err(Error::unsupported("a collective write of compact data", "IV.A.2.i"));
-        }
+        let array = self.array_for_all().map_err(|error| collective.fail(Meeting::Touched, error))?;
         let write = self.engine(&array);
         let plan = self.array_of(shape).and_then(|_| write.plan(what, bytes, options));
         let placed = write.run_together(plan, collective, options.threads)?;
         self.insert_chunks(placed)
+    }
+
+    /// Returns the array for a write of all ranks, whose elements have a place if it has no chunks.
+    fn array_for_all(&self) -> Result<Arc<StoredArray>> {
+        // Chunks that all have changed alike.
+        self.flush_locked()?;
+        let array = self.array()?;
+        let cannot =
+            |feature: &str| Err(Error::unsupported(format!("a collective write of {feature}"), "IV.A.2"));
+        if array.datatype.has_variable_parts() {
+            return cannot("strings and sequences of variable length");
+        }
+        if self.has_sources()? {
+            return cannot("a virtual dataset");
+        }
+        match array.storage {
+            Storage::Compact(_) => cannot("compact data"),
+            Storage::Contiguous(None) => {
+                let state = self.state()?;
+                let extent = self.store().allocate(state.len_bytes())?;
+                fill_extent(self.store(), extent, &state.fill.value)
+                    .and_then(|()| self.set_layout(Layout::Contiguous(extent)))
+                    .inspect_err(|_| self.store().release(extent))?;
+                self.array()
+            }
+            _ => Ok(array),
+        }
     }
 
     /// Writes while the caller holds the lock exclusively.

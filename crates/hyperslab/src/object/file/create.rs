@@ -76,6 +76,12 @@ impl Shared {
         let mut store =
             Store::open_shared(driver, options.metadata_cache_bytes, options.commit, options.ranks.clone())?;
         let space = FileSpace::read(&store)?;
+        if options.ranks.is_some() && space.persist {
+            return Err(Error::unsupported(
+                "changing a file that keeps its free space by several ranks",
+                "IV.A.2.x",
+            ));
+        }
         store.set_space_rules(options.space_rules(&space), false);
         if let Some(extension) = store.superblock().extension() {
             settle_image(&store, extension)?;

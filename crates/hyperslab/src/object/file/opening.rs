@@ -137,8 +137,11 @@ impl File {
         if create == Create::New && !is_empty {
             return Err(RequestError::Exists { name: "a file".to_owned() }.into());
         }
-        let shared = Shared::open(driver, options.location.as_deref(), is_empty, options)?;
-        Ok(Opening::first(shared, None))
+        let shared = Shared::open(driver, options.location.as_deref(), is_empty, options);
+        match options.ranks.as_ref().filter(|_| options.access.writes()) {
+            Some(ranks) => all_opened(&Collective::new(Arc::clone(ranks)), shared),
+            None => Ok(Opening::first(shared?, None)),
+        }
     }
 
     pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
@@ -210,8 +213,8 @@ impl File {
         let driver = first.map_or_else(|| open(Create::No), Ok);
         let driver = driver.map_err(|error| collective.fail(Meeting::Open, error))?;
         collective.meet(Meeting::Open, Ok(Vec::new()))?;
-        let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options)?;
-        Ok(Opening::first(shared, None))
+        let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options);
+        all_opened(&collective, shared)
     }
 
     /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles
@@ -231,14 +234,12 @@ impl File {
     }
 
     /// Ends this opening of a file that several [ranks](OpenOptions::ranks) change, on this rank alone and
-    /// without the changes since the last commit: it has failed. The other ranks fail when they meet next.
+    /// without the changes since the last commit: it has failed. The other ranks fail when they meet next. Any
+    /// other file is [closed](Self::close).
     ///
     /// ```
-    /// let directory = tempfile::tempdir()?;
-    /// let file = hyperslab::File::create(directory.path().join("climate.h5"))?;
-    /// file.root().create_group("half")?;
-    /// file.give_up("the input ended")?; // nothing was committed yet
-    /// assert!(hyperslab::File::open(directory.path().join("climate.h5")).is_err());
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.give_up("the input ended")?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn give_up(self, why: &str) -> Result<()> {
@@ -325,6 +326,9 @@ impl Opening {
     /// Ends the opening on this rank only, without the changes since the last commit. Other ranks learn why
     /// when they meet next.
     fn give_up(&self, why: &str) -> Result<()> {
+        if self.shared.own().is_some_and(|shared| shared.store.collective().is_none()) {
+            return self.end();
+        }
         let Some(shared) = self.shared.own().filter(|_| !self.is_closed.swap(true, Ordering::AcqRel)) else {
             return Ok(());
         };
@@ -355,14 +359,29 @@ impl Opening {
             let kept = handle.delete_unlinked().and_then(|()| handle.flush());
             let kept = kept.and_then(|()| shared.store.end_swmr()).and_then(|()| handle.keep_free_space());
             // All changes are written, or none.
-            kept.inspect_err(|_| _ = shared.store.roll_back(|| ()))
+            kept.inspect_err(|error| {
+                // The other ranks may not have failed.
+                shared.store.collective().into_iter().for_each(|ranks| ranks.give_up(&error.to_string()));
+                let _ = shared.store.roll_back(|| ());
+            })
         } else {
             Ok(())
         };
         let closed = shared.store.close();
         shared.chunk_cache.clear();
+        let closed = match shared.store.collective() {
+            Some(ranks) if kept.is_ok() => ranks.meet(Meeting::Closed, closed.map(|()| Vec::new())).map(drop),
+            _ => closed,
+        };
         kept.and(closed)
     }
+}
+
+/// Returns the file if all ranks have opened it.
+fn all_opened(collective: &Collective, shared: Result<Shared>) -> Result<File> {
+    let shared = shared.map_err(|error| collective.fail(Meeting::Open, error))?;
+    collective.meet(Meeting::Open, Ok(Vec::new()))?;
+    Ok(Opening::first(shared, None))
 }
 
 impl Drop for Opening {
