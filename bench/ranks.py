@@ -2,8 +2,8 @@
 
     mpirun -n 2 python ranks.py FOLDER
 
-Each rank reads lines from the named pipe FOLDER/rank.N: `WORK PATH`. It does not look for them meanwhile, as a
-rank that waits for a message does. Rank 0 prints the seconds from before the file is opened until all ranks
+Each rank reads lines from the named pipe FOLDER/rank.N: `WORK PATH`. It does not look for them meanwhile, as
+a rank that waits for a message does. Rank 0 prints the seconds from before the file is opened until all ranks
 have closed it, or the error. The package of a `WORK` is imported when it is first needed, so the interpreter
 of parallel HDF5 may be another one.
 """

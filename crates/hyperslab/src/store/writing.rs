@@ -218,8 +218,8 @@ impl Writing {
         self.written.load(Ordering::Acquire)
     }
 
-    /// Returns bytes that are the same on all ranks if their changes are: of blocks, and of the superblock with
-    /// the end of the file.
+    /// Returns bytes that are the same on all ranks if their changes are: of blocks, and of the superblock
+    /// with the end of the file.
     fn digest(store: &Store, fresh: &Blocks, overwrites: &[Overwrite], end: u64) -> Vec<u8> {
         let overwrites = overwrites.iter().map(|over| (Addr::new(over.offset), over.bytes.as_slice()));
         let superblock = superblock_bytes(store.superblock(), store.base() + end, None);

@@ -234,8 +234,8 @@ impl File {
     }
 
     /// Ends this opening of a file that several [ranks](OpenOptions::ranks) change, on this rank alone and
-    /// without the changes since the last commit: it has failed. The other ranks fail when they meet next. Any
-    /// other file is [closed](Self::close).
+    /// without the changes since the last commit: it has failed. The other ranks fail when they meet next.
+    /// Any other file is [closed](Self::close).
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
