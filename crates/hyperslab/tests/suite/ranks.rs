@@ -367,6 +367,77 @@ fn a_file_that_one_rank_drops_is_not_committed() {
     assert_as_committed(image);
 }
 
+#[test]
+fn no_rank_waits_for_one_that_gave_up_while_another_failed() {
+    let (errors, image) = failing(|file, rank| {
+        let dataset = file.dataset("d").unwrap();
+        let failed = match rank {
+            0 => together(&dataset, 0..4, &[0; 4]),
+            1 => together(&dataset, 5..9, &[0; 4]),
+            _ => {
+                file.clone().give_up("the input ended").unwrap();
+                return file.flush();
+            }
+        };
+        // Rank 0 hears of rank 1 first.
+        assert!(matches!(together(&dataset, 0..4, &[0; 4]).unwrap_err().root(), Error::Poisoned));
+        failed
+    });
+    assert!(errors[0].contains("rank 1 failed") && errors[1].contains("out of bounds"), "{errors:?}");
+    assert_as_committed(image);
+}
+
+#[test]
+fn what_all_write_alike_is_compared() {
+    let (errors, image) = failing(|file, rank| {
+        let alike = file.root().new_dataset::<i32>("alike").shape([2]).create()?;
+        write(&alike, 0..2, &[i32::from(rank == 2); 2], Transfer::Alike)
+    });
+    assert!(
+        errors.iter().all(|error| error.contains("rank 2") && error.contains("same arguments")),
+        "{errors:?}"
+    );
+    assert_as_committed(image);
+}
+
+#[test]
+fn all_ranks_write_the_same_long_strings() {
+    let memory = Arc::new(Memory::default());
+    let texts: Vec<String> = (0..3000).map(|i| format!("{i}").repeat(40)).collect();
+    run(3, |ranks| {
+        let file = creating(&ranks).open_on(memory.clone()).unwrap();
+        file.root().new_dataset::<String>("texts").shape([3000]).create_with(&texts).unwrap();
+        file.close().unwrap();
+    });
+    let image = memory.bytes();
+    assert_sound(&image);
+    assert_eq!(File::from_bytes(image).unwrap().dataset("texts").unwrap().read::<String>(..).unwrap(), texts);
+}
+
+#[test]
+fn a_dataset_without_a_place_gets_one_by_a_write_of_all_ranks_only() {
+    let memory = Arc::new(Memory::default());
+    let file = File::options().create(true).open_on(memory.clone()).unwrap();
+    file.root().new_dataset::<i32>("late").shape([6]).fill_value(9).create().unwrap();
+    file.close().unwrap();
+    run(2, |ranks| {
+        let file = changing(&ranks).open_on(memory.clone()).unwrap();
+        let late = file.dataset("late").unwrap();
+        if ranks.rank() == 1 {
+            assert!(write(&late, 0..1, &[1], Transfer::Independent).is_err());
+        }
+        let first = 2 * ranks.rank() as u64;
+        together(&late, first..first + 2, &[5; 2]).unwrap();
+        file.close().unwrap();
+    });
+    let image = memory.bytes();
+    assert_sound(&image);
+    assert_eq!(
+        File::from_bytes(image).unwrap().dataset("late").unwrap().read::<i32>(..).unwrap(),
+        [5, 5, 5, 5, 9, 9]
+    );
+}
+
 /// Has three ranks commit, write and commit again. Every change of the medium may fail.
 fn two_commits(driver: &Arc<dyn Driver>, durability: Durability) -> Vec<Result<()>> {
     run(3, |ranks| {
