@@ -10,19 +10,23 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("process", &[]),
+    ("ranks", &[]),
     ("filter", &[]),
     ("record", &["datatype", "internals"]),
     ("driver", &["error", "process"]),
     ("select", &["error"]),
     ("types", &["error"]),
-    ("store", &["error", "process", "driver"]),
+    ("store", &["error", "process", "ranks", "driver"]),
     ("tree", &["error", "driver", "store"]),
     ("heap", &["error", "driver", "types", "store", "tree"]),
     ("index", &["error", "driver", "select", "store", "tree"]),
     ("engine", &["error", "process", "driver", "select", "types", "store", "index"]),
     (
         "object",
-        &["error", "process", "driver", "select", "types", "store", "tree", "heap", "index", "engine"],
+        &[
+            "error", "process", "ranks", "driver", "select", "types", "store", "tree", "heap", "index",
+            "engine",
+        ],
     ),
     ("check", &["error", "driver", "select", "store", "heap", "index", "engine", "object"]),
 ];
