@@ -1,6 +1,7 @@
 """Two ranks of MPI write and read one file together, from before it is opened until it is closed."""
 
 import atexit
+import contextlib
 import os
 import shutil
 import subprocess
@@ -40,7 +41,8 @@ class Program:
             text=True,
             env=os.environ | allowed,
         )
-        self._told = [open(pipe, "w") for pipe in pipes]  # noqa: SIM115
+        self._pipes = contextlib.ExitStack()
+        self._told = [self._pipes.enter_context(open(pipe, "w")) for pipe in pipes]
         atexit.register(self.end)
         if self._ranks.stdout.readline() != "ready\n":
             raise RuntimeError(f"mpirun with {python} did not start")
@@ -55,8 +57,7 @@ class Program:
         return float(answer)
 
     def end(self) -> None:
-        for told in self._told:
-            told.close()
+        self._pipes.close()
         self._ranks.wait(30)
         shutil.rmtree(self._folder)
 

@@ -226,7 +226,8 @@ class Counted(Minimal):
 @pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
 @pytest.mark.parametrize("protocol", ["file", "memory"])
 def test_files_of_fsspec_are_read_many_ranges_at_a_time(tmp_path, protocol):
-    fsspec = pytest.importorskip("fsspec")
+    import fsspec
+
     numbers = chunked(tmp_path / "f.h5")
     system = fsspec.filesystem(protocol)
     path = str(tmp_path / "f.h5")
@@ -243,7 +244,8 @@ def test_files_of_fsspec_are_read_many_ranges_at_a_time(tmp_path, protocol):
 @pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
 @pytest.mark.parametrize("async_impl", [False, True])
 def test_one_call_reads_many_ranges(tmp_path, async_impl):
-    fsspec = pytest.importorskip("fsspec")
+    import fsspec
+
     path = tmp_path / "f.h5"
     numbers = chunked(path)
     system = Counting(fsspec.filesystem("file"), async_impl)
@@ -262,7 +264,8 @@ def test_one_call_reads_many_ranges(tmp_path, async_impl):
 
 @pytest.mark.skipif(IS_H5PY, reason="h5py reads one range after another")
 def test_ranges_are_read_one_by_one_where_the_object_may_have_other_bytes(tmp_path):
-    fsspec = pytest.importorskip("fsspec")
+    import fsspec
+
     path = tmp_path / "f.h5"
     numbers = chunked(path)
     for attributes in ({"mode": "r+b"}, {"compression": "gzip"}, {"path": None}, {"fs": object()}):

@@ -75,7 +75,7 @@ pub enum Transfer {
     /// All ranks make the same call with the same elements, which are written once.
     #[default]
     Alike,
-    /// Any rank may make the call, for data that have their place: those of a dataset without chunks.
+    /// Any rank may make the call, for data that have their place in the file: contiguous and external ones.
     Independent,
     /// All ranks make the call, each with its own selection and elements. Where several write the same
     /// element, it has the value of one of them.
