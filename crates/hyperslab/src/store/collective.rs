@@ -1,9 +1,10 @@
 //! A file that several ranks change together.
 //!
 //! Each rank holds the same changed metadata, because each makes the same steps in the same order. So a step
-//! that writes nothing needs no messages. Rank 0 writes what all have alike, and only while all are at the same step: everything
-//! before is then in the file, and no rank reads what is overwritten. A commit compares the changes of the
-//! ranks first. Elements are written by the rank that has them ([`alone`](Collective::alone)).
+//! that writes nothing needs no messages. Rank 0 writes what all have alike, and only while all are at the
+//! same step: everything before is then in the file, and no rank reads what is overwritten. A commit compares
+//! the changes of the ranks first. Elements are written by the rank that has them
+//! ([`alone`](Collective::alone)).
 //!
 //! Space that is freed is not used again before the file is closed: a rank does not know what others read.
 
