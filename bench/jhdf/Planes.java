@@ -10,7 +10,9 @@ import java.nio.FloatBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -22,13 +24,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the plane from the mapped bytes of its chunk.
  *
  * <p>Requests are lines. "plane AXIS INDEX PATH" is answered by a line with two numbers: the nanoseconds from before the
- * file is opened until it is closed, and the number of floats, which follow in native byte order. "release" unmaps the
- * files read before and is answered by an empty line. (Garbage collection removes a mapping, which keeps its pages in
- * the page cache until then.)
+ * file is opened until it is closed, and the number of floats, which follow in native byte order. "kept AXIS INDEX PATH"
+ * does the same with a file that stays open; only the plane is timed. "release" unmaps the files read before and is
+ * answered by an empty line. (Garbage collection removes a mapping, which keeps its pages in the page cache until then.)
  */
 public final class Planes {
     private static final int THREADS = 16;
     private static final ExecutorService POOL = Executors.newFixedThreadPool(THREADS, Planes::daemon);
+
+    private static final Map<Path, HdfFile> KEPT = new HashMap<>();
 
     private Planes() {}
 
@@ -41,23 +45,33 @@ public final class Planes {
                 answers.write('\n');
             } else {
                 String[] words = request.split(" ", 4);
-                answer(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]), answers);
+                boolean isKept = words[0].equals("kept");
+                answer(isKept, Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]), answers);
             }
             answers.flush();
         }
     }
 
-    private static void answer(int axis, int index, Path path, OutputStream answers) throws Exception {
+    private static void answer(boolean isKept, int axis, int index, Path path, OutputStream answers) throws Exception {
+        HdfFile kept = isKept ? KEPT.computeIfAbsent(path, HdfFile::new) : null;
         long begin = System.nanoTime();
         float[] plane;
-        try (HdfFile file = new HdfFile(path)) {
-            plane = new Reading((ChunkedDataset) file.getDatasetByPath("d"), axis, index).plane();
+        if (isKept) {
+            plane = plane(kept, axis, index);
+        } else {
+            try (HdfFile file = new HdfFile(path)) {
+                plane = plane(file, axis, index);
+            }
         }
         long nanoseconds = System.nanoTime() - begin;
         ByteBuffer bytes = ByteBuffer.allocate(plane.length * Float.BYTES).order(ByteOrder.nativeOrder());
         bytes.asFloatBuffer().put(plane);
         answers.write((nanoseconds + " " + plane.length + "\n").getBytes(StandardCharsets.UTF_8));
         answers.write(bytes.array());
+    }
+
+    private static float[] plane(HdfFile file, int axis, int index) throws Exception {
+        return new Reading((ChunkedDataset) file.getDatasetByPath("d"), axis, index).plane();
     }
 
     private static Thread daemon(Runnable work) {

@@ -11,6 +11,7 @@ ORDER = (
     "boxes",
     "raw",
     "cold",
+    "depth",
     "remote",
     "convert",
     "planes",

@@ -1,12 +1,16 @@
 """Reads one plane in each of the three directions of a cube."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
 
 import data
+import gather as gather_in_c
 import limits
 import numpy as np
 import peers
-from common import LIMIT, Contestant, Group, Target
+from common import LIMIT, OUR_NAME, OURS, Contestant, Group, Target, Timed
+from jvm import Jhdf, warmed_up
 
 TITLE = "a plane in each direction of a 500x400x1000 float32 cube in 64^3 chunks, the sum of the three; files stay open"
 THREADS = (1, 2)
@@ -44,6 +48,46 @@ def gather(chunks: dict, turn: int, side: int = data.CUBE_CHUNK[0]) -> list[np.n
     return answer
 
 
+def jhdf(path: Path) -> Contestant:
+    def call(running: Jhdf, turn: int) -> Timed:
+        answer, seconds, elsewhere = [], 0.0, 0.0
+        for axis, plane in enumerate(planes(turn)):
+            timed = running.plane(path, axis, plane[axis], kept=True)
+            answer.append(timed.answer.reshape([n for d, n in enumerate(data.planes_shape()) if d != axis]))
+            seconds, elsewhere = seconds + timed.seconds, elsewhere + timed.elsewhere
+        return Timed(answer, seconds, elsewhere)
+
+    return Contestant("jHDF", call, partial(warmed_up, path, data.planes_shape()), threads="16")
+
+
+def mapped(threads: int, path: Path, expected: Callable[[], list[np.ndarray]], size: int) -> Group:
+    """Returns the group of files that are mapped into memory."""
+
+    def opened():
+        file = peers.ours_module().File(path, driver="mmap")
+        return file, file["d"]
+
+    def use(dataset, turn):
+        return [dataset.read(plane, threads=threads) for plane in planes(turn)]
+
+    def indexes(turn):
+        return [plane[axis] for axis, plane in enumerate(planes(turn))]
+
+    return Group(
+        "no filter, mapped",
+        [
+            Contestant(OUR_NAME, peers.with_dataset(use), opened, peers.close_file, OURS),
+            jhdf(path),
+            gather_in_c.contestant(path, data.planes_shape(), indexes, threads),
+        ],
+        [Target("jHDF", 1.5), Target("C gather", 0.8)],
+        expected,
+        work_bytes=size,
+        files=[path],
+        memory=False,
+    )
+
+
 def groups(threads: int):
     raw, store = data.planes_raw(), data.planes_raw_zarr()
     values = cache(lambda: peers.h5py_answer(raw))
@@ -73,6 +117,7 @@ def groups(threads: int):
         work_bytes=size,
         files=[raw, store],
     )
+    yield mapped(threads, raw, expected, size)
     lz4, array = data.planes_lz4(), data.planes_b2nd()
     yield Group(
         "Blosc2 LZ4 + shuffle",

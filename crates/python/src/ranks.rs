@@ -42,6 +42,20 @@ impl Communicator {
     }
 }
 
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        let free = |py: Python<'_>| -> PyResult<()> {
+            let is_finalized = py.import("mpi4py.MPI")?.call_method0("Is_finalized")?.is_truthy()?;
+            if !is_finalized {
+                self.comm.bind(py).call_method0("Free")?;
+            }
+            Ok(())
+        };
+        // Neither an interpreter that ends nor a communicator that is gone has anything to free.
+        let _ = Python::try_attach(free);
+    }
+}
+
 impl Ranks for Communicator {
     fn rank(&self) -> usize {
         self.rank

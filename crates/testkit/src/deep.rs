@@ -1,5 +1,5 @@
 //! A medium that takes 2 ms for each request and serves 16 requests at once, like a disk or an object store.
-//! Tests use it to count concurrent requests.
+//! Tests use it to count concurrent requests, and a benchmark to show what they are worth.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,10 @@ use std::time::Duration;
 use hyperslab::driver::{Driver, Hints, Memory, ReadQueue, Request};
 
 /// A file in memory with slow requests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Deep {
     inner: Memory,
+    at_once: usize,
     state: Mutex<State>,
     is_free: Condvar,
 }
@@ -42,7 +43,13 @@ impl Served {
 impl Deep {
     /// Creates a file with these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { inner: Memory::new(bytes), ..Self::default() }
+        Self { inner: Memory::new(bytes), at_once: AT_ONCE, state: Mutex::default(), is_free: Condvar::new() }
+    }
+
+    /// Returns the medium that serves `at_once` requests at once.
+    #[must_use]
+    pub fn serving(self, at_once: usize) -> Self {
+        Self { at_once, ..self }
     }
 
     /// Returns the counts since the last call, and resets them.
@@ -58,11 +65,11 @@ impl Deep {
     /// requests that it returns.
     fn serve(&self, ask: impl FnOnce(usize) -> usize) -> usize {
         let mut state = self.state();
-        while state.under_way == AT_ONCE {
+        while state.under_way == self.at_once {
             state = self.is_free.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let room = AT_ONCE - state.under_way;
-        state.under_way = AT_ONCE;
+        let room = self.at_once - state.under_way;
+        state.under_way = self.at_once;
         drop(state);
         let asked = ask(room);
         let mut state = self.state();
@@ -122,7 +129,7 @@ impl Driver for Deep {
 
     fn hints(&self) -> Hints {
         // `max_span` is small, so that no request covers two chunks of a test.
-        Hints { queue_depth: AT_ONCE, max_span: 512, ..self.inner.hints() }
+        Hints { queue_depth: self.at_once, max_span: 512, ..self.inner.hints() }
     }
 }
 

@@ -14,6 +14,9 @@ pub(super) struct Claims<'t, T> {
     workers: usize,
     /// The most tasks of one claim.
     most: usize,
+    /// The tasks that each worker may have in progress, however few are left: a medium that serves many
+    /// requests at once gets all of them at once.
+    share: usize,
     next: AtomicUsize,
     /// The number of tasks that are claimed or that a medium was told to fetch.
     told: AtomicUsize,
@@ -27,6 +30,7 @@ impl<'t, T> Claims<'t, T> {
             tasks,
             workers: 1,
             most: tasks.len(),
+            share: 0,
             next: 0.into(),
             told: 0.into(),
             has_failed: false.into(),
@@ -38,7 +42,8 @@ impl<'t, T> Claims<'t, T> {
     /// waits.
     pub(super) fn take(&self, under_way: usize) -> &'t [T] {
         let left = self.tasks.len().saturating_sub(self.next.load(Ordering::Relaxed));
-        let is_enough = self.workers > 1 && under_way > 0 && under_way >= left / self.workers;
+        let enough = (left / self.workers).max(self.share);
+        let is_enough = self.workers > 1 && under_way > 0 && under_way >= enough;
         if left == 0 || is_enough || self.has_failed.load(Ordering::Relaxed) {
             return &[];
         }
@@ -58,11 +63,13 @@ impl<'t, T> Claims<'t, T> {
     }
 }
 
-/// Runs `work` with the claims of all tasks on `workers` threads; a task has about `task_bytes` bytes.
+/// Runs `work` with the claims of all tasks on `workers` threads; a task has about `task_bytes` bytes, and
+/// the medium serves up to `depth` requests at once.
 pub(super) fn claim<T: Sync>(
     tasks: &[T],
     workers: usize,
     task_bytes: usize,
+    depth: usize,
     work: &(dyn Fn(&Claims<'_, T>, &mut WorkerScratch) -> Result<()> + Sync),
 ) -> Result<()> {
     let mut claims = Claims::all(tasks);
@@ -70,6 +77,7 @@ pub(super) fn claim<T: Sync>(
         return scratch::with(|scratch| work(&claims, scratch));
     }
     claims.workers = workers;
+    claims.share = tasks.len().min(depth) / workers;
     claims.most = (CLAIM_BYTES / task_bytes.max(1)).clamp(1, tasks.len() / (workers * 2) + 1);
     let first_error = Mutex::new(None);
     pool::run(workers, &|| {
@@ -88,7 +96,7 @@ pub(super) fn run<T: Sync>(
     task_bytes: usize,
     work: &(dyn Fn(&[T], &mut WorkerScratch) -> Result<()> + Sync),
 ) -> Result<()> {
-    claim(tasks, workers, task_bytes, &|claims, scratch| {
+    claim(tasks, workers, task_bytes, 1, &|claims, scratch| {
         loop {
             match claims.take(0) {
                 [] => return Ok(()),
@@ -124,17 +132,27 @@ pub const CLAIM_BYTES: usize = 1 << 20;
 mod tests {
     use super::*;
 
+    /// Returns the number of tasks that a worker takes, one by one, before the first of them is done.
+    fn fill(claims: &Claims<'_, u32>) -> usize {
+        let mut under_way = 0;
+        while !claims.take(under_way).is_empty() {
+            under_way += 1;
+        }
+        under_way
+    }
+
+    #[test]
+    fn no_task_waits_for_a_worker_if_the_medium_serves_all_at_once() {
+        let tasks: Vec<u32> = (0..20).collect();
+        let claims = Claims { workers: 2, most: 1, share: 10, ..Claims::all(&tasks) };
+        assert_eq!((fill(&claims), fill(&claims)), (10, 10));
+    }
+
     #[test]
     fn a_waiting_worker_leaves_tasks_to_others() {
         let tasks: Vec<u32> = (0..100).collect();
         let claims = Claims { workers: 2, most: 1, ..Claims::all(&tasks) };
-        let fill = |mut under_way: usize| {
-            while !claims.take(under_way).is_empty() {
-                under_way += 1;
-            }
-            under_way
-        };
-        let (first, second) = (fill(0), fill(0));
+        let (first, second) = (fill(&claims), fill(&claims));
         assert!((30..=50).contains(&first), "a driver that takes any number: {first}");
         assert!((20..=50).contains(&second), "{second} for the second worker");
         assert!(first + second < 100, "some tasks are left for the first worker to finish");

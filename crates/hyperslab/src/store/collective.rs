@@ -46,8 +46,6 @@ pub enum Meeting {
     Touched,
     /// A write: every rank has packed the elements of chunks that belong to others.
     Sending,
-    /// A write: every rank has them.
-    Sent,
     /// A write: every rank tells the sizes of its encoded chunks.
     Encoded,
     /// A write: every rank has written its bytes.
@@ -161,7 +159,7 @@ impl Collective {
     }
 
     /// Compares what all ranks should have alike.
-    pub(super) fn compare(&self, meeting: Meeting, mine: &[u8]) -> Result<()> {
+    pub fn compare(&self, meeting: Meeting, mine: &[u8]) -> Result<()> {
         let told = self.meet(meeting, Ok(mine.to_vec()))?;
         match told.iter().position(|other| *other != told[0]) {
             None => Ok(()),
@@ -208,9 +206,14 @@ impl Collective {
         self.part(std::io::ErrorKind::InvalidData.into())
     }
 
+    /// Returns the error for elements that no rank sends. The ranks meet again, so they are not apart.
+    pub fn garbled_elements() -> Error {
+        Error::io(MESSAGE, 0, 0)(std::io::ErrorKind::InvalidData.into())
+    }
+
     fn part(&self, cause: std::io::Error) -> Error {
         self.is_apart.store(true, Ordering::Release);
-        Error::io("a message to the other ranks", 0, 0)(cause)
+        Error::io(MESSAGE, 0, 0)(cause)
     }
 }
 
@@ -248,6 +251,7 @@ impl Store {
     }
 }
 
+const MESSAGE: &str = "a message to the other ranks";
 const OTHER_CALL: &str =
     "it made another call that changes the file: all ranks make the same calls, in the same order";
 const OTHER_CHANGES: &str = "its changes are not those of rank 0: all ranks make the same calls, with the same \

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
@@ -198,6 +199,64 @@ fn any_boxes_of_any_ranks_are_written_in_chunks_that_they_share() {
     }
 }
 
+/// Ranks that note the largest message that one of them receives.
+#[derive(Debug)]
+struct Measured {
+    ranks: Arc<dyn Ranks>,
+    largest: Arc<AtomicUsize>,
+}
+
+impl Ranks for Measured {
+    fn rank(&self) -> usize {
+        self.ranks.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.ranks.size()
+    }
+
+    fn all_gather(&self, mine: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+        self.ranks.all_gather(mine)
+    }
+
+    fn exchange(&self, to: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
+        let came = self.ranks.exchange(to)?;
+        self.largest.fetch_max(came.iter().map(Vec::len).sum(), Ordering::Relaxed);
+        Ok(came)
+    }
+}
+
+#[test]
+fn large_chunks_that_ranks_share_are_exchanged_one_after_another() {
+    const LEN: u64 = 20 << 20;
+    let (memory, largest) = (Arc::new(Memory::default()), Arc::new(AtomicUsize::new(0)));
+    let owned = run(2, |ranks| {
+        let half = ranks.rank() as u64 * LEN / 2..(ranks.rank() as u64 + 1) * LEN / 2;
+        let measured = Measured { ranks: Arc::clone(&ranks), largest: Arc::clone(&largest) };
+        let trace = Arc::new(Trace::new(memory.clone() as Arc<dyn Driver>));
+        let options = File::options().create(true).truncate(true).ranks(Arc::new(measured));
+        let file = options.open_on(trace.clone()).unwrap();
+        let dataset = file.root().new_dataset::<u8>("d").shape([3, LEN]).chunks([1, LEN]).create().unwrap();
+        let mine = vec![u8::try_from(ranks.rank() + 1).unwrap(); 3 * 10 << 20];
+        let options = WriteOptions::default().transfer(Transfer::Collective);
+        dataset.write_with([0..3, half], &mine, &options).unwrap();
+        file.close().unwrap();
+        let written =
+            |operation: &Operation| matches!(operation, Operation::Write { len, .. } if *len >= LEN);
+        trace.take().iter().filter(|operation| written(operation)).count()
+    });
+    // Both encode chunks.
+    assert_eq!(owned, [2, 1]);
+    let largest = largest.load(Ordering::Relaxed);
+    assert!((10 << 20..11 << 20).contains(&largest), "{largest} bytes");
+    let file = File::from_bytes(memory.bytes()).unwrap();
+    let found: Vec<u8> = file.dataset("d").unwrap().read(..).unwrap();
+    for row in found.chunks(usize::try_from(LEN).unwrap()) {
+        let (first, second) = row.split_at(row.len() / 2);
+        assert!(first.iter().all(|&value| value == 1) && second.iter().all(|&value| value == 2));
+    }
+}
+
 #[test]
 fn an_existing_file_is_changed_grown_and_shrunk_by_all_ranks() {
     let memory = Arc::new(Memory::default());
@@ -385,6 +444,38 @@ fn no_rank_waits_for_one_that_gave_up_while_another_failed() {
     });
     assert!(errors[0].contains("rank 1 failed") && errors[1].contains("out of bounds"), "{errors:?}");
     assert_as_committed(image);
+}
+
+#[test]
+fn ranks_that_open_a_file_with_other_options_are_told_so() {
+    let memory = Arc::new(Memory::default());
+    let errors = run(3, |ranks| {
+        let bytes = if ranks.rank() == 2 { 1 << 20 } else { 2 << 20 };
+        creating(&ranks).chunk_cache_bytes(bytes).open_on(memory.clone()).unwrap_err().to_string()
+    });
+    assert!(
+        errors.iter().all(|error| error.contains("rank 2") && error.contains("same arguments")),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn other_files_are_only_read_by_ranks() {
+    let directory = tempfile::tempdir().unwrap();
+    let other = File::create(directory.path().join("other.h5")).unwrap();
+    other.root().new_dataset::<i32>("d").shape([2]).create_with(&[1, 2]).unwrap();
+    other.close().unwrap();
+    let path = directory.path().join("linked.h5");
+    run(2, |ranks| {
+        let file = creating(&ranks).open(&path).unwrap();
+        file.root().link_external("link", "other.h5", "/d").unwrap();
+        let linked = file.dataset("link").unwrap();
+        assert_eq!(linked.read::<i32>(..).unwrap(), [1, 2]);
+        assert!(write(&linked, 0..2, &[3, 4], Transfer::Alike).is_err());
+        file.close().unwrap();
+    });
+    let other = File::open(directory.path().join("other.h5")).unwrap();
+    assert_eq!(other.dataset("d").unwrap().read::<i32>(..).unwrap(), [1, 2]);
 }
 
 #[test]

@@ -160,6 +160,20 @@ def test_opening_fails_on_all_ranks(folder: Path) -> None:
         assert not list(file)
 
 
+def test_communicators_are_freed(folder: Path) -> None:
+    # MPI has room for some thousands at most.
+    for turn in range(3000):
+        if turn % 2 == 0:
+            opened(folder / "often.h5").close()
+        else:
+            raised(lambda: opened(folder / "often.h5", "x"))
+
+
+def test_options_that_differ_are_refused(folder: Path) -> None:
+    error = raised(lambda: opened(folder / "options.h5", rdcc_nbytes=(1 + RANK) << 20))
+    assert "rank 1" in error and "same arguments" in error, error
+
+
 def main() -> int:
     folder = Path(COMM.bcast(tempfile.mkdtemp() if RANK == 0 else None))
     try:

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hyperslab_filters::FilterError;
+use hyperslab_filters::{FilterError, FilterMask};
 use hyperslab_format::{Addr, Extent};
 
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
@@ -30,11 +30,7 @@ pub struct ReadTask {
 impl ReadTask {
     /// Returns the extent of the chunk's stored bytes, if it has any.
     pub(in crate::engine) fn extent(&self) -> Option<Extent> {
-        match self.source {
-            Source::Fill | Source::Compact => None,
-            Source::Raw(extent) => Some(extent),
-            Source::Chunk(record) => Some(record.extent),
-        }
+        self.source.record().map(|record| record.extent)
     }
 
     /// Returns the chunk's stored bytes, given the `bytes` of the extent `whole` that contains them.
@@ -58,6 +54,17 @@ pub enum Source {
     Raw(Extent),
     /// From a filtered chunk.
     Chunk(ChunkRecord),
+}
+
+impl Source {
+    /// Returns the record that the index has of the chunk, if it is stored.
+    pub(in crate::engine) fn record(self) -> Option<ChunkRecord> {
+        match self {
+            Self::Fill | Self::Compact => None,
+            Self::Raw(extent) => Some(ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED }),
+            Self::Chunk(record) => Some(record),
+        }
+    }
 }
 
 /// The division of an array into pieces: the chunks of the file, or runs of rows of contiguous data.

@@ -235,7 +235,7 @@ impl Run<'_> {
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
-        share::claim(tasks, workers, self.piece_bytes, &|claims, scratch| {
+        share::claim(tasks, workers, self.piece_bytes, self.hints.queue_depth, &|claims, scratch| {
             Window::new(self, claims, touches, users, scratch).drive()
         })
     }

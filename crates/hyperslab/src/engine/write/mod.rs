@@ -17,11 +17,11 @@ mod parts;
 mod place;
 mod plan;
 mod reshape;
+mod shares;
 mod together;
 
 use std::num::NonZeroUsize;
 
-use hyperslab_filters::FilterMask;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::ChunkIndexInfo;
 use parking_lot::Mutex;
@@ -331,11 +331,6 @@ impl Run<'_> {
         scratch: &'s mut WorkerScratch,
     ) -> Result<Option<Encoded<'s>>> {
         let WorkerScratch { chunk, convert, filters, .. } = scratch;
-        let known = match task.source {
-            Source::Raw(extent) => Some(ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED }),
-            Source::Chunk(record) => Some(record),
-            Source::Fill | Source::Compact => None,
-        };
         let given = cut.part.as_ref().and_then(|part| self.plan.input.whole(part));
         let elements = if let Some(given) = given {
             given
@@ -345,7 +340,7 @@ impl Run<'_> {
             self.plan.place(&task.coord, elements, convert)?;
             elements
         };
-        self.write.encode(chunked, &task.coord, elements, known, filters)
+        self.write.encode(chunked, &task.coord, elements, task.source.record(), filters)
     }
 }
 

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::Run;
 use super::input::{Input, Walk, pitches, size, strides};
+use super::shares::Round;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::scratch::{self, sized};
 use crate::error::Result;
@@ -21,58 +22,36 @@ pub(super) struct Sent {
     bytes: Vec<u8>,
 }
 
-/// Tells the other ranks which chunks this one touches. Returns the owners of the chunks that several ranks
-/// touch: the lowest of these ranks.
-pub(super) fn owners(collective: &Collective, tasks: &[ReadTask]) -> Result<HashMap<Coord, usize>> {
-    let rank = tasks.first().map_or(0, |task| task.coord.len());
-    let coords: Vec<u64> = tasks.iter().flat_map(|task| task.coord.iter().copied()).collect();
-    let message = bytes_of(&[&[rank as u64], coords.as_slice()].concat());
-    let told = collective.meet(Meeting::Touched, Ok(message))?;
-    let (mut first, mut owners) = (HashMap::new(), HashMap::new());
-    for (number, bytes) in told.iter().enumerate() {
-        let words = words_of(bytes).ok_or_else(|| collective.garbled())?;
-        let (&rank, coords) = words.split_first().ok_or_else(|| collective.garbled())?;
-        for coord in coords.chunks(size(rank).max(1)) {
-            let coord = Coord::from_slice(coord);
-            match first.get(&coord) {
-                Some(&owner) => _ = owners.insert(coord, owner),
-                None => _ = first.insert(coord, number),
-            }
-        }
-    }
-    Ok(owners)
-}
-
 impl Run<'_> {
-    /// Sends the elements of chunks that belong to other ranks, and returns those that other ranks have sent,
-    /// in the order of the ranks.
+    /// Sends the elements of this round's chunks that belong to other ranks. Returns what other ranks have
+    /// sent, in the order of the ranks.
     pub(super) fn exchange(
         &self,
         collective: &Collective,
         tasks: &[ReadTask],
-        owners: &HashMap<Coord, usize>,
-    ) -> Result<HashMap<Coord, Vec<Sent>>> {
-        let mut sent: HashMap<Coord, Vec<Sent>> = HashMap::new();
-        // All ranks know that no chunk is shared.
-        if owners.is_empty() {
-            return Ok(sent);
+        round: &Round,
+    ) -> Result<Vec<Vec<u8>>> {
+        // All ranks know that none sends anything.
+        if !round.is_shared() {
+            return Ok(Vec::new());
         }
         let mut to = vec![Vec::new(); collective.size()];
-        let packed = tasks.iter().try_for_each(|task| match owners.get(&task.coord) {
-            Some(&owner) if owner != collective.rank() => self.pack(&task.coord, &mut to[owner]),
-            _ => Ok(()),
-        });
+        let packed =
+            round.sent.iter().try_for_each(|&(task, owner)| self.pack(&tasks[task].coord, &mut to[owner]));
         collective.meet(Meeting::Sending, packed.map(|()| Vec::new()))?;
-        let came = collective.exchange(&to)?;
-        let unpacked = came.iter().try_for_each(|bytes| {
+        collective.exchange(&to)
+    }
+
+    /// Returns the elements of each chunk in messages of other ranks.
+    pub(super) fn unpack_all(&self, came: &[Vec<u8>]) -> Result<HashMap<Coord, Vec<Sent>>> {
+        let mut sent: HashMap<Coord, Vec<Sent>> = HashMap::new();
+        for bytes in came {
             let mut rest = bytes.as_slice();
             while !rest.is_empty() {
-                let (coord, parts) = self.unpack(&mut rest).ok_or_else(|| collective.garbled())?;
+                let (coord, parts) = self.unpack(&mut rest).ok_or_else(Collective::garbled_elements)?;
                 sent.entry(coord).or_default().push(parts);
             }
-            Ok(())
-        });
-        collective.meet(Meeting::Sent, unpacked.map(|()| Vec::new()))?;
+        }
         Ok(sent)
     }
 

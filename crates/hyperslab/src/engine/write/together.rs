@@ -1,8 +1,9 @@
 //! Writes in which all ranks take part, each with its own elements.
 //!
-//! A chunk that several ranks touch belongs to the lowest of them: the others send it their elements. Each
-//! rank encodes its own chunks and tells their sizes. Then every rank allocates the places of all chunks, in
-//! the same order, and writes its own. So every rank knows the new index without reading it.
+//! A chunk that several ranks touch belongs to one of them ([`shares`]): the others send it their elements.
+//! Each rank encodes its own chunks and tells their sizes. Then every rank allocates the places of all
+//! chunks, in the same order, and writes its own. So every rank knows the new index without reading it. All
+//! this is done in rounds, which bound the memory of a write.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -14,11 +15,12 @@ use parking_lot::Mutex;
 use super::encode::{Encoded, Form};
 use super::parts::{self, Sent};
 use super::place::{Placed, abandon};
+use super::shares::{self, Round};
 use super::{Run, Write, WritePlan};
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::load;
-use crate::engine::plan::pieces::{Pieces, ReadTask, Source};
+use crate::engine::plan::pieces::{Pieces, ReadTask};
 use crate::engine::read::workers;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::share;
@@ -69,47 +71,33 @@ impl Write<'_> {
         });
         let (piece_bytes, tasks) = tasks.map_err(|error| collective.fail(Meeting::Touched, error))?;
         let run = Run { write: *self, plan: &plan, piece_bytes };
-        let owners = parts::owners(collective, &tasks)?;
-        let sent = run.exchange(collective, &tasks, &owners)?;
-        let is_mine = |task: &ReadTask| owners.get(&task.coord).is_none_or(|&rank| rank == collective.rank());
-        let mine: Vec<ReadTask> = tasks.into_iter().filter(is_mine).collect();
-        let workers = workers(self.store, mine.len(), piece_bytes as u64, threads);
+        let rounds = shares::divide(collective, &tasks, self.array.shape.len(), piece_bytes)?;
+        let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
         let mut placed = Vec::new();
-        let mut rounds = mine.chunks((ROUND_BYTES / piece_bytes.max(1)).max(1));
-        loop {
-            let encoded = run.encode_all(chunked, rounds.next().unwrap_or_default(), &sent, workers);
-            match self.place_together(collective, encoded, rounds.len() > 0) {
-                Ok((more, goes_on)) => {
-                    placed.extend(more);
-                    if !goes_on {
-                        return Ok(placed);
-                    }
-                }
+        for round in rounds {
+            match run.round(collective, chunked, &tasks, &round, workers) {
+                Ok(more) => placed.extend(more),
                 Err(error) => {
                     abandon(self.store, &placed);
                     return Err(error);
                 }
             }
         }
+        Ok(placed)
     }
 
     /// Places the encoded chunks of all ranks, and writes those of this rank. Returns the changes for the
-    /// index, and whether any rank has more chunks.
+    /// index.
     fn place_together(
         &self,
         collective: &Collective,
         encoded: Result<Vec<Encoded<'static>>>,
-        has_more: bool,
-    ) -> Result<(Vec<Placed>, bool)> {
+    ) -> Result<Vec<Placed>> {
         let encoded = encoded.map_err(|error| collective.fail(Meeting::Encoded, error))?;
-        let told = collective.meet(Meeting::Encoded, Ok(tell(&encoded, has_more)))?;
-        let mut goes_on = false;
-        let mut all = Vec::with_capacity(told.len());
-        for bytes in &told {
-            let (more, chunks) = hear(bytes, self.array.shape.len()).ok_or_else(|| collective.garbled())?;
-            goes_on |= more;
-            all.push(chunks);
-        }
+        let told = collective.meet(Meeting::Encoded, Ok(tell(&encoded)))?;
+        let all: Option<Vec<Vec<Told>>> =
+            told.iter().map(|bytes| hear(bytes, self.array.shape.len())).collect();
+        let all = all.ok_or_else(|| collective.garbled())?;
         let new = all.iter().flatten().filter_map(|told| match told.form {
             ToldForm::New { len, .. } => Some(len),
             ToldForm::InPlace | ToldForm::Absent => None,
@@ -147,7 +135,7 @@ impl Write<'_> {
             self.store.write_batch(runs)
         };
         match collective.meet(Meeting::Written, written.map(|()| Vec::new())) {
-            Ok(_) => Ok((placed, goes_on)),
+            Ok(_) => Ok(placed),
             Err(error) => {
                 abandon(self.store, &placed);
                 Err(error)
@@ -157,11 +145,26 @@ impl Write<'_> {
 }
 
 impl Run<'_> {
+    /// Does this rank's part of a round. Returns the changes for the index.
+    fn round(
+        &self,
+        collective: &Collective,
+        chunked: &ChunkedStorage,
+        tasks: &[ReadTask],
+        round: &Round,
+        workers: usize,
+    ) -> Result<Vec<Placed>> {
+        let came = self.exchange(collective, tasks, round)?;
+        let own: Vec<&ReadTask> = round.own.iter().map(|&number| &tasks[number]).collect();
+        let encoded = self.unpack_all(&came).and_then(|sent| self.encode_all(chunked, &own, &sent, workers));
+        self.write.place_together(collective, encoded)
+    }
+
     /// Encodes chunks of this rank, with the elements that other ranks have sent.
     fn encode_all(
         &self,
         chunked: &ChunkedStorage,
-        tasks: &[ReadTask],
+        tasks: &[&ReadTask],
         sent: &HashMap<Coord, Vec<Sent>>,
         workers: usize,
     ) -> Result<Vec<Encoded<'static>>> {
@@ -193,20 +196,15 @@ impl Run<'_> {
         load(self.write.store, self.write.array, &task.coord, task.source, chunk, scratch)?;
         self.plan.place(&task.coord, chunk, &mut scratch.convert)?;
         sent.iter().try_for_each(|sent| sent.place(&self.plan.input, chunk, &mut scratch.convert))?;
-        let known = match task.source {
-            Source::Raw(extent) => Some(ChunkRecord { extent, mask: FilterMask::NONE_SKIPPED }),
-            Source::Chunk(record) => Some(record),
-            Source::Fill | Source::Compact => None,
-        };
+        let known = task.source.record();
         let encoded = self.write.encode(chunked, &task.coord, chunk, known, &mut scratch.filters)?;
         Ok(encoded.map(Encoded::into_owned))
     }
 }
 
-/// Returns the message on encoded chunks: whether more follow, and for each chunk its position, form, length
-/// and mask.
-fn tell(encoded: &[Encoded<'_>], has_more: bool) -> Vec<u8> {
-    let mut words = vec![u64::from(has_more)];
+/// Returns the message on encoded chunks: the position, form, length and mask of each.
+fn tell(encoded: &[Encoded<'_>]) -> Vec<u8> {
+    let mut words = Vec::new();
     for chunk in encoded {
         words.extend_from_slice(&chunk.coord);
         words.extend(match &chunk.form {
@@ -219,10 +217,9 @@ fn tell(encoded: &[Encoded<'_>], has_more: bool) -> Vec<u8> {
 }
 
 /// Returns what [`tell`] has told of an array of this rank. `None` if it is no such message.
-fn hear(bytes: &[u8], rank: usize) -> Option<(bool, Vec<Told>)> {
-    let words = parts::words_of(bytes)?;
-    let (&has_more, rest) = words.split_first()?;
-    let told = rest.chunks(rank + 3).map(|chunk| {
+fn hear(bytes: &[u8], rank: usize) -> Option<Vec<Told>> {
+    let told = parts::words_of(bytes)?;
+    let told = told.chunks(rank + 3).map(|chunk| {
         let (coord, form) = chunk.split_at_checked(rank)?;
         let form = match *form {
             [0, len, mask] => ToldForm::New { len, mask: FilterMask(u32::try_from(mask).ok()?) },
@@ -232,8 +229,5 @@ fn hear(bytes: &[u8], rank: usize) -> Option<(bool, Vec<Told>)> {
         };
         Some(Told { coord: Coord::from_slice(coord), form })
     });
-    Some((has_more == 1, told.collect::<Option<_>>()?))
+    told.collect()
 }
-
-/// The decoded size of the chunks that a rank encodes before it tells their sizes.
-const ROUND_BYTES: usize = 64 << 20;

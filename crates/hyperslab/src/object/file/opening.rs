@@ -139,7 +139,7 @@ impl File {
         }
         let shared = Shared::open(driver, options.location.as_deref(), is_empty, options);
         match options.ranks.as_ref().filter(|_| options.access.writes()) {
-            Some(ranks) => all_opened(&Collective::new(Arc::clone(ranks)), shared),
+            Some(ranks) => all_opened(&Collective::new(Arc::clone(ranks)), options, shared),
             None => Ok(Opening::first(shared?, None)),
         }
     }
@@ -214,7 +214,7 @@ impl File {
         let driver = driver.map_err(|error| collective.fail(Meeting::Open, error))?;
         collective.meet(Meeting::Open, Ok(Vec::new()))?;
         let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options);
-        all_opened(&collective, shared)
+        all_opened(&collective, options, shared)
     }
 
     /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles
@@ -377,10 +377,10 @@ impl Opening {
     }
 }
 
-/// Returns the file if all ranks have opened it.
-fn all_opened(collective: &Collective, shared: Result<Shared>) -> Result<File> {
+/// Returns the file if all ranks have opened it, with the same options.
+fn all_opened(collective: &Collective, options: &OpenOptions, shared: Result<Shared>) -> Result<File> {
     let shared = shared.map_err(|error| collective.fail(Meeting::Open, error))?;
-    collective.meet(Meeting::Open, Ok(Vec::new()))?;
+    collective.compare(Meeting::Open, options.alike().as_bytes())?;
     Ok(Opening::first(shared, None))
 }
 

@@ -355,9 +355,18 @@ impl OpenOptions {
         self
     }
 
-    /// Returns the same options for a file of its own that exists.
+    /// Returns what all ranks of a file must have alike: these options decide where its structures are, and
+    /// when they change.
+    pub(super) fn alike(&self) -> String {
+        let at_once = (self.commit, self.chunk_cache_bytes);
+        let new = (self.version, self.user_block, &self.space, self.alignment, self.metadata_block);
+        format!("{:?}", (self.access, at_once, new, self.track_order))
+    }
+
+    /// Returns the same options for a file of its own that exists. Ranks only read other files: each would
+    /// change them on its own.
     pub(in crate::object) fn for_existing(&self, write: bool) -> Self {
-        let access = Access { write, ..Access::default() };
+        let access = Access { write: write && self.ranks.is_none(), ..Access::default() };
         Self { access, members: None, ranks: None, ..self.clone() }
     }
 
