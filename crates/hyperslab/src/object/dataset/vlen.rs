@@ -6,6 +6,7 @@ use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 
 use super::put::VlenKind;
+use super::write::Given;
 use crate::engine::{Fill, Reading, Storage, StoredArray, WriteOptions};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::GlobalHeap;
@@ -166,13 +167,8 @@ impl Dataset {
 
     /// Writes elements with ids, and removes data from the file that no element refers to any more. The
     /// caller holds the lock of the data exclusively, so that data replaced by two threads are removed once.
-    pub(super) fn replace_locked(
-        &self,
-        shape: Option<&[u64]>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-    ) -> Result<()> {
+    pub(super) fn replace_locked(&self, given: Given<'_>) -> Result<()> {
+        let Given { shape, what, bytes, options } = given;
         let (file, array) = (self.file(), self.array_of(shape)?);
         what.check(&array.shape)?;
         let reading = Reading { store: self.store(), cache: file.chunk_cache(), array: &array };
@@ -180,7 +176,7 @@ impl Dataset {
         let old = if reading.finds_elements(what)? { self.read_bytes(what)? } else { Vec::new() };
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
         file.objects_of(&array.datatype, &old, &mut gone)?;
-        self.write_alone(shape, what, bytes, options)?;
+        self.write_alone(given)?;
         if let Fill::Value(value) = &array.fill {
             // Elements that were never written hold it.
             file.objects_of(&array.datatype, value, &mut kept)?;
@@ -230,7 +226,8 @@ impl Dataset {
                 .iter_mut()
                 .zip(own.chunks_exact(fill.len()))
                 .for_each(|(to, from)| to.copy_from_slice(from));
-            self.write_alone(None, &part, &elements, &WriteOptions::default())?;
+            let options = &WriteOptions::default();
+            self.write_alone(Given { shape: None, what: &part, bytes: &elements, options })?;
         }
         Ok(())
     }

@@ -18,6 +18,17 @@ use crate::select::{Coord, Selection};
 use crate::store::commit::Durability;
 use crate::store::{Collective, Meeting, Store, Txn};
 
+/// What a caller writes to a dataset.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::object) struct Given<'a> {
+    /// The shape that the dataset must have. If it has another one, nothing is written.
+    pub(in crate::object) shape: Option<&'a [u64]>,
+    pub(in crate::object) what: &'a Selection,
+    /// The elements of `what` in row-major order.
+    pub(in crate::object) bytes: &'a [u8],
+    pub(in crate::object) options: &'a WriteOptions,
+}
+
 impl Dataset {
     /// Writes `bytes`, the elements of `what` in row-major order, in the stored datatype or in the datatype
     /// of `options`.
@@ -42,7 +53,8 @@ impl Dataset {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn write_with(&self, what: impl Into<Selection>, bytes: &[u8], options: &WriteOptions) -> Result<()> {
-        self.write_unnamed(None, &what.into(), bytes, options).map_err(|error| error.at(self.path()))
+        let given = Given { shape: None, what: &what.into(), bytes, options };
+        self.write_given(given).map_err(|error| error.at(self.path()))
     }
 
     /// Does the same as [`write_with`](Self::write_with) for `what` of a dataset of this shape. If the shape
@@ -55,68 +67,57 @@ impl Dataset {
         bytes: &[u8],
         options: &WriteOptions,
     ) -> Result<()> {
-        self.write_unnamed(Some(shape), what, bytes, options).map_err(|error| error.at(self.path()))
+        let given = Given { shape: Some(shape), what, bytes, options };
+        self.write_given(given).map_err(|error| error.at(self.path()))
     }
 
-    fn write_unnamed(
-        &self,
-        shape: Option<&[u64]>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-    ) -> Result<()> {
+    fn write_given(&self, given: Given<'_>) -> Result<()> {
         self.check_writable()?;
         let _changing = self.changing();
         if let Some(collective) = self.store().collective() {
             collective.check_step()?;
-            match options.transfer {
+            match given.options.transfer {
                 Transfer::Alike => {}
                 Transfer::Independent => {
                     self.check_alone()?;
                     let _alone = collective.alone();
-                    return self.write_own(shape, what, bytes, options);
+                    return self.write_own(given);
                 }
-                Transfer::Collective => return self.write_together(shape, what, bytes, options, collective),
+                Transfer::Collective => return self.write_together(given, collective),
             }
         }
-        self.write_own(shape, what, bytes, options)
+        self.write_own(given)
     }
 
-    fn write_own(
-        &self,
-        shape: Option<&[u64]>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-    ) -> Result<()> {
+    fn write_own(&self, given: Given<'_>) -> Result<()> {
         if self.has_sources()? {
-            return self.write_sources(shape, what, bytes, options, None);
+            return self.write_sources(given, None);
         }
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         // Data that are changed in place, or read to be changed, count as read: if another thread deletes the
         // dataset, the space is not reused before this write is done.
         let found = self.store().reading_data();
-        let mut array = self.array_of(shape)?;
+        let mut array = self.array_of(given.shape)?;
         if array.datatype.has_variable_parts() {
             // No other thread writes between reading the old ids and writing the new ones.
             let _alone = lock.write();
-            return self.replace_locked(shape, what, bytes, options);
+            return self.replace_locked(given);
         }
         loop {
             let write = self.engine(&array);
-            let plan = write.plan(what, bytes, options)?;
+            let plan = write.plan(given.what, given.bytes, given.options)?;
             let is_shared = write.is_side_by_side(&plan);
             let _shared = is_shared.then(|| lock.read());
             let _alone = (!is_shared).then(|| lock.write());
-            array = self.array_of(shape)?;
+            array = self.array_of(given.shape)?;
             let write = self.engine(&array);
             // Another thread may have resized the dataset before the lock was taken.
             if plan.fits(&array) && write.is_side_by_side(&plan) == is_shared {
                 if is_shared && write.gives_new_space() {
                     drop(found);
                 }
-                self.write_locked(write, &plan, options.threads)?;
+                self.write_locked(write, &plan, given.options.threads)?;
                 return if is_shared { Ok(()) } else { self.keep_to_budget() };
             }
         }
@@ -134,21 +135,15 @@ impl Dataset {
     }
 
     /// Does this rank's part of a write of all ranks.
-    fn write_together(
-        &self,
-        shape: Option<&[u64]>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-        collective: &Collective,
-    ) -> Result<()> {
+    fn write_together(&self, given: Given<'_>, collective: &Collective) -> Result<()> {
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();
         let array = self.array_for_all().map_err(|error| collective.fail(Meeting::Touched, error))?;
         let write = self.engine(&array);
-        let plan = self.array_of(shape).and_then(|_| write.plan(what, bytes, options));
-        let placed = write.run_together(plan, collective, options.threads)?;
+        let plan =
+            self.array_of(given.shape).and_then(|_| write.plan(given.what, given.bytes, given.options));
+        let placed = write.run_together(plan, collective, given.options.threads)?;
         self.insert_chunks(placed)
     }
 
@@ -180,17 +175,11 @@ impl Dataset {
     }
 
     /// Writes while the caller holds the lock exclusively.
-    pub(in crate::object) fn write_alone(
-        &self,
-        shape: Option<&[u64]>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-    ) -> Result<()> {
-        let array = self.array_of(shape)?;
+    pub(in crate::object) fn write_alone(&self, given: Given<'_>) -> Result<()> {
+        let array = self.array_of(given.shape)?;
         let write = self.engine(&array);
-        let plan = write.plan(what, bytes, options)?;
-        self.write_locked(write, &plan, options.threads)?;
+        let plan = write.plan(given.what, given.bytes, given.options)?;
+        self.write_locked(write, &plan, given.options.threads)?;
         self.keep_to_budget()
     }
 

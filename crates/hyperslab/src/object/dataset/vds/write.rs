@@ -8,19 +8,14 @@ use super::view::View;
 use crate::engine::WriteOptions;
 use crate::error::{Error, RequestError, Result};
 use crate::object::Dataset;
+use crate::object::dataset::write::Given;
 use crate::select::{Mapping, Piece, Place, Points, Selection};
 use crate::types::Conversion;
 
 impl Dataset {
     /// Writes elements of `what` into the sources. Every element must have a source.
-    pub(in crate::object) fn write_sources(
-        &self,
-        shape: Option<&[u64]>,
-        what: &Selection,
-        bytes: &[u8],
-        options: &WriteOptions,
-        up: Option<&Chain<'_>>,
-    ) -> Result<()> {
+    pub(in crate::object) fn write_sources(&self, given: Given<'_>, up: Option<&Chain<'_>>) -> Result<()> {
+        let Given { shape, what, bytes, options } = given;
         let chain = self.chain(up)?;
         let view = self.view()?;
         if shape.is_some_and(|shape| *shape != view.shape) {
@@ -28,11 +23,11 @@ impl Dataset {
         }
         what.check(&view.shape)?;
         let state = self.state()?;
-        let given = options.datatype.as_ref().unwrap_or(&state.datatype);
-        if given.has_variable_parts() {
+        let datatype = options.datatype.as_ref().unwrap_or(&state.datatype);
+        if datatype.has_variable_parts() {
             return Err(Error::unsupported("writing data of variable length to a virtual dataset", "III.F"));
         }
-        let conversion = Conversion::needed(&state.datatype, given, self.store().widths())?;
+        let conversion = Conversion::needed(&state.datatype, datatype, self.store().widths())?;
         let size = conversion.as_ref().map_or(state.element_size, |conversion| conversion.dst_size());
         let result = what.shape(&view.shape);
         let total = what.count(&view.shape)?;
@@ -42,7 +37,7 @@ impl Dataset {
         }
         // Sources that are open for reading are opened anew.
         self.sources.clear();
-        let options = WriteOptions::default().threads(options.threads).datatype(given.clone());
+        let options = WriteOptions::default().threads(options.threads).datatype(datatype.clone());
         let Some(axes) = what.axes(&view.shape) else {
             let Selection::Points(points) = what else { return Ok(()) };
             return self.write_points(&view, points, bytes, size, &options, &chain);
@@ -114,7 +109,7 @@ impl Dataset {
         chain: &Chain<'_>,
     ) -> Result<()> {
         if self.has_sources()? {
-            return self.write_sources(None, what, bytes, options, Some(chain));
+            return self.write_sources(Given { shape: None, what, bytes, options }, Some(chain));
         }
         self.write_with(what, bytes, options)
     }
