@@ -29,6 +29,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files, self.fails, self.requests, self.delay = {}, [], [], 0.0
+        self.waiting = threading.Semaphore(0)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def url(self, name):
@@ -47,6 +48,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server, name = self.server, self.path.partition("?")[0]
+        server.waiting.release()
         time.sleep(server.delay)
         server.requests.append(self.headers["Range"])
         if server.fails or name not in server.files:
@@ -237,6 +239,7 @@ import hyperslab as hs
 file = hs.File(sys.argv[1])
 dataset = file["plain"]
 print("opened", flush=True)
+sys.stdin.readline()
 try:
     dataset[()]
 except KeyboardInterrupt:
@@ -246,12 +249,16 @@ except KeyboardInterrupt:
 
 def test_ctrl_c_ends_a_read(server, path):
     url = server.add(path)
-    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, url], stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED, url], stdin=pipe, stdout=pipe, text=True)
     try:
         assert child.stdout.readline() == "opened\n"
-        server.requests.clear()
+        while server.waiting.acquire(blocking=False):
+            pass
         server.delay = 30
-        time.sleep(1)
+        child.stdin.write("read\n")
+        child.stdin.flush()
+        assert server.waiting.acquire(timeout=60)
         child.send_signal(signal.SIGINT)
         out, _ = child.communicate(timeout=20)
         assert out == "interrupted\n"
