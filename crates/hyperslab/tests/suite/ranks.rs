@@ -229,15 +229,17 @@ impl Ranks for Measured {
 #[test]
 fn large_chunks_that_ranks_share_are_exchanged_one_after_another() {
     const LEN: u64 = 20 << 20;
-    let (memory, largest) = (Arc::new(Memory::default()), Arc::new(AtomicUsize::new(0)));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("large.h5");
+    let largest = Arc::new(AtomicUsize::new(0));
     let owned = run(2, |ranks| {
         let half = ranks.rank() as u64 * LEN / 2..(ranks.rank() as u64 + 1) * LEN / 2;
         let measured = Measured { ranks: Arc::clone(&ranks), largest: Arc::clone(&largest) };
-        let trace = Arc::new(Trace::new(memory.clone() as Arc<dyn Driver>));
+        let trace = Arc::new(Trace::new(Posix::open_writable_unlocked(&path, Create::IfMissing).unwrap()));
         let options = File::options().create(true).truncate(true).ranks(Arc::new(measured));
         let file = options.open_on(trace.clone()).unwrap();
         let dataset = file.root().new_dataset::<u8>("d").shape([3, LEN]).chunks([1, LEN]).create().unwrap();
-        let mine = vec![u8::try_from(ranks.rank() + 1).unwrap(); 3 * 10 << 20];
+        let mine = vec![u8::try_from(ranks.rank() + 1).unwrap(); 30 << 20];
         let options = WriteOptions::default().transfer(Transfer::Collective);
         dataset.write_with([0..3, half], &mine, &options).unwrap();
         file.close().unwrap();
@@ -249,7 +251,7 @@ fn large_chunks_that_ranks_share_are_exchanged_one_after_another() {
     assert_eq!(owned, [2, 1]);
     let largest = largest.load(Ordering::Relaxed);
     assert!((10 << 20..11 << 20).contains(&largest), "{largest} bytes");
-    let file = File::from_bytes(memory.bytes()).unwrap();
+    let file = File::open(&path).unwrap();
     let found: Vec<u8> = file.dataset("d").unwrap().read(..).unwrap();
     for row in found.chunks(usize::try_from(LEN).unwrap()) {
         let (first, second) = row.split_at(row.len() / 2);
