@@ -1,6 +1,6 @@
-//! Reads 1,000 chunks from a medium that takes 2 ms for each request. For each line on standard input, the number
-//! of requests that the medium serves at once, it prints the seconds that the read took. The benchmark `depth`
-//! runs it.
+//! Reads 1,000 chunks from a medium that takes 2 ms for each request. For each line on standard input, the
+//! number of requests that the medium serves at once, it prints the seconds that the read took. The benchmark
+//! `depth` runs it.
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -56,21 +56,12 @@ impl Write<'_> {
         known: Option<ChunkRecord>,
         filters: &'c mut Scratch,
     ) -> Result<Option<Encoded<'c>>> {
-        let encoded = |form| Some(Encoded { coord: coord.clone(), form });
-        // Elements beyond the shape count too: they become visible when the dataset grows.
-        if self.skips_fill && holds(chunk, &self.array.fill) {
-            return Ok(known.and_then(|_| encoded(Form::Absent)));
+        if self.is_raw(chunked, coord) {
+            return Ok(self.encode_raw(chunked, coord, chunk, known));
         }
-        let is_raw = chunked.pipeline.is_empty()
-            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape));
-        if is_raw {
-            let bytes = Cow::Borrowed(chunk);
-            let is_moved = self.moves_chunks(chunked);
-            let known = known.filter(|record| record.extent.len == chunk.len() as u64 && !is_moved);
-            return Ok(encoded(match known {
-                Some(record) => Form::InPlace { bytes, extent: record.extent },
-                None => Form::New { bytes, mask: FilterMask::NONE_SKIPPED },
-            }));
+        let encoded = |form| Some(Encoded { coord: coord.clone(), form });
+        if self.is_left_out(chunk) {
+            return Ok(known.and_then(|_| encoded(Form::Absent)));
         }
         filters.note = bounds::note(self.array, chunked, chunk);
         let (bytes, mask) = chunked.pipeline.encode(chunk, filters).map_err(|cause| Error::Encode {
@@ -78,6 +69,39 @@ impl Write<'_> {
             coord: first_element(coord, &chunked.chunk_shape).into_vec(),
         })?;
         Ok(encoded(Form::New { bytes: Cow::Borrowed(bytes), mask }))
+    }
+
+    /// Does the same as [`encode`](Self::encode) for a chunk whose stored bytes are its [elements](Self::is_raw).
+    pub(super) fn encode_raw<'c>(
+        &self,
+        chunked: &ChunkedStorage,
+        coord: &Coord,
+        chunk: &'c [u8],
+        known: Option<ChunkRecord>,
+    ) -> Option<Encoded<'c>> {
+        let encoded = |form| Encoded { coord: coord.clone(), form };
+        if self.is_left_out(chunk) {
+            return known.map(|_| encoded(Form::Absent));
+        }
+        let bytes = Cow::Borrowed(chunk);
+        let is_moved = self.moves_chunks(chunked);
+        let known = known.filter(|record| record.extent.len == chunk.len() as u64 && !is_moved);
+        Some(encoded(match known {
+            Some(record) => Form::InPlace { bytes, extent: record.extent },
+            None => Form::New { bytes, mask: FilterMask::NONE_SKIPPED },
+        }))
+    }
+
+    /// Returns whether a chunk is stored without filters.
+    pub(super) fn is_raw(&self, chunked: &ChunkedStorage, coord: &Coord) -> bool {
+        chunked.pipeline.is_empty()
+            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape))
+    }
+
+    /// Returns whether a chunk is not stored, because it holds only the fill value. Elements beyond the shape
+    /// count too: they become visible when the dataset grows.
+    fn is_left_out(&self, chunk: &[u8]) -> bool {
+        self.skips_fill && holds(chunk, &self.array.fill)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Which rank encodes which chunk of a collective write, and in which round. Every rank knows which chunks all
-//! ranks touch, so each makes the same division.
+//! Which rank encodes which chunk of a collective write, and in which round. Every rank knows which chunks
+//! all ranks touch, so each makes the same division.
 //!
 //! A chunk that several ranks touch belongs to the one of them that has the fewest chunks so far; of several,
 //! to the lowest. A round is bounded, so that few chunks and messages are in memory.

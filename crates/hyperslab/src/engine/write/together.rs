@@ -91,7 +91,7 @@ impl Write<'_> {
     fn place_together(
         &self,
         collective: &Collective,
-        encoded: Result<Vec<Encoded<'static>>>,
+        encoded: Result<Vec<Encoded<'_>>>,
     ) -> Result<Vec<Placed>> {
         let encoded = encoded.map_err(|error| collective.fail(Meeting::Encoded, error))?;
         let told = collective.meet(Meeting::Encoded, Ok(tell(&encoded)))?;
@@ -144,7 +144,7 @@ impl Write<'_> {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Does this rank's part of a round. Returns the changes for the index.
     fn round(
         &self,
@@ -167,8 +167,8 @@ impl Run<'_> {
         tasks: &[&ReadTask],
         sent: &HashMap<Coord, Vec<Sent>>,
         workers: usize,
-    ) -> Result<Vec<Encoded<'static>>> {
-        let encoded: Vec<Mutex<Option<Encoded<'static>>>> = tasks.iter().map(|_| Mutex::default()).collect();
+    ) -> Result<Vec<Encoded<'a>>> {
+        let encoded: Vec<Mutex<Option<Encoded<'a>>>> = tasks.iter().map(|_| Mutex::default()).collect();
         let slots: Vec<_> = tasks.iter().zip(&encoded).collect();
         share::run(&slots, workers, self.piece_bytes, &|slots, scratch| {
             slots.iter().try_for_each(|(task, slot)| {
@@ -186,9 +186,15 @@ impl Run<'_> {
         task: &ReadTask,
         sent: &[Sent],
         scratch: &mut WorkerScratch,
-    ) -> Result<Option<Encoded<'static>>> {
+    ) -> Result<Option<Encoded<'a>>> {
         let cut = self.plan.cut(&task.coord);
         if cut.is_whole && sent.is_empty() {
+            // The caller's elements need no copy.
+            if self.write.is_raw(chunked, &task.coord)
+                && let Some(given) = cut.part.as_ref().and_then(|part| self.plan.input.whole(part))
+            {
+                return Ok(self.write.encode_raw(chunked, &task.coord, given, task.source.record()));
+            }
             return Ok(self.encode(chunked, task, &cut, scratch)?.map(Encoded::into_owned));
         }
         let mut chunk = Vec::new();
