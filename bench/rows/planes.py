@@ -61,11 +61,11 @@ def jhdf(path: Path) -> Contestant:
 
 
 def mapped(threads: int, path: Path, expected: Callable[[], list[np.ndarray]], size: int) -> Group:
-    """Returns the group of files that are mapped into memory."""
+    """Returns the group of files that are mapped into memory, once for all rounds."""
 
+    @cache
     def opened():
-        file = peers.ours_module().File(path, driver="mmap")
-        return file, file["d"]
+        return peers.ours_module().File(path, driver="mmap")["d"]
 
     def use(dataset, turn):
         return [dataset.read(plane, threads=threads) for plane in planes(turn)]
@@ -76,7 +76,7 @@ def mapped(threads: int, path: Path, expected: Callable[[], list[np.ndarray]], s
     return Group(
         "no filter, mapped",
         [
-            Contestant(OUR_NAME, peers.with_dataset(use), opened, peers.close_file, OURS),
+            Contestant(OUR_NAME, use, opened, kind=OURS),
             jhdf(path),
             gather_in_c.contestant(path, data.planes_shape(), indexes, threads),
         ],

@@ -362,6 +362,8 @@ impl Walk {
         loop {
             if N == 0 {
                 source.copy_comb(from, inner.source, &mut target.comb(to, inner.target, inner.count, run));
+            } else if let Some(rows) = source.rows(from, inner.source * (inner.count - 1) + run) {
+                target.comb(to, inner.target, inner.count, run).fill::<N>(rows, inner.source);
             } else {
                 let (mut inner_from, mut inner_to) = (from, to);
                 for _ in 0..inner.count {

@@ -85,6 +85,24 @@ impl<'a> Comb<'a> {
         }
     }
 
+    /// Fills the runs, each of `N` bytes: the first with the first bytes of `from`, and each next run with
+    /// those `step` bytes further. Panics if the runs have another length, or `from` is too short.
+    #[inline]
+    pub fn fill<const N: usize>(&mut self, from: &[u8], step: usize) {
+        assert!(self.len == N, "the runs of a comb have another length");
+        let Some(steps) = self.count.checked_sub(1) else { return };
+        let end = steps.checked_mul(step).and_then(|last| last.checked_add(N));
+        assert!(end.is_some_and(|end| end <= from.len()), "the source of a comb is too short");
+        let (mut source, mut start) = (from.as_ptr(), self.first);
+        for _ in 0..self.count {
+            // SAFETY: the first and the last run are in bounds on both sides, so all runs between them are.
+            // The comb has its memory exclusively, so `from` is other memory.
+            unsafe { std::ptr::copy_nonoverlapping(source, start, N) };
+            source = source.wrapping_add(step);
+            start = start.wrapping_offset(self.stride);
+        }
+    }
+
     /// Returns run `index`.
     #[inline]
     pub fn run(&mut self, index: usize) -> &mut [u8] {
@@ -101,6 +119,22 @@ impl<'a> Comb<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_are_filled_from_equal_distances_and_nothing_else_is() {
+        let from: Vec<u8> = (1..=20).collect();
+        let mut bytes = [0; 12];
+        Comb::of(&mut bytes, 9, -4, 3, 2).fill::<2>(&from, 9);
+        assert_eq!(bytes, [0, 19, 20, 0, 0, 10, 11, 0, 0, 1, 2, 0]);
+        Comb::of(&mut bytes, 0, 1, 0, 2).fill::<2>(&[], 9);
+        for (len, step) in [(3, 9), (2, 10), (2, usize::MAX)] {
+            let filled = std::panic::catch_unwind(|| {
+                let mut bytes = [0; 12];
+                Comb::of(&mut bytes, 0, 4, 3, len).fill::<2>(&(1..=20).collect::<Vec<u8>>(), step);
+            });
+            assert!(filled.is_err(), "{len} bytes, {step} apart");
+        }
+    }
 
     #[test]
     fn runs_may_have_a_negative_stride_but_must_be_in_bounds() {
