@@ -157,15 +157,11 @@ impl Writing {
     pub(super) fn cut_tail(&self, store: &Store) -> Result<()> {
         let mut committed = self.committed.lock();
         if !committed.tail_is_cut {
-            let ends = self.space.lock().ends();
-            let end = store.base() + ends.first;
+            let end = store.base() + self.space.lock().ends().first;
             let driver = store.driver()?;
             let len = driver.len().map_err(Error::io("length", 0, 0))?;
             if len > end {
                 commit::set_len(&**driver, end)?;
-            }
-            if let Some(len) = ends.elements {
-                elements::cut(&**driver, len)?;
             }
             committed.tail_is_cut = true;
         }

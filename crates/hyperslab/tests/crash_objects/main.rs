@@ -66,8 +66,8 @@ fn record(
     assert_accounted(&file, assert_sound(image).totals.lost_bytes);
     drop(file);
     let recording = Arc::into_inner(driver).unwrap().into_recording();
-    let old = State::of_image(image.to_vec()).unwrap();
-    let new = State::of_image(recording.last_image()).unwrap();
+    let old = State::of_image(image).unwrap();
+    let new = State::of_image(&recording.last_image()).unwrap();
     let name = &operation.name;
     assert!(
         seen == new,
@@ -95,7 +95,7 @@ impl<'c> Judge<'c> {
         if let Some(&state) = self.known.get(image) {
             return Ok(state);
         }
-        let seen = State::of_image(image.to_vec()).map_err(|error| error.to_string())?;
+        let seen = State::of_image(image).map_err(|error| error.to_string())?;
         let state = self.change.which(&seen)?;
         self.foreign(image)?;
         assert_sound(image);
@@ -120,16 +120,16 @@ impl<'c> Judge<'c> {
             let seen =
                 metadata.get(..usize::try_from(end).unwrap()).map(|metadata| joined(metadata, elements));
             let seen = seen.ok_or("another program opens a file that is cut short")?;
-            return self.seen_by_others(seen);
+            return self.seen_by_others(&seen);
         }
         let Ok(end) = usize::try_from(end_of_file(&image[at..])) else { return Ok(()) };
         if end > image.len() {
             return Ok(());
         }
-        self.seen_by_others(image[..end].to_vec())
+        self.seen_by_others(&image[..end])
     }
 
-    fn seen_by_others(&self, image: Vec<u8>) -> Result<(), String> {
+    fn seen_by_others(&self, image: &[u8]) -> Result<(), String> {
         let seen = State::of_image(image).map_err(|error| format!("another program: {error}"))?;
         self.change.which(&seen).map(drop).map_err(|why| format!("another program sees {why}"))
     }
@@ -154,7 +154,7 @@ fn continued(image: &[u8], seen: &State) -> Result<(), String> {
         file.close()?;
         Ok::<_, hyperslab::Error>((
             here,
-            State::of_image(split.as_ref().map_or_else(|| memory.bytes(), RecordedSplit::image))?,
+            State::of_image(&split.as_ref().map_or_else(|| memory.bytes(), RecordedSplit::image))?,
         ))
     };
     let (here, after) =
@@ -230,7 +230,7 @@ fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
                 if epoch == last {
                     assert_eq!(state, 1, "{version:?}, {}: a durable change was lost", operation.name);
                     assert!(
-                        change.in_place || State::of_image(image.to_vec()).unwrap() == change.new,
+                        change.in_place || State::of_image(image).unwrap() == change.new,
                         "{}",
                         operation.name
                     );
@@ -303,7 +303,7 @@ fn elements_written_in_place_and_flushed_survive_a_loss_of_power() {
             let last = recording.flushes();
             recording.after_power_loss(1, |epoch, image| {
                 if epoch == last {
-                    let seen = State::of_image(image.to_vec()).unwrap();
+                    let seen = State::of_image(image).unwrap();
                     assert!(seen == change.new, "{version:?}, {}", operation.name);
                 }
             });

@@ -35,8 +35,8 @@ impl State {
     }
 
     /// Returns the state of a file or split file in memory that is opened for reading.
-    pub(crate) fn of_image(image: Vec<u8>) -> Result<Self> {
-        let file = File::options().open_on(driver_of(&image))?;
+    pub(crate) fn of_image(image: &[u8]) -> Result<Self> {
+        let file = File::options().open_on(driver_of(image))?;
         Self::of(&file)
     }
 

@@ -2,18 +2,17 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::{fmt, fs, io, thread};
 
 use hyperslab::check::{CheckOptions, Report, check_path};
-use hyperslab::driver::{Driver, Locking, Members, Memory, Overlay};
+use hyperslab::driver::{Driver, Hints, Locking, Medium, Members, Memory, Names, Overlay, Split};
 use hyperslab::internals::store::recovery::{Action, act, inspect};
 use hyperslab::{Durability, Error, File, FileSpace, LibVersion, OpenOptions, RequestError, SpaceStrategy};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
-use hyperslab_testkit::crash_split::{RecordedSplit, driver_of, parts};
+use hyperslab_testkit::crash_split::{RecordedSplit, SplitStep, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use tempfile::TempDir;
 
@@ -450,10 +449,118 @@ fn threads_write_elements_while_others_commit() {
     }
 }
 
+/// Opens an image for writing, which needs all elements that the file states.
+fn assert_openable(image: &[u8]) {
+    let split = RecordedSplit::new(image);
+    let opened = File::options().write(true).open_on(Arc::new(split.open()));
+    opened.unwrap_or_else(|error| panic!("{error}")).close().unwrap();
+    assert_sound(image);
+}
+
+#[test]
+fn the_member_has_the_stated_length_before_a_commit_states_it() {
+    let new = RecordedSplit::new(&[]);
+    let file = File::options().create(true).open_on(Arc::new(new.open())).unwrap();
+    file.root().set_attribute("n", 1).unwrap();
+    file.close().unwrap();
+    for durability in [Durability::Kill, Durability::Power] {
+        for is_zeroed in [false, true] {
+            let split = RecordedSplit::new(&new.image());
+            let options = File::options().durability(durability).write(true);
+            let file = options.open_on(Arc::new(split.open())).unwrap();
+            // Of metadata, only reachable blocks change. A thread has space that it has not written yet.
+            file.root().set_attribute("n", 2).unwrap();
+            let extent = file.store().allocate(10_000).unwrap();
+            if is_zeroed {
+                file.store().zero(extent).unwrap();
+            }
+            file.flush().unwrap();
+            split.after_kill(assert_openable);
+            if durability == Durability::Power {
+                split.after_power_loss(7, 20, assert_openable);
+            }
+            file.store().release(extent);
+            file.close().unwrap();
+            assert_openable(&split.image());
+        }
+    }
+}
+
+/// A member that does something at its next write.
+struct Hooked {
+    memory: Memory,
+    hook: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl fmt::Debug for Hooked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hooked")
+    }
+}
+
+impl Driver for Hooked {
+    fn len(&self) -> io::Result<u64> {
+        self.memory.len()
+    }
+
+    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
+        self.memory.read_at(offset, dst)
+    }
+
+    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
+        let hook = self.hook.lock().unwrap().take();
+        if let Some(hook) = hook {
+            hook();
+        }
+        self.memory.write_at(offset, src)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.memory.set_len(len)
+    }
+
+    fn flush(&self, closing: bool) -> io::Result<()> {
+        self.memory.flush(closing)
+    }
+
+    fn hints(&self) -> Hints {
+        self.memory.hints()
+    }
+}
+
+impl Medium for Hooked {}
+
+#[derive(Debug)]
+struct NoNames;
+
+impl Names for NoNames {
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn space_that_is_freed_during_a_commit_stays_in_the_member() {
+    let metadata = Arc::new(Hooked { memory: Memory::default(), hook: Mutex::default() });
+    let elements = Arc::new(Memory::default());
+    let split = Split::new(metadata.clone(), elements.clone(), Box::new(NoNames));
+    let file = File::options().create(true).open_on(Arc::new(split)).unwrap();
+    fill(&file);
+    file.flush().unwrap();
+    let extent = file.store().allocate(10_000).unwrap();
+    file.root().create_group("new").unwrap();
+    let other = file.clone();
+    let release = move || thread::spawn(move || other.store().release(extent)).join().unwrap();
+    *metadata.hook.lock().unwrap() = Some(Box::new(release));
+    file.flush().unwrap();
+    assert!(metadata.hook.lock().unwrap().is_none());
+    assert_openable(&joined(&metadata.memory.bytes(), &elements.bytes()));
+    file.close().unwrap();
+    assert_openable(&joined(&metadata.memory.bytes(), &elements.bytes()));
+}
+
 #[test]
 fn the_first_commit_makes_the_names_durable() {
-    use hyperslab_testkit::crash_split::SplitStep;
-
     let split = RecordedSplit::new(&[]);
     let power = File::options().durability(Durability::Power);
     let file = power.create(true).open_on(Arc::new(split.open())).unwrap();
