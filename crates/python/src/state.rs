@@ -134,6 +134,13 @@ impl FileState {
     /// Writes all changes and returns the bytes of the file.
     pub(crate) fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.flush(py)?;
+        if self.core.store().has_gaps() {
+            let why =
+                "the file has its bytes in several files, at addresses far apart: read the members, or copy \
+                       it into one file (`hyperslab repack`)"
+                    .to_owned();
+            return Err(hyperslab::Error::from(RequestError::Members { why })).or_raise();
+        }
         let image = py.detach(|| {
             let driver = self.core.store().driver()?;
             let failed = |error| hyperslab::Error::io("read", 0, 0)(error);

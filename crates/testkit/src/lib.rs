@@ -10,6 +10,7 @@ pub mod contract;
 pub mod counts;
 pub mod crash;
 pub mod crash_family;
+pub mod crash_split;
 pub mod deep;
 pub mod fuzz;
 pub mod golden;

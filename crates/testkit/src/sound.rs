@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use hyperslab::File;
 use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
-use hyperslab::driver::{Driver, Memory};
+use hyperslab::driver::Driver;
 
-/// Checks a file, including all of its data.
+use crate::crash_split::driver_of;
+
+/// Checks a file, or a split file, including all of its data.
 ///
 /// # Panics
 /// If the file is not sound.
 #[track_caller]
 pub fn assert_sound(image: &[u8]) -> Report {
-    assert_sound_on(Arc::new(Memory::new(image.to_vec())))
+    assert_sound_on(driver_of(image))
 }
 
 /// Checks the file on `driver`, including all of its data.

@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let size = |path: &PathBuf| {
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
     };
-    let (before, after) = (from.store().driver()?.len()?, size(&args.to)?);
+    let (before, after) = (from.store().medium_bytes()?, size(&args.to)?);
     let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
     if misfits.fitting == 0 && !misfits.others.is_empty() {
         writeln!(err, "hyperslab: {misfits}")?;

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let report = examine(&file, &progress);
     progress.finish_and_clear();
     let path = args.file.display().to_string();
-    let len = file.store().driver()?.len().with_context(|| path.clone())?;
+    let len = file.store().medium_bytes().with_context(|| path.clone())?;
     if args.json {
         as_json(&path, len, &file, &report, out)?;
     } else {

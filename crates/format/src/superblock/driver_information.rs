@@ -51,6 +51,25 @@ pub struct MultiMember {
 pub const KINDS: usize = 6;
 
 impl MultiInformation {
+    /// The map of libhdf5's split files: raw data and the global heap are in the second member.
+    pub const SPLIT: [u8; KINDS] = [1, 1, 3, 3, 1, 1];
+    /// The address of the second member of libhdf5's split files: half of all addresses.
+    pub const SPLIT_AT: u64 = (u64::MAX - 1) / 2;
+
+    /// Returns what a split file of libhdf5 with these names of members states before it has any bytes.
+    pub fn split(names: [Vec<u8>; 2]) -> Self {
+        let starts = [0, Self::SPLIT_AT];
+        let members = starts.into_iter().zip(names).map(|(start, name)| MultiMember { start, end: 0, name });
+        Self { map: Self::SPLIT, members: members.collect() }
+    }
+
+    /// Returns whether the members are arranged as those of libhdf5's split files.
+    pub fn is_split(&self) -> bool {
+        let mapped = (1..).zip(self.map).map(|(own, mapped)| if mapped == 0 { own } else { mapped });
+        let starts = self.members.iter().map(|member| member.start);
+        mapped.eq(Self::SPLIT) && starts.eq([0, Self::SPLIT_AT])
+    }
+
     /// Returns the kinds that have a member of their own, in the order of the members.
     pub fn kinds(map: &[u8; KINDS]) -> Vec<u8> {
         let mut kinds = Vec::with_capacity(KINDS);

@@ -289,11 +289,11 @@ impl Check<'_> {
     }
 
     /// Returns the End of File Address relative to the base address. A writer that others may follow (SWMR)
-    /// need not state it before it closes the file, and
-    /// one of a file in several parts may be that of one part.
+    /// need not state it before it closes the file, and that of a file in several parts may be that of one
+    /// part.
     fn end(&self) -> u64 {
         if self.store.superblock().is_marked_swmr() || self.store.has_gaps() {
-            return self.store.len_bytes();
+            return self.store.end_of_addresses();
         }
         self.store.superblock().end_of_file().saturating_sub(self.store.base())
     }

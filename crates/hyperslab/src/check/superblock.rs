@@ -8,6 +8,7 @@ use hyperslab_format::superblock::driver_information::DriverBlock;
 use hyperslab_format::{Addr, Extent, Structure};
 
 use super::{Check, Severity, name_of};
+use crate::store::MemberEnds;
 use crate::store::recovery::Action;
 
 impl Check<'_> {
@@ -33,7 +34,9 @@ impl Check<'_> {
             let message = "marked as open for writing: a program is writing the file, or has crashed";
             self.find(Severity::Warning, name, at, message);
         }
-        let tail = self.store.len_bytes().saturating_sub(self.end());
+        self.members();
+        let end = if self.store.has_parts() { u64::MAX } else { self.end() };
+        let tail = self.store.len_bytes().saturating_sub(end);
         if tail > 0 && self.report.recovery != Action::DropTail {
             let message = format!("{tail} bytes follow the End of File Address");
             self.find(Severity::Warning, name, at, message);
@@ -45,6 +48,37 @@ impl Check<'_> {
             self.extension(at);
         }
         self.link_to(superblock.root(), "/".into());
+    }
+
+    /// Compares the ends that a split file states with its members and with the superblock.
+    fn members(&mut self) {
+        // If the driver information is damaged, its own check finds that.
+        let Ok(Some(ends)) = self.store.member_ends() else { return };
+        let MemberEnds { metadata, elements, found } = ends;
+        let end = self.store.superblock().end_of_file();
+        let (name, at) = (name_of::<DriverBlock>(), Addr::UNDEFINED);
+        if metadata != end {
+            let message = format!(
+                "it states {metadata} bytes of metadata, but the End of File Address is {end}: libhdf5 takes the \
+                 latter"
+            );
+            self.find(Severity::Warning, name, at, message);
+        }
+        match found {
+            Ok(found) if found < elements => {
+                let message = format!(
+                    "the member with the elements has {found} bytes, but the file states {elements}: it was cut \
+                     short or replaced"
+                );
+                self.find(Severity::Error, name, at, message);
+            }
+            Ok(found) if found > elements => {
+                let message = format!("{} bytes follow the stated end of the elements", found - elements);
+                self.find(Severity::Warning, name, at, message);
+            }
+            Ok(_) => {}
+            Err(error) => self.find(Severity::Error, name, at, error.to_string()),
+        }
     }
 
     fn extension(&mut self, at: Addr) {

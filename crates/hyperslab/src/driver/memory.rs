@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
+use super::ahead::Medium;
 use super::{Aside, Driver, DriverInfo, Hints};
 use crate::process;
 
@@ -71,6 +72,8 @@ impl Memory {
         image.ok_or_else(|| io::Error::other("the file was being written when this process was forked"))
     }
 }
+
+impl Medium for Memory {}
 
 impl Driver for Memory {
     fn len(&self) -> io::Result<u64> {

@@ -4,6 +4,8 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
 
+use hyperslab_format::superblock::driver_information::DriverInformation;
+
 mod ahead;
 mod aside;
 mod joined;
@@ -25,7 +27,7 @@ pub use joined::{Joined, Part};
 pub use mapped::Mapped;
 pub use members::Members;
 #[doc(hidden)]
-pub use members::{Arranged, Family, Folder, MemberFiles, advice};
+pub use members::{Arranged, Family, Folder, MemberFiles, Names, Split, advice};
 pub use memory::Memory;
 #[doc(hidden)]
 pub use overlay::Overlay;
@@ -54,7 +56,7 @@ pub use via::Via;
 /// # Ok(()) }
 /// ```
 pub trait Driver: Debug + Send + Sync {
-    /// Returns the length of the file in bytes.
+    /// Returns the length of the file in bytes: of its first range, if it has a [second](Self::elements).
     fn len(&self) -> io::Result<u64>;
 
     /// Returns whether the file has no bytes.
@@ -127,6 +129,13 @@ pub trait Driver: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns the range of offsets that is for elements only, if the medium has one. `len` and `set_len` are
+    /// then those of the range before it, which has the metadata.
+    #[doc(hidden)]
+    fn elements(&self) -> Option<&dyn Elements> {
+        None
+    }
+
     /// Returns the bytes of the file, if the medium has them in memory and they stay there as long as the
     /// driver is borrowed. They are then decoded and copied where they are, and not read.
     fn bytes(&self) -> io::Result<Option<&[u8]>> {
@@ -140,6 +149,31 @@ pub trait Driver: Debug + Send + Sync {
     fn info(&self) -> DriverInfo {
         DriverInfo::new("custom")
     }
+}
+
+/// The second range of offsets of a medium: see [`Driver::elements`].
+#[doc(hidden)]
+pub trait Elements {
+    /// Returns the offset of the first byte, which is beyond all metadata.
+    fn start(&self) -> u64;
+
+    /// Returns the number of bytes in the range.
+    ///
+    /// Errors: the medium lacks the part that has them.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Returns whether there are no bytes in the range.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Truncates the range to `len` bytes, or extends it with zeros.
+    ///
+    /// Errors: `ReadOnlyFilesystem` if the medium cannot be written.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Returns what a new file states of the parts of this medium, without their ends.
+    fn to_state(&self) -> DriverInformation;
 }
 
 fn read_only() -> io::Error {

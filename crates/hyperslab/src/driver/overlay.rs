@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Driver, DriverInfo, Hints};
+use super::{Driver, DriverInfo, Elements, Hints};
 
 /// A read-only view.
 #[derive(Debug)]
@@ -23,9 +23,12 @@ impl Overlay {
         Self { inner, patches, len }
     }
 
+    /// Errors if a range is outside the view. The second range of the driver has its own length.
     fn check(&self, offset: u64, len: usize) -> io::Result<()> {
         let end = offset.checked_add(len as u64);
-        if end.is_some_and(|end| end <= self.len) { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        let is_second = self.elements().is_some_and(|elements| elements.start() <= offset);
+        let is_inside = is_second || end.is_some_and(|end| end <= self.len);
+        if is_inside { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Applies the patches to the bytes that were read from `offset`.
@@ -59,6 +62,10 @@ impl Driver for Overlay {
 
     fn flush(&self, _: bool) -> io::Result<()> {
         Ok(())
+    }
+
+    fn elements(&self) -> Option<&dyn Elements> {
+        self.inner.elements()
     }
 
     /// The view serves one read at a time.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
-use super::{Driver, DriverInfo, Hints, ReadQueue, Request, WriteRequest};
+use super::{Driver, DriverInfo, Elements, Hints, ReadQueue, Request, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +111,10 @@ impl<D: Driver> Driver for Trace<D> {
 
     fn parts(&self) -> Vec<Range<u64>> {
         self.inner.parts()
+    }
+
+    fn elements(&self) -> Option<&dyn Elements> {
+        self.inner.elements()
     }
 
     fn hints(&self) -> Hints {

@@ -8,11 +8,15 @@
 //! 4  cut the tail                                               (no flush)
 //! ```
 //!
+//! A file with a range of elements of its own is committed alike: overwrites are in both ranges, and all else
+//! is in the first one. The caller gives the second range its new length before, and cuts it afterwards.
+//!
 //! `journal.rs` states J1 to J6 and the assumptions about the medium. [`recovery`](super::recovery) handles a
 //! file whose commit was interrupted.
 
 use hyperslab_format::superblock::{Superblock, guard};
 
+use super::elements;
 use super::journal::{self, Entry, Images, Journal, decode_superblock};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
@@ -138,7 +142,8 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     check(found == *before, "a superblock that another program has changed meanwhile")?;
     let old = decode_superblock(before, at)?;
     let ends = Ends { before: old.end_of_file(), after: superblock.end_of_file() };
-    let guarded = guard::set(before).ok_or_else(|| no_guard(&superblock))?;
+    let reach = elements::reach(driver);
+    let guarded = guard::set(before, reach).ok_or_else(|| no_guard(&superblock))?;
     // Inside its sector a superblock is whole or detectably torn, but versions 0 and 1 have no checksum that
     // would detect it.
     if commit.overwrites.is_empty() && (superblock.version() >= 2 || *before == commit.after) {
@@ -148,14 +153,15 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     let entries = entries(driver, commit, ends)?;
     let journal = Journal {
         transaction: commit.transaction,
+        elements: elements::start(driver),
         images: Images { at, before, guarded, after: commit.after.clone() },
         overwrites: entries,
     };
     let journal_at = ends.both();
     // The guard works only if the file, journal included, is shorter than the guard says.
     let len = journal_at + journal.encoded_len();
-    match guard::bit(superblock.widths().offset) {
-        Some(bit) if len < bit => Ok(Plan::Journal { journal, at: journal_at, end: ends.after }),
+    match guard::bits(superblock.widths().offset, reach) {
+        Some(bits) if len < lowest(bits) => Ok(Plan::Journal { journal, at: journal_at, end: ends.after }),
         _ => Err(no_guard(&superblock)),
     }
 }
@@ -166,12 +172,20 @@ fn entries(driver: &dyn Driver, commit: &mut Commit, ends: Ends) -> Result<Vec<E
     let mut taken: Vec<(u64, u64)> = vec![(commit.superblock_at, commit.after.len() as u64)];
     taken.extend(commit.overwrites.iter().map(|over| (over.offset, over.bytes.len() as u64)));
     taken.sort_unstable();
+    let elements = match driver.elements() {
+        Some(range) => Some((range.start(), range.len().map_err(Error::io("length", 0, 0))?)),
+        None => None,
+    };
     let mut end = 0;
     for (offset, len) in taken.into_iter().filter(|&(_, len)| len > 0) {
         check(offset >= end, "blocks that overlap")?;
         end = offset.saturating_add(len);
+        let limit = match elements {
+            Some((start, len)) if offset >= start => start.saturating_add(len),
+            _ => ends.both(),
+        };
+        check(end <= limit, "blocks after the end of the file")?;
     }
-    check(end <= ends.both(), "blocks after the end of the file")?;
     let mut entries = Vec::with_capacity(commit.overwrites.len());
     for Overwrite { offset, bytes } in std::mem::take(&mut commit.overwrites) {
         if !bytes.is_empty() {
@@ -181,6 +195,11 @@ fn entries(driver: &dyn Driver, commit: &mut Commit, ends: Ends) -> Result<Vec<E
     }
     entries.sort_unstable_by_key(|entry| entry.offset);
     Ok(entries)
+}
+
+/// Returns the lowest of some bits.
+const fn lowest(bits: u64) -> u64 {
+    bits & bits.wrapping_neg()
 }
 
 fn check(holds: bool, what: &'static str) -> Result<()> {

@@ -6,9 +6,9 @@
 //! to the bytes before it. Its format is, little-endian:
 //!
 //! ```text
-//! header      magic, version, length of a superblock, transaction number, offset of the superblock, zero,
-//!             number of overwrites; three images of the superblock (before, guarded, after);
-//!             CRC-32C of the header so far
+//! header      magic, version, length of a superblock, transaction number, offset of the superblock, offset
+//!             of the range of elements or zero, number of overwrites; three images of the superblock
+//!             (before, guarded, after); CRC-32C of the header so far
 //! overwrites  for each: offset, length, CRC-32C of the old bytes, the new bytes;
 //!             ascending, without overlap
 //! trailer     the last 32 bytes of the file: magic, offset and length of the journal,
@@ -30,9 +30,11 @@
 //! Assumptions about the medium: a write inside one sector of 512 bytes is all or nothing, or detectably
 //! torn; after a flush, writes are durable; a write changes no byte outside its range.
 
-use hyperslab_format::superblock::{Superblock, guard};
+use hyperslab_format::superblock::Superblock;
+use hyperslab_format::superblock::guard::{self, Reach};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 
+use super::elements;
 use crate::driver::Driver;
 use crate::error::{Error, Result};
 
@@ -40,6 +42,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Journal {
     pub(super) transaction: u64,
+    /// The offset of the range of elements, or 0 if the file has none.
+    pub(super) elements: u64,
     pub(super) images: Images,
     pub(super) overwrites: Vec<Entry>,
 }
@@ -71,6 +75,9 @@ pub(super) enum Found {
     Torn(Option<Images>),
     /// An intact journal.
     Whole(Journal),
+    /// The journal of a file in other ranges: of a file with a range of elements, in one without, or the
+    /// other way round.
+    OfOtherRanges(Images),
 }
 
 impl Journal {
@@ -90,7 +97,7 @@ impl Journal {
         w.uint(self.images.before.len() as u64, 4);
         w.u64(self.transaction);
         w.u64(self.images.at);
-        w.u64(0);
+        w.u64(self.elements);
         w.u64(self.overwrites.len() as u64);
         for image in [&self.images.before, &self.images.guarded, &self.images.after] {
             w.bytes(image);
@@ -117,29 +124,30 @@ impl Journal {
     /// invalid.
     fn decode(bytes: &[u8], at: u64) -> Option<Self> {
         let mut r = Reader::new(bytes, Widths::EIGHT, Addr::new(0));
-        let Header { transaction, images, overwrites: entries } = header(&mut r)?;
-        images.check(at)?;
+        let Header { transaction, elements, images, overwrites: entries } = header(&mut r)?;
+        images.check(at, elements)?;
         // Overwrites must ascend without overlap, so that they can be applied in any order.
         let mut overwrites: Vec<Entry> = Vec::new();
         let mut end = 0;
         for _ in 0..entries {
             let (offset, len, old_crc32c) = (r.u64().ok()?, r.u64().ok()?, r.u32().ok()?);
             (offset >= end).then_some(())?;
-            end = offset.checked_add(len).filter(|&end| end <= at)?;
+            let is_element = elements > 0 && offset >= elements;
+            end = offset.checked_add(len).filter(|&end| is_element || end <= at)?;
             let bytes = r.bytes(usize::try_from(len).ok()?).ok()?.to_vec();
             overwrites.push(Entry { offset, old_crc32c, bytes });
         }
-        r.is_at_end().then_some(Self { transaction, images, overwrites })
+        r.is_at_end().then_some(Self { transaction, elements, images, overwrites })
     }
 }
 
 impl Images {
     /// Checks that a transaction with its journal at `journal_at` could have these images.
-    fn check(&self, journal_at: u64) -> Option<()> {
+    fn check(&self, journal_at: u64, elements: u64) -> Option<()> {
         let end = |image: &[u8]| decode_superblock(image, self.at).ok().map(|found| found.end_of_file());
         let holds = end(&self.before)? <= journal_at
             && end(&self.after)? <= journal_at
-            && guard::set(&self.before)? == self.guarded;
+            && guard::set(&self.before, reach(elements))? == self.guarded;
         holds.then_some(())
     }
 }
@@ -160,8 +168,11 @@ pub(super) fn find(driver: &dyn Driver, file_len: u64) -> Result<Found> {
     let mut head = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(LONGEST_HEADER)];
     read(driver, at, &mut head)?;
     let mut r = Reader::new(&head, Widths::EIGHT, Addr::new(0));
-    let images = header(&mut r).map(|header| header.images).filter(|images| images.check(at).is_some());
-    let Some(images) = images else { return Ok(Found::Torn(None)) };
+    let header = header(&mut r).filter(|header| header.images.check(at, header.elements).is_some());
+    let Some(Header { images, elements, .. }) = header else { return Ok(Found::Torn(None)) };
+    if elements != elements::start(driver) {
+        return Ok(Found::OfOtherRanges(images));
+    }
     if crc_of(driver, at, len)? != crc {
         return Ok(Found::Torn(Some(images)));
     }
@@ -173,6 +184,7 @@ pub(super) fn find(driver: &dyn Driver, file_len: u64) -> Result<Found> {
 
 struct Header {
     transaction: u64,
+    elements: u64,
     images: Images,
     overwrites: u64,
 }
@@ -182,12 +194,18 @@ fn header(r: &mut Reader<'_>) -> Option<Header> {
     (r.bytes(MAGIC.len()).ok()? == MAGIC && r.u32().ok()? == VERSION).then_some(())?;
     let len = usize::try_from(r.u32().ok()?).ok().filter(|&len| len <= LONGEST_SUPERBLOCK)?;
     let (transaction, at) = (r.u64().ok()?, r.u64().ok()?);
-    (r.u64().ok()? == 0).then_some(())?;
+    let elements = r.u64().ok()?;
     let overwrites = r.u64().ok()?;
     let mut image = || r.bytes(len).ok().map(<[u8]>::to_vec);
     let images = Images { at, before: image()?, guarded: image()?, after: image()? };
     let summed = ahead.bytes(r.position()).ok()?;
-    (r.u32().ok()? == crc32c::crc32c(summed)).then_some(Header { transaction, images, overwrites })
+    (r.u32().ok()? == crc32c::crc32c(summed)).then_some(Header { transaction, elements, images, overwrites })
+}
+
+/// Returns how far the addresses of a file reach whose range of elements begins at this offset, or that has
+/// none (0).
+fn reach(elements: u64) -> Reach {
+    if elements > 0 { Reach::Split } else { Reach::Whole }
 }
 
 /// Returns the offset, length and CRC-32C of the journal.
@@ -243,8 +261,12 @@ const PIECE: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use hyperslab_format::superblock::driver_information::MultiInformation;
+
     use super::*;
-    use crate::driver::Memory;
+    use crate::driver::{Memory, Names, Split};
 
     fn superblock(end_of_file: u64) -> Vec<u8> {
         let superblock = Superblock::V2(hyperslab_format::superblock::v2::SuperblockV2 {
@@ -263,9 +285,10 @@ mod tests {
 
     fn journal() -> Journal {
         let before = superblock(600);
-        let guarded = guard::set(&before).unwrap();
+        let guarded = guard::set(&before, Reach::Whole).unwrap();
         Journal {
             transaction: 7,
+            elements: 0,
             images: Images { at: 0, before, guarded, after: superblock(700) },
             overwrites: vec![
                 Entry { offset: 100, old_crc32c: 1, bytes: vec![1; 10] },
@@ -326,6 +349,49 @@ mod tests {
         for wrong in [overlapping, outside, endless, end] {
             assert!(matches!(found_in(&file_with(&wrong)), Found::Torn(_)));
         }
+    }
+
+    /// A file of 700 bytes of metadata and 50 bytes of elements.
+    fn split_with(journal: &Journal) -> Split {
+        let metadata = Arc::new(Memory::new(file_with(journal)));
+        Split::new(metadata, Arc::new(Memory::new(vec![0; 50])), Box::new(NoNames))
+    }
+
+    #[derive(Debug)]
+    struct NoNames;
+
+    impl Names for NoNames {
+        fn sync(&self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_journal_of_two_ranges_is_found_in_a_file_of_two_ranges_only() {
+        let mut journal = journal();
+        let start = MultiInformation::SPLIT_AT;
+        journal.elements = start;
+        journal.images.guarded = guard::set(&journal.images.before, Reach::Split).unwrap();
+        journal.overwrites.push(Entry { offset: start, old_crc32c: 3, bytes: vec![3; 4] });
+        let find = |journal: &Journal| {
+            let split = split_with(journal);
+            find(&split, split.len().unwrap()).unwrap()
+        };
+        assert!(matches!(find(&journal), Found::Whole(found) if found == journal));
+        assert!(matches!(found_in(&file_with(&journal)), Found::OfOtherRanges(_)), "a member alone");
+        assert!(matches!(find(&self::journal()), Found::OfOtherRanges(_)));
+        for (offset, guarded) in [(start - 1, Reach::Split), (start, Reach::Whole)] {
+            let mut wrong = journal.clone();
+            wrong.overwrites[2].offset = offset;
+            wrong.images.guarded = guard::set(&journal.images.before, guarded).unwrap();
+            assert!(matches!(find(&wrong), Found::Torn(_)));
+        }
+        let mut endless = journal.clone();
+        endless.overwrites[2].offset = u64::MAX - 3;
+        assert!(matches!(find(&endless), Found::Torn(_)));
+        let mut without = journal;
+        without.elements = 0;
+        assert!(matches!(find(&without), Found::Torn(_)));
     }
 
     #[test]

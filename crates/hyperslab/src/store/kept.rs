@@ -15,7 +15,7 @@ impl Store {
         if let Some(writing) = &self.writing {
             let mut space = writing.space.lock();
             space.set_rules(rules, is_new);
-            self.len.fetch_max(space.end(), Ordering::Relaxed);
+            self.note_ends(&space);
         }
     }
 
@@ -43,7 +43,7 @@ impl Store {
     pub fn end_after_commit(&self) -> u64 {
         self.writing
             .as_deref()
-            .map_or_else(|| self.len_bytes(), |writing| writing.space.lock().end_after_commit(false))
+            .map_or_else(|| self.len_bytes(), |writing| writing.space.lock().ends_after_commit(false).first)
     }
 }
 

@@ -11,8 +11,10 @@ use parking_lot::{Mutex, RwLock};
 
 use super::cache::BlockCache;
 use super::collective::Collective;
+use super::elements::{self, ElementRange};
 use super::lock::{Rank, Ranked};
 use super::recovery::{self, Report};
+use super::spaces::Ends;
 use super::writing::{CommitOptions, Writing};
 use super::{Store, commit, follow, parts};
 use crate::driver::Driver;
@@ -139,9 +141,10 @@ impl Store {
         if report.superblock().is_marked_open() {
             return Err(Error::NeedsRecovery { why: MARKED });
         }
-        let end = report.superblock().end_of_file().saturating_sub(store.base);
+        let first = report.superblock().end_of_file().saturating_sub(store.base);
+        let ends = Ends { first, elements: store.stated_elements()? };
         let superblock = Some(report.superblock_bytes().to_vec());
-        store.make_writable(end, superblock, options);
+        store.make_writable(ends, superblock, options);
         store.share(collective)?;
         Ok(store)
     }
@@ -169,11 +172,16 @@ impl Store {
     ) -> Result<Self> {
         let collective = ranks.map(Collective::new);
         // The bytes before the base may begin with the signature of another file.
-        let empty = || commit::set_len(&*driver, 0).and_then(|()| commit::set_len(&*driver, base));
+        let empty = || {
+            commit::set_len(&*driver, 0)?;
+            elements::cut(&*driver, 0)?;
+            commit::set_len(&*driver, base)
+        };
         collective.as_ref().map_or_else(empty, |collective| collective.lead(0, empty))?;
         let len = superblock.encoded_len(superblock.widths(), &()) as u64;
         let mut store = Self::new(Arc::clone(&driver), driver, base, superblock, metadata_cache_bytes);
-        store.make_writable(len, None, options);
+        let ends = Ends { first: len, elements: store.elements.is_some().then_some(0) };
+        store.make_writable(ends, None, options);
         store.share(collective)?;
         Ok(store)
     }
@@ -189,10 +197,19 @@ impl Store {
         writing.cut_tail(self)
     }
 
-    fn make_writable(&mut self, end: u64, superblock: Option<Vec<u8>>, options: CommitOptions) {
-        *self.len.get_mut() = end;
+    fn make_writable(&mut self, ends: Ends, superblock: Option<Vec<u8>>, options: CommitOptions) {
+        *self.len.get_mut() = ends.first;
         *self.generation.get_mut() = 1;
-        self.writing = Some(Box::new(Writing::new(self.number, end, superblock, self.widths(), options)));
+        if let (Some(range), Some(len)) = (&self.elements, ends.elements) {
+            range.set_len(len);
+        }
+        let writing =
+            Writing::new(self.number, ends, self.elements_start(), superblock, self.widths(), options);
+        self.writing = Some(Box::new(writing));
+    }
+
+    fn elements_start(&self) -> u64 {
+        self.elements.as_ref().map_or(0, ElementRange::start)
     }
 
     fn found(report: &Report, medium: Arc<dyn Driver>, metadata_cache_bytes: u64) -> Result<Self> {
@@ -227,6 +244,7 @@ impl Store {
             base,
             len: AtomicU64::new(0),
             parts: parts::of(&*view, base),
+            elements: ElementRange::of(&*view, base),
             media: Ranked::new(number, Rank::Media, RwLock::new(Media::new(medium, view))),
             superblock,
             follows: false,
@@ -269,6 +287,9 @@ impl Store {
         }
         media.keep_front(if self.follows { Vec::new() } else { report.into_front() });
         self.set_len(len);
+        if let (Some(range), Some(found)) = (&self.elements, &fresh.elements) {
+            range.set_len(found.end() - found.start());
+        }
         self.cache.clear();
         // Last, so that a thread that sees the new generation finds no stale blocks in the cache.
         self.changed();
@@ -319,7 +340,9 @@ impl Store {
     /// the child cannot read it.
     #[must_use]
     pub fn in_child(&self) -> Self {
-        let writing = self.writing.as_ref().map(|writing| writing.in_child(self.number, self.widths()));
+        let elements = self.elements_start();
+        let writing =
+            self.writing.as_ref().map(|writing| writing.in_child(self.number, elements, self.widths()));
         let is_whole = writing.as_ref().is_none_or(Option::is_some);
         let media = match self.media.untimely().try_read_recursive() {
             Some(media) if is_whole => media.clone(),
@@ -335,6 +358,7 @@ impl Store {
             base: self.base,
             len: AtomicU64::new(self.len_bytes()),
             parts: self.parts.clone(),
+            elements: self.elements.as_ref().map(ElementRange::in_child),
             superblock: self.superblock.clone(),
             follows: self.follows,
             patience: follow::Patience::default(),

@@ -6,6 +6,7 @@ mod cache;
 mod collective;
 pub mod commit;
 mod dirty;
+mod elements;
 mod extension;
 mod extents;
 mod follow;
@@ -22,7 +23,9 @@ mod parts;
 pub mod recovery;
 mod siblings;
 mod space;
+mod spaces;
 mod spans;
+mod stated;
 #[cfg(test)]
 pub(crate) mod testing;
 mod txn;
@@ -43,9 +46,10 @@ use parking_lot::{Mutex, RwLock};
 use crate::driver::{Driver, Hints};
 use crate::error::{Error, RequestError, Result};
 use crate::process;
+use elements::ElementRange;
 use life::Media;
 use siblings::Siblings;
-use space::Space;
+use spaces::Spaces;
 use writing::Writing;
 
 pub use cache::BlockCache;
@@ -54,6 +58,7 @@ pub use dirty::Block;
 pub(crate) use lock::this_thread;
 pub use lock::{Rank, Ranked, ReadGuard, wait_by};
 pub use space::{Alignment, FreeSpace, SpaceKind, SpaceRules};
+pub use stated::MemberEnds;
 pub use txn::Txn;
 pub use writing::{CommitOptions, DataGuard};
 
@@ -77,6 +82,8 @@ pub struct Store {
     len: AtomicU64,
     /// The ranges of addresses that have bytes, if there are gaps between them.
     parts: Box<[Range<u64>]>,
+    /// The range of addresses for elements, if metadata and elements are apart.
+    elements: Option<ElementRange>,
     superblock: Superblock,
     /// Whether another program may write the file meanwhile, which is open for reading.
     follows: bool,
@@ -379,22 +386,31 @@ impl Store {
     }
 
     /// Calls `f` with the space. Errors if `f` returns `None`: addresses cannot reach that far.
-    fn with_space<R>(&self, f: impl FnOnce(&mut Space) -> Option<R>) -> Result<R> {
+    fn with_space<R>(&self, f: impl FnOnce(&mut Spaces) -> Option<R>) -> Result<R> {
         self.collective().map_or(Ok(()), Collective::check_step)?;
         let mut space = self.writing()?.space.lock();
         let taken = f(&mut space).ok_or_else(|| {
             let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
             RequestError::TooMany { what: "bytes of a file with addresses of this width", limit }
         })?;
-        self.len.fetch_max(space.end(), Ordering::Relaxed);
+        self.note_ends(&space);
         Ok(taken)
+    }
+
+    /// Records what was allocated.
+    fn note_ends(&self, space: &Spaces) {
+        let ends = space.ends();
+        self.len.fetch_max(ends.first, Ordering::Relaxed);
+        if let (Some(range), Some(len)) = (&self.elements, ends.elements) {
+            range.grow(len);
+        }
     }
 
     /// Extends an extent in place by `len` bytes; returns the added part. `None` if it cannot be extended.
     fn extend(&self, extent: Extent, len: u64) -> Option<Extent> {
         let mut space = self.writing.as_ref()?.space.lock();
         let added = space.extend(extent, len)?;
-        self.len.fetch_max(space.end(), Ordering::Relaxed);
+        self.note_ends(&space);
         Some(added)
     }
 
@@ -516,6 +532,9 @@ impl Store {
     /// Returns the end of the bytes after `at` that the driver has: the last allocated bytes may not be
     /// written yet.
     fn readable_bytes(&self, at: Addr) -> u64 {
+        if let (Some(range), true) = (self.elements_at(at), self.is_writable()) {
+            return range.end().min(range.written());
+        }
         let written = match (&self.writing, &self.collective) {
             // Other ranks write, too.
             (Some(_), Some(_)) => self

@@ -3,7 +3,7 @@
 use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
-use super::{Collective, Store, commit};
+use super::{Collective, Store};
 use crate::driver::WriteRequest;
 use crate::error::{Error, Result};
 
@@ -33,8 +33,15 @@ impl Store {
         let bytes: u64 = requests.iter().map(|request| request.src.len() as u64).sum();
         self.driver()?.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))?;
         // After the write: a flush during the write need not have made it durable.
-        let end = requests.iter().map(|request| request.offset + request.src.len() as u64).max();
-        writing.wrote(end.unwrap_or(0) - self.base);
+        let ends = requests.iter().map(|request| request.offset - self.base + request.src.len() as u64);
+        match &self.elements {
+            None => writing.wrote(ends.max().unwrap_or(0)),
+            Some(range) => {
+                let (elements, first): (Vec<u64>, Vec<u64>) = ends.partition(|end| range.has(*end));
+                range.wrote(elements.into_iter().max().unwrap_or(0));
+                writing.wrote(first.into_iter().max().unwrap_or(0));
+            }
+        }
         Ok(())
     }
 
@@ -60,15 +67,20 @@ impl Store {
     }
 
     fn zero_once(&self, extent: Extent) -> Result<()> {
-        let file_len = self.driver()?.len().map_err(Error::io("length", 0, 0))?.saturating_sub(self.base);
+        let written = self.medium_end(extent.addr)?;
         let end = extent.addr.get().saturating_add(extent.len);
-        let len = end.min(file_len).saturating_sub(extent.addr.get());
+        let len = end.min(written).saturating_sub(extent.addr.get());
         self.fill_once(Extent::new(extent.addr, len), &[0])?;
-        if end <= file_len {
+        if end <= written {
             return Ok(());
         }
-        self.writing()?.cut_tail(self)?;
-        commit::set_len(&**self.driver()?, self.base + end)
+        let writing = self.writing()?;
+        writing.cut_tail(self)?;
+        self.extend_medium(extent.addr, end)?;
+        if self.elements_at(extent.addr).is_some() {
+            writing.wrote_elements();
+        }
+        Ok(())
     }
 
     /// Writes copies of `value`, one after another, to space that nothing refers to yet.

@@ -6,6 +6,7 @@ use hyperslab_format::superblock::{Superblock, guard};
 use hyperslab_format::{Addr, ErrorKind, Structure};
 
 use super::commit::{self, Durability};
+use super::elements;
 use super::journal::{self, Found, Images, Journal, decode_superblock};
 use crate::driver::{Driver, Overlay};
 use crate::error::{Error, Result, broken};
@@ -173,26 +174,32 @@ pub fn inspect(driver: &dyn Driver) -> Result<Report> {
     let place = locate(driver)?;
     let decoded = decode_superblock(&place.bytes, place.at);
     if let Ok(superblock) = &decoded
-        && !superblock.is_guarded(place.file_len)
+        && !superblock.is_guarded(elements::reach(driver), place.file_len)
         && superblock.end_of_file() >= place.file_len
     {
         // No tail, no journal. The reader of the file notices a truncated file.
-        return without_images(place, Trailer::Absent, decoded);
+        return without_images(driver, place, Trailer::Absent, decoded);
     }
     if !driver.parts().is_empty() {
-        // Only other programs write files in several parts.
-        return without_images(place, Trailer::Absent, decoded);
+        // Only other programs write files in such parts.
+        return without_images(driver, place, Trailer::Absent, decoded);
     }
     match journal::find(driver, place.file_len)? {
-        Found::Absent => without_images(place, Trailer::Absent, decoded),
-        Found::Torn(None) => without_images(place, Trailer::Torn, decoded),
+        Found::Absent => without_images(driver, place, Trailer::Absent, decoded),
+        Found::Torn(None) => without_images(driver, place, Trailer::Torn, decoded),
         Found::Torn(Some(images)) => with_images(driver, place, images, None),
         Found::Whole(journal) => with_images(driver, place, journal.images.clone(), Some(journal)),
+        Found::OfOtherRanges(images) => {
+            let mut report = with_images(driver, place, images, None)?;
+            report.refuse(OTHER_RANGES);
+            Ok(report)
+        }
     }
 }
 
 /// Makes the report if only the superblock shows the state of the file.
 fn without_images(
+    driver: &dyn Driver,
     place: Place,
     trailer: Trailer,
     decoded: hyperslab_format::Result<Superblock>,
@@ -200,9 +207,10 @@ fn without_images(
     let superblock = decoded?;
     let len = superblock.encoded_len(superblock.widths(), &());
     let image = place.bytes.get(..len).unwrap_or(&place.bytes).to_vec();
-    let is_guarded = superblock.is_guarded(place.file_len);
+    let reach = elements::reach(driver);
+    let is_guarded = superblock.is_guarded(reach, place.file_len);
     let seal = if is_guarded { Seal::Guarded } else { Seal::Before };
-    let image = guard::clear(&image).filter(|_| is_guarded).unwrap_or(image);
+    let image = guard::clear(&image, reach).filter(|_| is_guarded).unwrap_or(image);
     let superblock = decode_superblock(&image, place.at)?;
     let action = decide(trailer, seal);
     let mut report = Report { trailer, seal, action, refusal: None, place, image, superblock, journal: None };
@@ -220,11 +228,12 @@ fn with_images(
     journal: Option<Journal>,
 ) -> Result<Report> {
     let found = place.bytes.get(..images.before.len()).unwrap_or_default();
-    if found != images.guarded && guard::set(&images.after).is_some_and(|guarded| guarded == found) {
+    let next = guard::set(&images.after, elements::reach(driver));
+    if found != images.guarded && next.is_some_and(|guarded| guarded == found) {
         // The guard of the next transaction, whose journal was not written; the journal in the file is an old
         // one, already applied.
         let decoded = decode_superblock(found, place.at);
-        return without_images(place, Trailer::Torn, decoded);
+        return without_images(driver, place, Trailer::Torn, decoded);
     }
     let trailer = if journal.is_some() { Trailer::Whole } else { Trailer::Torn };
     let seal = if images.at == place.at { seal(&images, found, trailer) } else { Seal::Foreign };
@@ -329,4 +338,6 @@ fn locate(driver: &dyn Driver) -> Result<Place> {
 const FRONT: usize = 4096;
 
 const CHANGED: &str = "it was changed by another program while a transaction was unfinished";
+const OTHER_RANGES: &str =
+    "its journal is that of a file in two members: open the whole file, with driver=\"split\"";
 const CUT_SHORT: &str = "it was cut short while a transaction was unfinished";

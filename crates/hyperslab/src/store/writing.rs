@@ -12,10 +12,13 @@ use super::Store;
 use super::collective::Meeting;
 use super::commit::{self, Commit, Durability, Outcome, Overwrite};
 use super::dirty::{self, Blocks, Dirty, Held};
+use super::elements;
 use super::lives::Lives;
 use super::lock::{Guard, MetadataLock, Rank, Ranked};
 use super::output::checksum;
-use super::space::{Space, SpaceKind};
+use super::space::SpaceKind;
+use super::spaces::{Ends, Spaces};
+use super::stated;
 use crate::error::{Error, Result};
 
 /// The additional state of a file that is open for writing.
@@ -26,7 +29,7 @@ pub(super) struct Writing {
     pub(super) data: Ranked<RwLock<()>>,
     pub(super) lives: Ranked<Mutex<Lives>>,
     pub(super) dirty: Ranked<RwLock<Dirty>>,
-    pub(super) space: Ranked<Mutex<Space>>,
+    pub(super) space: Ranked<Mutex<Spaces>>,
     /// The number of reads in progress.
     pub(super) reads: AtomicUsize,
     /// Whether other ranks may read what they like meanwhile.
@@ -93,25 +96,26 @@ struct Committed {
 }
 
 impl Writing {
-    /// Returns the state for file number `file`, which ends at `end` (relative to the base address) and has
-    /// this superblock.
+    /// Returns the state for file number `file`, which ends at `ends` and has this superblock. Its range of
+    /// elements begins at the address `elements`, if it has one.
     pub(super) fn new(
         file: u32,
-        end: u64,
+        ends: Ends,
+        elements: u64,
         superblock: Option<Vec<u8>>,
         widths: Widths,
         options: CommitOptions,
     ) -> Self {
         // All bits set means an undefined address, and the guard needs the second-highest bit.
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
-        let written = if superblock.is_some() { end } else { 0 };
+        let written = if superblock.is_some() { ends.first } else { 0 };
         let committed = Committed { superblock, transactions: 0, tail_is_cut: false };
         Self {
             lock: MetadataLock::new(file),
             data: Ranked::new(file, Rank::Data, RwLock::default()),
             lives: Ranked::new(file, Rank::Lives, Mutex::default()),
             dirty: Ranked::new(file, Rank::Dirty, RwLock::default()),
-            space: Ranked::new(file, Rank::Space, Mutex::new(Space::new(end, limit))),
+            space: Ranked::new(file, Rank::Space, Mutex::new(Spaces::new(ends, elements, limit))),
             reads: AtomicUsize::new(0),
             is_shared: AtomicBool::new(false),
             is_swmr: AtomicBool::new(false),
@@ -128,9 +132,10 @@ impl Writing {
     /// Returns the state for a forked child: the parent's changes up to the fork, read-only. `None` if
     /// another thread was changing the file at the fork: its locks stay locked, and the guarded state may be
     /// inconsistent.
-    pub(super) fn in_child(&self, file: u32, widths: Widths) -> Option<Self> {
+    pub(super) fn in_child(&self, file: u32, elements: u64, widths: Widths) -> Option<Self> {
         let _metadata = self.lock.try_read()?;
-        let child = Self::new(file, self.space.untimely().try_lock()?.end(), None, widths, self.options);
+        let ends = self.space.untimely().try_lock()?.ends();
+        let child = Self::new(file, ends, elements, None, widths, self.options);
         child.written.store(self.written(), Ordering::Release);
         child.is_poisoned.store(self.is_poisoned.load(Ordering::Acquire), Ordering::Release);
         *child.dirty.write() = self.dirty.untimely().try_read_recursive()?.clone();
@@ -152,7 +157,7 @@ impl Writing {
     pub(super) fn cut_tail(&self, store: &Store) -> Result<()> {
         let mut committed = self.committed.lock();
         if !committed.tail_is_cut {
-            let end = store.base() + self.space.lock().end();
+            let end = store.base() + self.space.lock().ends().first;
             let driver = store.driver()?;
             let len = driver.len().map_err(Error::io("length", 0, 0))?;
             if len > end {
@@ -218,6 +223,11 @@ impl Writing {
         self.written.load(Ordering::Acquire)
     }
 
+    /// Records a write outside commits to the range of elements.
+    pub(super) fn wrote_elements(&self) {
+        self.has_written.store(true, Ordering::Release);
+    }
+
     /// Returns bytes that are the same on all ranks if their changes are: of blocks, and of the superblock
     /// with the end of the file.
     fn digest(store: &Store, fresh: &Blocks, overwrites: &[Overwrite], end: u64) -> Vec<u8> {
@@ -256,16 +266,21 @@ impl Writing {
             return Ok(());
         }
         self.cut_tail(store)?;
-        if !self.is_read() {
+        // Reads that begin later find nothing that was freed before.
+        let is_read = self.is_read();
+        if !is_read {
             self.space.lock().no_reads();
         }
-        let changed = self.dirty.read().sorted();
+        let mut changed = self.dirty.read().sorted();
+        // Other threads may allocate space for elements from here on, to which this commit does not refer.
+        let stated = store.elements.as_ref().map(|_| self.space.lock().ends_after_commit(is_read));
+        stated.map_or(Ok(()), |ends| stated::state(store, ends, &mut changed))?;
         let (fresh, reachable) = self.parted(changed);
         let overwrites: Vec<_> = dirty::pieces(&reachable, store.widths())
             .map(|(at, bytes)| Overwrite { offset: store.base() + at.get(), bytes })
             .collect();
         if let Some(collective) = store.collective() {
-            let end = self.space.lock().end_after_commit(self.is_read());
+            let end = self.space.lock().ends_after_commit(is_read).first;
             let compared =
                 collective.compare(Meeting::Compare, &Self::digest(store, &fresh, &overwrites, end));
             compared.inspect_err(|_| self.is_poisoned.store(true, Ordering::Release))?;
@@ -275,19 +290,26 @@ impl Writing {
         // Space for data is allocated without the lock for changes. Allocations wait until the file has its
         // new end: the journal is beyond it during the commit, and nothing afterwards.
         let mut space = self.space.lock();
-        let end = space.end_after_commit(self.is_read());
+        let ends = space.ends_after_commit(is_read);
+        let ends = stated.map_or(ends, |stated| stated.max(ends));
+        let end = ends.first;
+        if let Some(len) = ends.elements
+            && elements::extend(&**store.driver()?, len)?
+        {
+            self.wrote_elements();
+        }
         // One flush for all earlier writes, before the journal that refers to them.
         self.make_durable(store)?;
         if self.is_swmr() {
             let before = committed.superblock.take();
             committed.superblock =
                 Some(self.write_in_order(store, before.as_deref(), end, reachable.clone())?);
-            self.settle(store, committed, space, end, fresh.into_iter().chain(reachable));
+            self.settle(store, committed, space, ends, fresh.into_iter().chain(reachable));
             return self.make_durable(store);
         }
         let after = superblock_bytes(store.superblock(), store.base() + end, None);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
-            space.committed(end);
+            space.committed(ends);
             return Ok(());
         }
         let changes = Commit {
@@ -312,24 +334,31 @@ impl Writing {
             }
         }
         committed.superblock = Some(after);
-        self.settle(store, committed, space, end, fresh.into_iter().chain(reachable));
+        if let Some(len) = ends.elements {
+            // If this fails, the member keeps a tail that readers ignore.
+            let _ = elements::cut(&*driver, len);
+        }
+        self.settle(store, committed, space, ends, fresh.into_iter().chain(reachable));
         Ok(())
     }
 
-    /// Records that all changes are in the file, which ends at `end`.
+    /// Records that all changes are in the file, which ends at `ends`.
     fn settle(
         &self,
         store: &Store,
         mut committed: Guard<MutexGuard<'_, Committed>>,
-        mut space: Guard<MutexGuard<'_, Space>>,
-        end: u64,
+        mut space: Guard<MutexGuard<'_, Spaces>>,
+        ends: Ends,
         blocks: impl Iterator<Item = (Addr, Held)>,
     ) {
         committed.transactions += 1;
         self.lives.lock().committed();
-        space.committed(end);
-        store.set_len(end);
-        self.written.store(end, Ordering::Release);
+        space.committed(ends);
+        store.set_len(ends.first);
+        self.written.store(ends.first, Ordering::Release);
+        if let (Some(range), Some(len)) = (&store.elements, ends.elements) {
+            range.set_len(len);
+        }
         drop((space, committed));
         for (at, held) in blocks {
             held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);

@@ -6,7 +6,7 @@ use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::store::Store;
 use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
 use hyperslab::internals::store::recovery::{Action, Seal, Trailer, act, inspect};
-use hyperslab_format::superblock::guard;
+use hyperslab_format::superblock::guard::{self, Reach};
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::fuzz::Random;
 
@@ -73,7 +73,7 @@ fn a_guard_without_a_journal_is_removed() {
     for name in FILES {
         let Interrupted { case, states, .. } = interrupted(name);
         let mut image = states[0].clone();
-        replace(&mut image, &case, &guard::set(&image_of(&states[0])).unwrap());
+        replace(&mut image, &case, &guard::set(&image_of(&states[0]), Reach::Whole).unwrap());
         image.extend(b"half a journal");
         assert_eq!(recovered(&image, &states), Ok(0));
         assert_eq!(open(&image).unwrap().superblock().end_of_file(), states[0].len() as u64);
@@ -95,7 +95,7 @@ fn a_torn_superblock_is_restored_from_a_complete_journal() {
         let Interrupted { case, guarded, unguarded, states } = interrupted(name);
         let images = [
             case.commit.before.clone().unwrap(),
-            guard::set(&image_of(&states[0])).unwrap(),
+            guard::set(&image_of(&states[0]), Reach::Whole).unwrap(),
             case.commit.after.clone(),
         ];
         for cut in 0..images[0].len() {
@@ -146,7 +146,7 @@ fn a_file_that_another_program_has_changed_is_refused() {
         let Interrupted { case, guarded, unguarded, .. } = interrupted(name);
         // The journal has no such superblock.
         let mut foreign = case.commit.after.clone();
-        let sized = guard::set(&foreign).unwrap();
+        let sized = guard::set(&foreign, Reach::Whole).unwrap();
         foreign.copy_from_slice(&sized);
         foreign[20] ^= 0x55;
         let mut image = guarded.clone();

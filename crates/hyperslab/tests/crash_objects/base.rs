@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyperslab::Element;
-use hyperslab::driver::Memory;
+use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, FileSpace, LibVersion, Object, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -101,11 +101,16 @@ pub(crate) fn set(object: &Object, name: &str, byte: u8, len: usize) -> Result<(
 /// Returns the bytes of the file, which manages its space in this way.
 pub(crate) fn image(version: LibVersion, space: FileSpace) -> Vec<u8> {
     let driver = Arc::new(Memory::default());
+    make(driver.clone(), version, space);
+    driver.bytes()
+}
+
+/// Creates the file on `driver`.
+pub(crate) fn make(driver: Arc<dyn Driver>, version: LibVersion, space: FileSpace) {
     let options = File::options().version(version).space(space).create(true).truncate(true);
-    let file = options.open_on(driver.clone()).unwrap();
+    let file = options.open_on(driver).unwrap();
     fill(&file).unwrap();
     file.close().unwrap();
-    driver.bytes()
 }
 
 fn fill(file: &File) -> Result<()> {

@@ -91,7 +91,7 @@ fn a_medium_that_fails_at_any_change_of_a_family_leaves_it_old_or_new() {
         let judged = |folder: &RecordedFolder, is_done: bool| {
             let image = folder.image();
             assert_sound(&image);
-            let found = State::of_image(image).unwrap_or_else(|error| panic!("{}: {error}", operation.name));
+            let found = State::of_image(&image).unwrap_or_else(|error| panic!("{}: {error}", operation.name));
             let state = change.which(&found).unwrap_or_else(|why| panic!("{}: {why}", operation.name));
             assert!(!is_done || state == 1, "{}: a flushed change was lost", operation.name);
         };

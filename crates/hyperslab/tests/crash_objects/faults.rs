@@ -74,7 +74,8 @@ impl Trial<'_> {
         let driver = Arc::into_inner(driver).unwrap();
         let image = driver.image();
         assert_sound(&image);
-        let found = State::of_image(image).unwrap_or_else(|error| panic!("{}: {error}", self.operation.name));
+        let found =
+            State::of_image(&image).unwrap_or_else(|error| panic!("{}: {error}", self.operation.name));
         let state = self.relaxed(done.is_err()).which(&found);
         let state = state.unwrap_or_else(|why| panic!("{}, opened again: {why}", self.operation.name));
         if done.is_ok() && flushed.is_ok() {

@@ -9,6 +9,7 @@ mod base;
 mod family;
 mod faults;
 mod operations;
+mod split;
 mod state;
 
 use std::collections::HashMap;
@@ -18,8 +19,10 @@ use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::store::recovery::inspect;
 use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy};
+use hyperslab_format::superblock::driver_information::MultiInformation;
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
+use hyperslab_testkit::crash_split::{RecordedSplit, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 use base::VERSIONS;
@@ -63,8 +66,8 @@ fn record(
     assert_accounted(&file, assert_sound(image).totals.lost_bytes);
     drop(file);
     let recording = Arc::into_inner(driver).unwrap().into_recording();
-    let old = State::of_image(image.to_vec()).unwrap();
-    let new = State::of_image(recording.last_image()).unwrap();
+    let old = State::of_image(image).unwrap();
+    let new = State::of_image(&recording.last_image()).unwrap();
     let name = &operation.name;
     assert!(
         seen == new,
@@ -92,7 +95,7 @@ impl<'c> Judge<'c> {
         if let Some(&state) = self.known.get(image) {
             return Ok(state);
         }
-        let seen = State::of_image(image.to_vec()).map_err(|error| error.to_string())?;
+        let seen = State::of_image(image).map_err(|error| error.to_string())?;
         let state = self.change.which(&seen)?;
         self.foreign(image)?;
         assert_sound(image);
@@ -107,15 +110,27 @@ impl<'c> Judge<'c> {
     /// Checks what a program sees that does not know the journal. Such a program ignores bytes after the End
     /// of File Address, and refuses a file that is shorter.
     fn foreign(&self, image: &[u8]) -> Result<(), String> {
-        let whole = Memory::new(image.to_vec());
-        let report = inspect(&whole).map_err(|error| error.to_string())?;
+        let report = inspect(&*driver_of(image)).map_err(|error| error.to_string())?;
         let at = usize::try_from(report.superblock_at()).unwrap();
+        if let Some((metadata, elements)) = parts(image) {
+            let end = end_of_file(&metadata[at..]);
+            if end > MultiInformation::SPLIT_AT + elements.len() as u64 {
+                return Ok(());
+            }
+            let seen =
+                metadata.get(..usize::try_from(end).unwrap()).map(|metadata| joined(metadata, elements));
+            let seen = seen.ok_or("another program opens a file that is cut short")?;
+            return self.seen_by_others(&seen);
+        }
         let Ok(end) = usize::try_from(end_of_file(&image[at..])) else { return Ok(()) };
         if end > image.len() {
             return Ok(());
         }
-        let seen =
-            State::of_image(image[..end].to_vec()).map_err(|error| format!("another program: {error}"))?;
+        self.seen_by_others(&image[..end])
+    }
+
+    fn seen_by_others(&self, image: &[u8]) -> Result<(), String> {
+        let seen = State::of_image(image).map_err(|error| format!("another program: {error}"))?;
         self.change.which(&seen).map(drop).map_err(|why| format!("another program sees {why}"))
     }
 }
@@ -123,16 +138,24 @@ impl<'c> Judge<'c> {
 /// Checks that opening the file for writing shows the same state, and that the file can be changed from
 /// there.
 fn continued(image: &[u8], seen: &State) -> Result<(), String> {
-    let driver = Arc::new(Memory::new(image.to_vec()));
+    let memory = Arc::new(Memory::new(image.to_vec()));
+    let split = parts(image).map(|_| RecordedSplit::new(image));
     let go_on = || {
-        let file = options(Durability::Kill, PLENTY).clone().write(true).open_on(driver.clone())?;
+        let driver = match &split {
+            Some(split) => Arc::new(split.open()) as Arc<dyn Driver>,
+            None => memory.clone(),
+        };
+        let file = options(Durability::Kill, PLENTY).clone().write(true).open_on(driver)?;
         let here = State::of(&file)?;
         file.root().create_group("after the crash")?;
         file.root().remove("after the crash")?;
         base::set(&file.root(), "after the crash", 1, 1)?;
         file.root().remove_attribute("after the crash")?;
         file.close()?;
-        Ok::<_, hyperslab::Error>((here, State::of_image(driver.bytes())?))
+        Ok::<_, hyperslab::Error>((
+            here,
+            State::of_image(&split.as_ref().map_or_else(|| memory.bytes(), RecordedSplit::image))?,
+        ))
     };
     let (here, after) =
         go_on().map_err(|error: hyperslab::Error| format!("changing the file after the crash: {error}"))?;
@@ -207,7 +230,7 @@ fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
                 if epoch == last {
                     assert_eq!(state, 1, "{version:?}, {}: a durable change was lost", operation.name);
                     assert!(
-                        change.in_place || State::of_image(image.to_vec()).unwrap() == change.new,
+                        change.in_place || State::of_image(image).unwrap() == change.new,
                         "{}",
                         operation.name
                     );
@@ -280,7 +303,7 @@ fn elements_written_in_place_and_flushed_survive_a_loss_of_power() {
             let last = recording.flushes();
             recording.after_power_loss(1, |epoch, image| {
                 if epoch == last {
-                    let seen = State::of_image(image.to_vec()).unwrap();
+                    let seen = State::of_image(image).unwrap();
                     assert!(seen == change.new, "{version:?}, {}", operation.name);
                 }
             });

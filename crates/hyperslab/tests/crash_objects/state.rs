@@ -1,12 +1,11 @@
 //! The contents of a file that a reader can see.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use hyperslab::driver::Memory;
 use hyperslab::{Dataset, File, Group, Node, Object, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
+use hyperslab_testkit::crash_split::driver_of;
 
 use super::base::FILL;
 
@@ -35,9 +34,9 @@ impl State {
         Ok(state)
     }
 
-    /// Returns the state of a file in memory that is opened for reading.
-    pub(crate) fn of_image(image: Vec<u8>) -> Result<Self> {
-        let file = File::options().open_on(Arc::new(Memory::new(image)))?;
+    /// Returns the state of a file or split file in memory that is opened for reading.
+    pub(crate) fn of_image(image: &[u8]) -> Result<Self> {
+        let file = File::options().open_on(driver_of(image))?;
         Self::of(&file)
     }
 

@@ -15,6 +15,7 @@ use hyperslab_testkit::contract::{
     threads_read_at_the_same_time,
 };
 use hyperslab_testkit::crash_family::{FamilyStep, RecordedFolder};
+use hyperslab_testkit::crash_split::{RecordedSplit, SplitStep, joined};
 use hyperslab_testkit::deep::Deep;
 
 #[path = "../../examples/driver.rs"]
@@ -202,6 +203,65 @@ fn a_flush_makes_each_changed_member_durable_once_and_a_close_after_it_none() {
     assert_eq!(flushed(true), []);
     family.write_at(0, b"d").unwrap();
     assert_eq!(flushed(false), [FamilyStep::Flush(0), FamilyStep::Sync]);
+}
+
+#[test]
+fn a_split_file_keeps_the_contract_in_its_first_range() {
+    keeps_the_contract(|bytes| Arc::new(RecordedSplit::new(&joined(bytes, b"elements")).open()));
+}
+
+#[test]
+fn the_second_range_of_a_split_file_is_the_other_member() {
+    let recorded = RecordedSplit::new(&joined(b"0123", b"abcd"));
+    let split = recorded.open();
+    let range = split.elements().unwrap();
+    let start = range.start();
+    assert_eq!((start, range.len().unwrap(), split.len().unwrap()), (u64::MAX / 2, 4, 4));
+    let mut bytes = [0; 3];
+    split.read_at(start + 1, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"bcd");
+    for offset in [start - 1, start + 2, u64::MAX - 1] {
+        assert!(split.read_at(offset, &mut bytes).is_err(), "{offset}");
+    }
+    let mut queue = Ranges::new(&[(start, 2), (1, 2), (start + 3, 1)], 0);
+    split.read_many(&mut queue).unwrap();
+    let read: Vec<_> = queue.asked.iter().map(|(_, bytes, times)| (&bytes[..], *times)).collect();
+    assert_eq!(read, [(&b"ab"[..], 1), (b"12", 1), (b"d", 1)]);
+    let write = |offset, src| WriteRequest { offset, src };
+    split
+        .write_batch(&[write(start + 4, b"ef"), write(start, b"A"), write(0, b"!"), write(start + 1, b"B")])
+        .unwrap();
+    assert_eq!(recorded.image(), joined(b"!123", b"ABcdef"));
+    for offset in [start - 1, start - 2] {
+        assert_eq!(split.write_at(offset, b"xyz").unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert!(split.write_batch(&[write(offset, b"xyz")]).is_err() && split.reserve(offset, 3).is_err());
+    }
+    split.reserve(start + 10, 100).unwrap();
+    range.set_len(8).unwrap();
+    split.set_len(2).unwrap();
+    assert_eq!(recorded.image(), joined(b"!1", b"ABcdef\0\0"));
+    range.set_len(1).unwrap();
+    assert_eq!(recorded.image(), joined(b"!1", b"A"));
+}
+
+#[test]
+fn a_flush_makes_elements_durable_before_metadata_and_each_member_once() {
+    let recorded = RecordedSplit::new(&joined(b"0123", b"abcd"));
+    let split = recorded.open();
+    let flushed = |closing| {
+        let before = recorded.steps().len();
+        split.flush(closing).unwrap();
+        recorded.steps().split_off(before)
+    };
+    assert_eq!(flushed(false), [SplitStep::Sync]);
+    split.write_at(0, b"x").unwrap();
+    split.write_at(u64::MAX / 2, b"y").unwrap();
+    assert_eq!(flushed(false), [SplitStep::Flush(1), SplitStep::Flush(0), SplitStep::Sync]);
+    split.elements().unwrap().set_len(9).unwrap();
+    assert_eq!(flushed(false), [SplitStep::Flush(1), SplitStep::Sync]);
+    split.set_len(9).unwrap();
+    assert_eq!(flushed(true), []);
+    assert_eq!(flushed(false), [SplitStep::Flush(0), SplitStep::Sync]);
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod ranks;
 mod resize;
 mod routes;
 mod sparse;
+mod split;
 mod unlinked;
 mod vlen_bulk;
 mod vlen_write;

@@ -1338,11 +1338,11 @@ class File(Group):
             to the file by `flush` and `close`, unless `backing_store` is False. "fileobj" works on an object,
             and is the default for one; if the object is a file of fsspec that is only read, many ranges are
             read by one call (`cat_ranges`). "family" works on a file whose bytes are in several files, one
-            after another, with a place for their number in `name` ("run-%05d.h5"). "split" and "multi" read
-            such files: metadata and elements; one file for each kind of data. "io_uring" reads the file with
-            many requests in progress at a time, and "mmap" maps it into memory, for reading. With "mpio",
-            several processes change the file together (docs/drivers.md). "object_store" reads
-            a URL, and is the default for one.
+            after another, with a place for their number in `name` ("run-%05d.h5"). "split" works on two
+            files, of metadata and of elements. "multi" reads one file for each kind of data. "io_uring"
+            reads the file with many requests in progress at a time, and "mmap" maps it into memory, for
+            reading. With "mpio", several processes change the file together (docs/drivers.md).
+            "object_store" reads a URL, and is the default for one.
         libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
             of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
         durability: What a flushed change survives. "kill" (the default): the death of the program at any
@@ -1389,7 +1389,7 @@ class File(Group):
         FormatError: The file is not HDF5, or is damaged.
         ValueError: A mode, driver, version or value of a keyword is unknown, or does not fit the mode.
         TypeError: The keyword is unknown, or `name` has another type.
-        NotImplementedError: `track_times` is True, or a split or multi file is opened for writing.
+        NotImplementedError: `track_times` is True, or a multi file is opened for writing.
 
     Example:
         >>> with hs.File("climate.h5") as file:

@@ -12,8 +12,9 @@ use hyperslab_format::superblock::driver_information::{
 };
 
 use super::family::Family;
-use super::folder::{Numbers, open_writable};
+use super::folder::{Folders, Numbers, of_member, open_writable};
 use super::name::{self, Numbered};
+use super::split::Split;
 use super::{MemberFiles, Members, Missing, Placed};
 use crate::driver::ahead::Medium;
 use crate::driver::{Create, Driver, Locking, Posix};
@@ -31,8 +32,8 @@ pub struct Arranged {
 enum Files {
     /// The members of a family in the order of their numbers, and the size that the caller gave.
     Family { name: Numbered, files: Vec<Arc<Posix>>, given: Option<u64> },
-    /// The members by the kinds of their data.
-    Multi { map: [u8; KINDS], files: BTreeMap<u8, Result<Arc<Posix>, Missing>> },
+    /// The members by the kinds of their data, and the names of those of a split file.
+    Multi { map: [u8; KINDS], files: BTreeMap<u8, Result<Arc<Posix>, Missing>>, split: Option<[Vec<u8>; 2]> },
 }
 
 impl Arranged {
@@ -60,37 +61,78 @@ impl Arranged {
                 }
                 Files::Family { name, files, given: member_size.filter(|&size| size > 0) }
             }
-            Members::Split { metadata, raw } => Self::by_kind(
-                [1, 1, 3, 3, 1, 1],
-                &[(1, metadata.clone()), (3, raw.clone())],
-                path,
-                first,
-                &open,
-            )?,
+            Members::Split { metadata, raw } => {
+                let names = [(1, metadata.clone()), (3, raw.clone())];
+                let split = Some([metadata, raw].map(|name| name::stating(name)));
+                let files = Self::by_kind(1, &names, path, first, &open)?;
+                Files::Multi { map: MultiInformation::SPLIT, files, split }
+            }
             Members::Multi => {
                 let names: Vec<_> = (1..)
                     .zip(LETTERS)
                     .map(|(kind, letter)| (kind, vec![b'-', letter, b'.', b'h', b'5']))
                     .collect();
-                Self::by_kind([1, 2, 3, 4, 5, 6], &names, path, first, &open)?
+                let files = Self::by_kind(1, &names, path, first, &open)?;
+                Files::Multi { map: [1, 2, 3, 4, 5, 6], files, split: None }
             }
         };
         Ok(Self { path: path.to_owned(), locking, files })
     }
 
+    /// Opens the members with these names. `first` is the one of the kind `own`.
     fn by_kind(
-        map: [u8; KINDS],
+        own: u8,
         names: &[(u8, Vec<u8>)],
         path: &Path,
         first: Arc<Posix>,
         open: &dyn Fn(&Path) -> io::Result<Arc<Posix>>,
-    ) -> Result<Files> {
-        let mut files = BTreeMap::from([(map[0], Ok(first))]);
-        for (kind, template) in names.iter().filter(|(kind, _)| *kind != map[0]) {
-            let member = name::expanded(template, path).ok_or_else(|| refused(OTHER_PLACE))?;
+    ) -> Result<BTreeMap<u8, Result<Arc<Posix>, Missing>>> {
+        let mut files = BTreeMap::from([(own, Ok(first))]);
+        for (kind, template) in names.iter().filter(|(kind, _)| *kind != own) {
+            let member = member(template, path)?;
             files.insert(*kind, open(&member).map_err(|error| Missing::new(&member, &error)));
         }
-        Ok(Files::Multi { map, files })
+        Ok(files)
+    }
+
+    /// Returns the file as libhdf5 arranges split files, if the caller says that it is one.
+    ///
+    /// Errors: both members are the same file.
+    pub fn as_split(&self) -> Result<Option<Split>> {
+        let Files::Multi { files, split: Some(names), .. } = &self.files else { return Ok(None) };
+        let (Some(Ok(metadata)), Some(raw)) = (files.get(&METADATA), files.get(&RAW).cloned()) else {
+            return Ok(None);
+        };
+        raw.iter().try_for_each(|raw| check_apart(metadata, raw))?;
+        let raw = raw.map(|raw| raw as Arc<dyn Medium>);
+        Ok(Some(Split::of(Arc::clone(metadata) as _, raw, Box::<Folders>::default(), names.clone())))
+    }
+
+    /// Returns an empty split file in place of the one at `path`, of which `first` is the member with the
+    /// metadata. With `replace`, what the other member has is dropped.
+    ///
+    /// Errors: the other member cannot be opened, or has bytes that are to be kept.
+    pub fn create_split(
+        path: &Path,
+        members: &Members,
+        first: Posix,
+        replace: bool,
+        locking: Locking,
+    ) -> Result<Split> {
+        let Members::Split { metadata, raw } = members else { return Err(refused(NOT_SPLIT)) };
+        let (own, other) = (member(metadata, path)?, member(raw, path)?);
+        if !replace {
+            check_new(&other)?;
+        }
+        let opened = open_writable(&other, Create::IfMissing, locking);
+        let opened = opened.map_err(|error| Error::io("create", 0, 0)(of_member(&other, &error)))?;
+        check_apart(&first, &opened)?;
+        let folders = Folders::default();
+        for path in [&own, &other] {
+            folders.note(path);
+        }
+        let names = [metadata, raw].map(|name| name::stating(name));
+        Ok(Split::of(Arc::new(first), Ok(Arc::new(opened)), Box::new(folders), names))
     }
 
     /// Returns the file as the caller's description alone gives it, to read what the file states.
@@ -102,7 +144,7 @@ impl Arranged {
                 // After a loss of power, the first member may be short although there are others.
                 family(files, size).or_else(|_| family(files.get(..1).unwrap_or_default(), size))
             }
-            Files::Multi { map, files } => {
+            Files::Multi { map, files, .. } => {
                 let starts =
                     MultiInformation::kinds(map).into_iter().map(|kind| (default_start(*map, kind), kind));
                 let placed = starts.map(|(start, kind)| (start, files.get(&kind).cloned()));
@@ -185,7 +227,9 @@ impl Arranged {
         superblock: u64,
     ) -> Result<Family> {
         let Files::Family { name, given, .. } = &self.files else {
-            return Err(refused("only a family can be written"));
+            return Err(refused(
+                "only families and split files as libhdf5 makes them are written: repack the file",
+            ));
         };
         let size = match stated {
             Some(&DriverInformation::Family { member_size }) => Some(member_size),
@@ -352,15 +396,37 @@ fn by_address(mut files: Vec<(u64, Result<Arc<Posix>, Missing>)>) -> Result<Memb
     Ok(MemberFiles(placed))
 }
 
+/// Returns the path of the member with this name, in which `%s` stands for the path of the file.
+pub(super) fn member(template: &[u8], path: &Path) -> Result<PathBuf> {
+    name::expanded(template, path).ok_or_else(|| refused(OTHER_PLACE))
+}
+
+/// Refuses to create a file beside a member that has bytes: they belong to another file.
+pub(super) fn check_new(member: &Path) -> Result<()> {
+    if std::fs::metadata(member).map_or(true, |found| found.len() == 0) {
+        return Ok(());
+    }
+    let why = format!(
+        "the member {} exists and has bytes, which a new file would replace: remove it, or create the file in \
+         its place (mode \"w\")",
+        member.display()
+    );
+    let error = io::Error::new(io::ErrorKind::AlreadyExists, why);
+    Err(Error::io("create", 0, 0)(error))
+}
+
+/// Refuses two names of one file as two members.
+fn check_apart(metadata: &Posix, raw: &Posix) -> Result<()> {
+    let identity = |file: &Posix| file.identity().map_err(Error::io("open", 0, 0));
+    if identity(metadata)? == identity(raw)? {
+        return Err(refused("both members of the split file are the same file: give them different names"));
+    }
+    Ok(())
+}
+
 /// Opens a member that is a regular file.
 fn open(path: &Path, locking: Locking) -> io::Result<Arc<Posix>> {
     Posix::open_regular(path)?.locked(locking).map(Arc::new)
-}
-
-impl Missing {
-    fn new(path: &Path, error: &io::Error) -> Self {
-        Self { kind: error.kind(), why: format!("the member {}: {error}", path.display()) }
-    }
 }
 
 /// The address of the first byte of a member, unless the file says otherwise: the kinds share what addresses
@@ -389,6 +455,12 @@ pub(super) const OTHER_PLACE: &str = "the name of a member has another place tha
 const SUPERBLOCK: u64 = 100;
 /// The bytes that a medium writes completely or not at all.
 const SECTOR: u64 = 512;
+
+/// The reason why no split file is created.
+const NOT_SPLIT: &str = "the members are not those of a split file";
+/// The kinds of data whose members a split file has.
+const METADATA: u8 = 1;
+const RAW: u8 = 3;
 
 /// The letters in libhdf5's names of members, by the kind of their data: superblock, B-trees, raw data,
 /// global heap, local heap, object headers.

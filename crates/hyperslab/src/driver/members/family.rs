@@ -11,10 +11,10 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
+use super::member::Member;
 use crate::driver::ahead::{Medium, read_ahead};
 use crate::driver::{Driver, DriverInfo, Hints, Posix, ReadQueue, WriteRequest};
 use crate::process;
@@ -59,13 +59,6 @@ struct State {
     is_end_clear: bool,
 }
 
-#[derive(Debug)]
-struct Member {
-    file: Arc<dyn Medium>,
-    /// Whether anything was written since the last flush.
-    is_dirty: AtomicBool,
-}
-
 /// A part of a range that is in one member.
 struct Piece {
     member: usize,
@@ -73,20 +66,6 @@ struct Piece {
     at: u64,
     /// The place in the range.
     range: Range<usize>,
-}
-
-impl Member {
-    fn new(file: Arc<dyn Medium>) -> Arc<Self> {
-        Arc::new(Self { file, is_dirty: AtomicBool::new(false) })
-    }
-
-    /// Calls `f`, which changes the file. The mark is set afterwards: a flush that runs meanwhile need not
-    /// make this change durable, but the next one must.
-    fn change(&self, f: impl FnOnce(&dyn Medium) -> io::Result<()>) -> io::Result<()> {
-        let changed = f(&*self.file);
-        self.is_dirty.store(true, Ordering::Release);
-        changed
-    }
 }
 
 impl State {
@@ -101,7 +80,7 @@ impl Family {
     /// Returns a family of these members, all of which but the last have `size` bytes. There is at least one.
     pub fn new(folder: Box<dyn Folder>, members: Vec<Arc<dyn Medium>>, size: u64) -> Self {
         let full = members.len().saturating_sub(1);
-        let members = members.into_iter().map(Member::new).collect();
+        let members = members.into_iter().map(Member::new).map(Arc::new).collect();
         let state = RwLock::new(State { members, full, is_end_clear: false });
         Self { size: size.max(1), folder, state, forks: process::forks() }
     }
@@ -173,7 +152,7 @@ impl Family {
     /// Makes the members up to this number exist.
     fn add(&self, state: &mut State, number: usize) -> io::Result<()> {
         while state.members.len() <= number {
-            state.members.push(Member::new(self.folder.create(state.members.len())?));
+            state.members.push(Arc::new(Member::new(self.folder.create(state.members.len())?)));
             state.is_end_clear = false;
         }
         Ok(())
@@ -282,10 +261,7 @@ impl Driver for Family {
             return Ok(());
         }
         let members = self.state()?.members.clone();
-        for member in members.iter().filter(|member| member.is_dirty.swap(false, Ordering::AcqRel)) {
-            let flushed = member.file.flush(false);
-            flushed.inspect_err(|_| member.is_dirty.store(true, Ordering::Release))?;
-        }
+        members.iter().try_for_each(|member| member.flush())?;
         self.folder.sync()
     }
 

@@ -1,5 +1,4 @@
-//! The members of a family on a file system: they are created when the file grows, and removed when it
-//! shrinks.
+//! Members on a file system. Those of a family are created when the file grows, and removed when it shrinks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,23 +10,44 @@ use parking_lot::Mutex;
 
 use super::family::Folder;
 use super::name::Numbered;
+use super::split::Names;
 use crate::driver::ahead::Medium;
 use crate::driver::posix::{check_regular, sync_folder};
 use crate::driver::{Create, Driver as _, Locking, Posix};
+
+/// The folders in which files were created or removed since the last sync.
+#[derive(Debug, Default)]
+pub(super) struct Folders(Mutex<BTreeSet<PathBuf>>);
+
+impl Folders {
+    /// Notes that the file at `path` was created or removed.
+    pub(super) fn note(&self, path: &Path) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        self.0.lock().insert(folder.unwrap_or(Path::new(".")).to_owned());
+    }
+}
+
+impl Names for Folders {
+    fn sync(&self) -> io::Result<()> {
+        let changed = std::mem::take(&mut *self.0.lock());
+        changed.iter().try_for_each(|folder| sync_folder(folder)).inspect_err(|_| {
+            self.0.lock().extend(changed.iter().cloned());
+        })
+    }
+}
 
 /// The files whose paths differ only in a number.
 #[derive(Debug)]
 pub(super) struct Numbers {
     name: Numbered,
     locking: Locking,
-    /// The folders in which files were created or removed since the last sync.
-    changed: Mutex<BTreeSet<PathBuf>>,
+    changed: Folders,
 }
 
 impl Numbers {
     /// Returns the files with names of this form. The path is absolute: the process may change its folder.
     pub(super) fn new(name: Numbered, locking: Locking) -> Self {
-        Self { name, locking, changed: Mutex::default() }
+        Self { name, locking, changed: Folders::default() }
     }
 
     /// Opens the files from number 1 on, up to the first one that does not exist, and empties all of them.
@@ -54,12 +74,6 @@ impl Numbers {
         self.remove(number);
         Ok(())
     }
-
-    /// Notes that a file was created or removed.
-    fn changes(&self, path: &Path) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        self.changed.lock().insert(folder.unwrap_or(Path::new(".")).to_owned());
-    }
 }
 
 impl Folder for Numbers {
@@ -68,7 +82,7 @@ impl Folder for Numbers {
         let file = open_writable(&path, Create::IfMissing, self.locking)
             .and_then(|file| file.set_len(0).map(|()| file))
             .map_err(|error| of_member(&path, &error))?;
-        self.changes(&path);
+        self.changed.note(&path);
         Ok(Arc::new(file))
     }
 
@@ -78,7 +92,7 @@ impl Folder for Numbers {
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == 0)
             && fs::remove_file(&path).is_ok()
         {
-            self.changes(&path);
+            self.changed.note(&path);
         }
     }
 
@@ -92,10 +106,7 @@ impl Folder for Numbers {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let changed = std::mem::take(&mut *self.changed.lock());
-        changed.iter().try_for_each(|folder| sync_folder(folder)).inspect_err(|_| {
-            self.changed.lock().extend(changed.iter().cloned());
-        })
+        self.changed.sync()
     }
 }
 

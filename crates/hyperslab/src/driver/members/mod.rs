@@ -1,10 +1,13 @@
 //! A file whose bytes are distributed over several files, its members (spec II.B), as one medium.
-//! Names and addresses follow libhdf5's drivers "family", "split" and "multi". A family can be written.
+//! Names and addresses follow libhdf5's drivers "family", "split" and "multi". Families and split files can
+//! be written.
 
 mod arrange;
 mod family;
 mod folder;
+mod member;
 mod name;
+mod split;
 
 use std::io;
 use std::ops::Range;
@@ -18,6 +21,7 @@ use crate::error::{Error, RequestError, Result as CrateResult};
 
 pub use arrange::{Arranged, advice};
 pub use family::{Family, Folder};
+pub use split::{Names, Split};
 
 /// How the bytes of a file are distributed over several files.
 ///
@@ -39,8 +43,8 @@ pub enum Members {
         /// of the first member; in a new file, for 2,147,483,647 bytes, as in h5py.
         member_size: Option<u64>,
     },
-    /// One member has the metadata, another one the elements of datasets. A name follows the path of the
-    /// file, or has it in the place of `%s`.
+    /// One member has the metadata, another one the elements of datasets and the data of variable length. A
+    /// name follows the path of the file, or has it in the place of `%s`.
     Split {
         /// The name of the member with the metadata.
         metadata: Vec<u8>,
@@ -84,9 +88,20 @@ impl Members {
     }
 
     /// Opens the member that has the superblock, without a lock: for reading, or for writing as `create`
-    /// says.
-    pub(crate) fn open_first(&self, path: &Path, create: Option<Create>) -> CrateResult<Posix> {
+    /// says. With `replace`, a new file replaces an existing one.
+    ///
+    /// Errors: it cannot be opened, or it would be created beside a member of another file.
+    pub(crate) fn open_first(
+        &self,
+        path: &Path,
+        create: Option<Create>,
+        replace: bool,
+    ) -> CrateResult<Posix> {
         let first = self.first(path).map_err(|why| RequestError::Members { why: why.to_owned() })?;
+        let creates = create.is_some_and(|create| create != Create::No) && !replace && !first.exists();
+        if let (Self::Split { raw, .. }, true) = (self, creates) {
+            arrange::check_new(&arrange::member(raw, path)?)?;
+        }
         check_regular(&first)
             .and_then(|()| match create {
                 Some(create) => Posix::open_writable_unlocked(&first, create),
@@ -126,9 +141,19 @@ struct Missing {
     why: String,
 }
 
+impl Missing {
+    fn new(path: &Path, error: &io::Error) -> Self {
+        Self { kind: error.kind(), why: format!("the member {}: {error}", path.display()) }
+    }
+
+    fn error(&self) -> io::Error {
+        io::Error::new(self.kind, self.why.clone())
+    }
+}
+
 impl Placed {
     fn file(&self) -> io::Result<&Posix> {
-        self.file.as_deref().map_err(|missing| io::Error::new(missing.kind, missing.why.clone()))
+        self.file.as_deref().map_err(Missing::error)
     }
 }
 

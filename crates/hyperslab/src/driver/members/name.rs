@@ -118,6 +118,11 @@ pub(super) fn expanded(template: &[u8], path: &Path) -> Option<PathBuf> {
     Some(OsString::from_vec(name).into())
 }
 
+/// Returns the name of a member as files state it: `%s` stands for the path of the file.
+pub(super) fn stating(template: &[u8]) -> Vec<u8> {
+    if template.contains(&b'%') { template.to_vec() } else { [b"%s", template].concat() }
+}
+
 /// Returns the path of a member whose name the file itself states. `None` if the name leads to another folder
 /// than that of the file: only the caller may name such members.
 pub(super) fn stated(template: &[u8], path: &Path) -> Option<PathBuf> {
@@ -182,6 +187,11 @@ mod tests {
         assert_eq!(expanded("-m.h5"), Some("d/f-m.h5".into()));
         assert_eq!(expanded("/x/%s"), Some("/x/d/f".into()));
         assert_eq!((expanded("%d"), expanded("%s%"), expanded("%%s")), (None, None, None));
+    }
+
+    #[test]
+    fn a_file_states_the_place_of_its_path() {
+        assert_eq!((stating(b"-m.h5"), stating(b"x/%s")), (b"%s-m.h5".to_vec(), b"x/%s".to_vec()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use hyperslab_format::message::dense_info::LinkInfo;
 use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::message::{MessageBody, kind};
-use hyperslab_format::superblock::driver_information::{DriverBlock, DriverMessage};
+use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, DriverMessage};
 use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
@@ -38,6 +38,7 @@ impl Shared {
         path: Option<&Path>,
         options: &OpenOptions,
     ) -> Result<Self> {
+        members::check_space_on(&*driver, &options.space)?;
         let version = options.version.unwrap_or(LibVersion::V110);
         let has_space = options.space != FileSpace::default();
         // Version 0 has no extension.
@@ -46,6 +47,7 @@ impl Shared {
             |root, table, stated| superblock(superblock_version, options.user_block, root, table, stated);
         let unrooted = superblock(Addr::new(0), None, Addr::UNDEFINED);
         let cache = options.metadata_cache_bytes;
+        let members = members::to_state(&*driver, options);
         let mut store = Store::create_shared(
             driver,
             options.user_block,
@@ -58,7 +60,7 @@ impl Shared {
         let (root, table, stated) = {
             let mut txn = store.begin()?;
             let prefix = if version.is_old() { Prefix::V1 { reference_count: 1 } } else { prefix(false) };
-            let stated = state(&mut txn, superblock_version, prefix, options)?;
+            let stated = state(&mut txn, superblock_version, prefix, members, options)?;
             let header = new_group(&mut txn, version, options.track_order)?;
             txn.finish()?;
             (header.address(), header.find::<SymbolTable>(&store)?, stated)
@@ -76,6 +78,7 @@ impl Shared {
         let mut store =
             Store::open_shared(driver, options.metadata_cache_bytes, options.commit, options.ranks.clone())?;
         let space = FileSpace::read(&store)?;
+        members::check_space_on(&**store.driver()?, &space)?;
         if options.ranks.is_some() && space.persist {
             return Err(Error::unsupported(
                 "changing a file that keeps its free space by several ranks",
@@ -95,8 +98,13 @@ impl Shared {
 
 /// Writes what a new file states of its space and its members. Returns the address for the superblock: that
 /// of its extension, or in version 0 that of the driver information block.
-fn state(txn: &mut Txn<'_>, version: u8, prefix: Prefix, options: &OpenOptions) -> Result<Addr> {
-    let members = members::to_state(options);
+fn state(
+    txn: &mut Txn<'_>,
+    version: u8,
+    prefix: Prefix,
+    members: Option<DriverInformation>,
+    options: &OpenOptions,
+) -> Result<Addr> {
     if version < 2 {
         return members.map_or(Ok(Addr::UNDEFINED), |members| txn.put_new(DriverBlock(members), ()));
     }

@@ -154,7 +154,7 @@ impl File {
         let op = if options.access.replaces() { "create" } else { "open" };
         let failed = |error| Error::io(op, 0, 0)(error);
         let driver = match &options.members {
-            Some(members) => members.open_first(path, write.then_some(create))?,
+            Some(members) => members.open_first(path, write.then_some(create), options.access.truncates())?,
             None if write => Posix::open_writable_unlocked(path, create).map_err(failed)?,
             None => Posix::open_unlocked(path).map_err(failed)?,
         };

@@ -80,6 +80,11 @@ impl Access {
         }
     }
 
+    /// Whether an existing file is replaced.
+    pub(super) fn truncates(self) -> bool {
+        self.truncate && !self.create_new
+    }
+
     /// Whether no content of an existing file is kept.
     pub(super) fn replaces(self) -> bool {
         self.truncate || self.create_new
@@ -175,8 +180,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets how the bytes of the file are distributed over several files. A family can be created and
-    /// changed, split and multi files are only read.
+    /// Sets how the bytes of the file are distributed over several files. Families and split files can be
+    /// created and changed, multi files are only read.
     ///
     /// ```
     /// use hyperslab::{File, driver::Members};
@@ -382,7 +387,7 @@ impl OpenOptions {
         File::open_path(path.as_ref(), self)
     }
 
-    /// Returns the medium of the existing file at `path`: for reading, or for writing a family.
+    /// Returns the medium of the existing file at `path`, for reading or writing.
     ///
     /// Errors: those of opening it; the file is only one of several members.
     #[doc(hidden)]
@@ -391,7 +396,7 @@ impl OpenOptions {
             let options = self.for_existing(self.access.writes()).members(members.clone());
             members::check_options(&options)?;
             let create = options.access.writes().then_some(Create::No);
-            let first = members.open_first(path, create)?.locked(options.locking);
+            let first = members.open_first(path, create, false)?.locked(options.locking);
             return members::open(first.map_err(Error::io("open", 0, 0))?, path, members, &options);
         }
         let driver = Arc::new(Posix::open(path).map_err(Error::io("open", 0, 0))?);
