@@ -119,7 +119,7 @@ impl Driver for MpiFile {
     }
 
     fn read_at(&self, mut offset: u64, mut dst: &mut [u8]) -> io::Result<()> {
-        self.with(|handle| {
+        self.with(move |handle| {
             while !dst.is_empty() {
                 let most = dst.len().min(self.most_bytes);
                 let read = handle.read_at(offset, &mut dst[..most])?;
@@ -135,7 +135,7 @@ impl Driver for MpiFile {
 
     fn write_at(&self, mut offset: u64, mut src: &[u8]) -> io::Result<()> {
         self.check_writable()?;
-        self.with(|handle| {
+        self.with(move |handle| {
             while !src.is_empty() {
                 let most = src.len().min(self.most_bytes);
                 let written = handle.write_at(offset, &src[..most])?;

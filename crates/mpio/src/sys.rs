@@ -3,11 +3,12 @@
 //! 1. Every call that needs a running MPI is made by a thread that has a [`Turn`].
 //! 2. A communicator or file is freed once, by the value that owns it.
 //! 3. Memory that MPI reads or writes is a slice that is borrowed during the call, and the counts that MPI
-//!    gets are no larger than the slice.
+//!    gets are no larger than the slice. The address of an empty slice is 1 in Rust, which is `MPI_IN_PLACE`
+//!    for some libraries: [`from`] and [`to`] give another one.
 
 #![allow(unsafe_code, reason = "the functions of MPI are those of C")]
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyperslab::driver::Create;
 use mpi::environment::{is_finalized, is_initialized, threading_support};
-use mpi::traits::{AsRaw, Communicator};
+use mpi::traits::Communicator;
 use mpi::{Count, Threading, ffi};
 
 /// The right of this thread to call MPI.
@@ -126,9 +127,9 @@ impl Comm {
         let _turn = Turn::take()?;
         // SAFETY: `counts` and `starts` have a number for each rank, and their ranges are inside `all` (3).
         check(unsafe {
-            let (kind, all) = (ffi::RSMPI_UINT8_T, all.as_mut_ptr().cast());
+            let (kind, all) = (ffi::RSMPI_UINT8_T, to(&mut all));
             let (counts, starts) = (counts.as_ptr(), starts.as_ptr());
-            ffi::MPI_Allgatherv(mine.as_ptr().cast(), own, kind, all, counts, starts, kind, self.0)
+            ffi::MPI_Allgatherv(from(mine), own, kind, all, counts, starts, kind, self.0)
         })?;
         Ok(all)
     }
@@ -164,11 +165,11 @@ impl Comm {
         // SAFETY: there is a count and a start for each rank; their ranges are inside `sent` and `came` (3).
         check(unsafe {
             ffi::MPI_Alltoallv(
-                sent.as_ptr().cast(),
+                from(sent),
                 to_counts.as_ptr(),
                 to_starts.as_ptr(),
                 ffi::RSMPI_UINT8_T,
-                came.as_mut_ptr().cast(),
+                to(&mut came),
                 from_counts.as_ptr(),
                 from_starts.as_ptr(),
                 ffi::RSMPI_UINT8_T,
@@ -269,7 +270,7 @@ impl FileHandle {
     /// Reads up to `dst.len()` bytes, and returns their number.
     pub(crate) fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<usize> {
         self.move_at(offset, dst.len(), |handle, at, count, status| {
-            let dst = dst.as_mut_ptr().cast();
+            let dst = to(dst);
             // SAFETY: `move_at` passes its open file, the length of `dst` as the count, and a status (3).
             unsafe { ffi::MPI_File_read_at(handle, at, dst, count, ffi::RSMPI_UINT8_T, status) }
         })
@@ -278,7 +279,7 @@ impl FileHandle {
     /// Writes up to `src.len()` bytes, and returns their number.
     pub(crate) fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<usize> {
         self.move_at(offset, src.len(), |handle, at, count, status| {
-            let src = src.as_ptr().cast();
+            let src = from(src);
             // SAFETY: as in `read_at`.
             unsafe { ffi::MPI_File_write_at(handle, at, src, count, ffi::RSMPI_UINT8_T, status) }
         })
@@ -287,7 +288,7 @@ impl FileHandle {
     /// Does the same as [`read_at`](Self::read_at), as one of the ranks that opened the file.
     pub(crate) fn read_at_all(&self, offset: u64, dst: &mut [u8]) -> io::Result<usize> {
         self.move_at(offset, dst.len(), |handle, at, count, status| {
-            let dst = dst.as_mut_ptr().cast();
+            let dst = to(dst);
             // SAFETY: as in `read_at`.
             unsafe { ffi::MPI_File_read_at_all(handle, at, dst, count, ffi::RSMPI_UINT8_T, status) }
         })
@@ -296,7 +297,7 @@ impl FileHandle {
     /// Does the same as [`write_at`](Self::write_at), as one of the ranks that opened the file.
     pub(crate) fn write_at_all(&self, offset: u64, src: &[u8]) -> io::Result<usize> {
         self.move_at(offset, src.len(), |handle, at, count, status| {
-            let src = src.as_ptr().cast();
+            let src = from(src);
             // SAFETY: as in `read_at`.
             unsafe { ffi::MPI_File_write_at_all(handle, at, src, count, ffi::RSMPI_UINT8_T, status) }
         })
@@ -349,6 +350,19 @@ impl Drop for FileHandle {
         }
     }
 }
+
+/// Returns the address of bytes that MPI reads.
+fn from(bytes: &[u8]) -> *const c_void {
+    if bytes.is_empty() { (&raw const NO_BYTES).cast() } else { bytes.as_ptr().cast() }
+}
+
+/// Returns the address of bytes that MPI writes.
+fn to(bytes: &mut [u8]) -> *mut c_void {
+    // Nothing is written through the address of no bytes.
+    if bytes.is_empty() { (&raw const NO_BYTES).cast_mut().cast() } else { bytes.as_mut_ptr().cast() }
+}
+
+static NO_BYTES: u8 = 0;
 
 /// Turns what a call returned into a result, with MPI's own words.
 fn check(code: c_int) -> io::Result<()> {

@@ -55,6 +55,7 @@ type Test = (&'static str, fn(&World));
 
 const TESTS: &[Test] = &[
     ("messages_of_any_length_arrive", messages::messages_of_any_length_arrive),
+    ("ranks_without_a_message_get_those_of_others", messages::ranks_without_a_message_get_those_of_others),
     ("messages_arrive_in_several_rounds", messages::messages_arrive_in_several_rounds),
     (
         "a_wrong_number_of_messages_is_an_error_on_all",
@@ -87,7 +88,6 @@ fn main() {
     let (universe, level) = mpi::initialize_with_threading(wanted).expect("MPI runs already");
     assert!(level >= wanted, "this MPI has no level {wanted:?}");
     let world = universe.world();
-    let level = wanted;
     let ranks = Arc::new(Communicator::new(&world).unwrap());
     let folder = shared_folder(&*ranks);
     let test = World { world, ranks, folder, level };

@@ -45,7 +45,7 @@ pub(crate) fn errors_have_the_words_of_mpi(test: &World) {
     let path = test.own("words");
     let missing = MpiFile::open(&path).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
-    assert!(missing.to_string().starts_with("MPI: MPI_ERR_"), "{missing}");
+    assert!(missing.to_string().strip_prefix("MPI: ").is_some_and(|words| !words.is_empty()), "{missing}");
     assert!(MpiFile::open_writable(&path, Create::No).is_err());
     let driver = MpiFile::open_writable(&path, Create::New).unwrap();
     driver.write_at(0, b"0123").unwrap();

@@ -32,6 +32,19 @@ pub(crate) fn messages_of_any_length_arrive(test: &World) {
     }
 }
 
+/// A rank that has nothing to send still takes part.
+pub(crate) fn ranks_without_a_message_get_those_of_others(test: &World) {
+    let expected = |from: usize| if from == 0 { vec![5; 70] } else { Vec::new() };
+    let all: Vec<_> = (0..test.size()).map(expected).collect();
+    assert_eq!(test.ranks.all_gather(&expected(test.rank())).unwrap(), all);
+    // Only rank 0 sends, and only to the last.
+    let is_last = |rank: usize| rank + 1 == test.size();
+    let to = |rank: usize| if is_last(rank) { expected(test.rank()) } else { Vec::new() };
+    let came = test.ranks.exchange(&(0..test.size()).map(to).collect::<Vec<_>>()).unwrap();
+    let nothing = vec![Vec::new(); test.size()];
+    assert_eq!(came, if is_last(test.rank()) { all } else { nothing });
+}
+
 pub(crate) fn messages_arrive_in_several_rounds(test: &World) {
     for bytes in [1, 7, 64, 4096] {
         let ranks = Communicator::new(&test.world).unwrap().with_round_bytes(bytes);

@@ -143,7 +143,7 @@ impl Report<'_> {
                     let Some(rates) = self.rates(case, api, operation) else { continue };
                     let mut cells = vec![case.processes.to_string(), bytes(case.transfer)];
                     cells.extend([operation.name(), api.name()].map(str::to_owned));
-                    cells.extend([rates.least, rates.average, rates.most].map(|rate| megabytes(rate)));
+                    cells.extend([rates.least, rates.average, rates.most].map(megabytes));
                     let compared = raw.filter(|&raw| raw != api);
                     let compared = compared.and_then(|raw| self.rates(case, raw, operation));
                     cells.extend(compared.map(|raw| format!("{:.2}", rates.average / raw.average)));
