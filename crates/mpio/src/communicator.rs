@@ -88,9 +88,10 @@ impl Ranks for Communicator {
     fn exchange(&self, to: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
         let _busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         // The others must not wait for a rank that has made a mistake.
-        let lens = match to.len() == self.size {
-            true => to.iter().map(|message| message.len() as u64).collect(),
-            false => vec![WRONG; self.size],
+        let lens = if to.len() == self.size {
+            to.iter().map(|message| message.len() as u64).collect()
+        } else {
+            vec![WRONG; self.size]
         };
         let from_lens = self.comm.exchange_numbers(&lens)?;
         if let Some(rank) = from_lens.iter().position(|&len| len == WRONG) {

@@ -25,20 +25,25 @@ impl CommonFile {
     }
 
     /// Fills `dst` from the file. `dst` has less than 2^31 bytes.
+    ///
+    /// Errors: those of MPI; `UnexpectedEof` at the end of the file, which some libraries do not tell in
+    /// collective reads.
     pub fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
         let whole = dst.len();
-        let read = match self.is_collective {
-            true => self.handle.read_at_all(offset, dst)?,
-            false => self.handle.read_at(offset, dst)?,
+        let read = if self.is_collective {
+            self.handle.read_at_all(offset, dst)?
+        } else {
+            self.handle.read_at(offset, dst)?
         };
         if read == whole { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Writes `src`, which has less than 2^31 bytes.
     pub fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        let written = match self.is_collective {
-            true => self.handle.write_at_all(offset, src)?,
-            false => self.handle.write_at(offset, src)?,
+        let written = if self.is_collective {
+            self.handle.write_at_all(offset, src)?
+        } else {
+            self.handle.write_at(offset, src)?
         };
         if written == src.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }

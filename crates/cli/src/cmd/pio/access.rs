@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hyperslab::{Dataset, File, Ranks, Transfer, WriteOptions};
+use hyperslab::{Dataset, DatasetBuilder, File, Ranks, Transfer, WriteOptions};
 
 use super::plan::Plan;
 
@@ -213,39 +213,39 @@ impl<M: Hdf5Medium> Access for Hdf5<M> {
         let create = |number: u64| {
             let new = file.root().new_dataset::<u8>(&name(number)).shape([plan.bytes * processes]);
             let new = plan.chunk.into_iter().fold(new, |new, chunk| new.chunks([chunk]));
-            plan.filters.iter().cloned().fold(new, |new, filter| new.filter(filter)).create()
+            plan.filters.iter().cloned().fold(new, DatasetBuilder::filter).create()
         };
         let datasets = (0..plan.datasets).map(create).collect::<hyperslab::Result<_>>()?;
         // Chunks get their places by all processes together.
         let is_collective = plan.is_collective || plan.chunk.is_some();
         let transfer = if is_collective { Transfer::Collective } else { Transfer::Independent };
         let options = WriteOptions::default().transfer(transfer);
-        Ok(Box::new(Datasets { file, datasets, options }))
+        Ok(Box::new(Hdf5File { file, datasets, options }))
     }
 
     fn open(&self, path: &Path, plan: &Plan, _processes: u64) -> anyhow::Result<Box<dyn Opened>> {
         let file = self.medium.open(path)?;
         let datasets = (0..plan.datasets).map(|number| file.dataset(&name(number)));
         let datasets = datasets.collect::<hyperslab::Result<_>>()?;
-        Ok(Box::new(Datasets { file, datasets, options: WriteOptions::default() }))
+        Ok(Box::new(Hdf5File { file, datasets, options: WriteOptions::default() }))
     }
 }
 
 /// An open HDF5 file. If it is dropped without being closed, it ends on all processes.
-struct Datasets {
+struct Hdf5File {
     file: File,
     datasets: Vec<Dataset>,
     options: WriteOptions,
 }
 
-impl Datasets {
+impl Hdf5File {
     fn dataset(&self, number: u64) -> &Dataset {
         // All datasets of the plan are here.
         &self.datasets[usize::try_from(number).unwrap_or(usize::MAX)]
     }
 }
 
-impl Opened for Datasets {
+impl Opened for Hdf5File {
     fn write(&mut self, dataset: u64, offset: u64, bytes: &[u8]) -> anyhow::Result<()> {
         let place = offset..offset + bytes.len() as u64;
         Ok(self.dataset(dataset).write_with(place, bytes, &self.options)?)

@@ -122,7 +122,7 @@ impl Work<'_> {
         let is_first = self.ranks.rank() == 0;
         let remove = |path| std::fs::remove_file(path);
         let removed = if is_first && !keeps { paths.iter().try_for_each(remove) } else { Ok(()) };
-        agree(self.ranks, removed.map(|()| 0.0).map_err(Into::into))?;
+        agree(self.ranks, &removed.map(|()| 0.0).map_err(Into::into))?;
         Ok(timed)
     }
 
@@ -168,7 +168,7 @@ impl Work<'_> {
         if plan.verifies {
             let verified = self.verify(case, &mut *file, &mut buffer);
             let verified = verified.map_err(|error| error.context(path.display().to_string()));
-            agree(self.ranks, verified.map(|()| 0.0))?;
+            agree(self.ranks, &verified.map(|()| 0.0))?;
         }
         self.buffer = buffer;
         let close = self.timed(path, || file.close())?;
@@ -201,13 +201,13 @@ impl Work<'_> {
         let done = work();
         let seconds = begun.elapsed().as_secs_f64();
         let done = done.map_err(|error| error.context(path.display().to_string()));
-        agree(self.ranks, done.map(|()| seconds))
+        agree(self.ranks, &done.map(|()| seconds))
     }
 }
 
 /// Waits for all processes. Returns the greatest number of any, or the error of one of them.
-pub(super) fn agree(ranks: &dyn Ranks, mine: anyhow::Result<f64>) -> anyhow::Result<f64> {
-    let mine = match &mine {
+pub(super) fn agree(ranks: &dyn Ranks, mine: &anyhow::Result<f64>) -> anyhow::Result<f64> {
+    let mine = match mine {
         Ok(seconds) => [[DONE].as_slice(), &seconds.to_le_bytes()].concat(),
         Err(error) => {
             [[if is_echo(error) { ECHO } else { FAILED }].as_slice(), message(error).as_bytes()].concat()

@@ -41,6 +41,7 @@ use crate::{OK, filters, progress, units};
 /// Measure how fast processes write and read a file together, raw and as HDF5
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The numbers of processes: `N`, or `A..B` for A, twice A and so on up to B [default: from 1 to the
     /// number of processors, or of the ranks of mpirun]
@@ -162,7 +163,7 @@ fn is_launched() -> bool {
     LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-/// Variables that launchers of MPI set for each rank: Open MPI, MPICH, and those with PMIx.
+/// Variables that launchers of MPI set for each rank: Open MPI, MPICH, and those with `PMIx`.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
 
 impl Args {
@@ -213,9 +214,9 @@ impl Args {
             timed,
         };
         if self.json {
-            report.as_json(out)?
+            report.as_json(out)?;
         } else {
-            report.as_text(out)?
+            report.as_text(out)?;
         }
         match &self.plot {
             Some(plot) => crate::plot::save(plot, self.plot_size, Picture::Lines(&picture::rates(&report))),

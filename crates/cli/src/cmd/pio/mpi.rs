@@ -76,7 +76,7 @@ fn work(args: &Args, world: &SimpleCommunicator, out: &mut dyn Write) -> anyhow:
     } else {
         Ok(())
     };
-    agree(&all, made.map(|()| 0.0))?;
+    agree(&all, &made.map(|()| 0.0))?;
     let name = folder.as_ref().map(|folder| folder.path.display().to_string()).unwrap_or_default();
     let told = all.all_gather(name.as_bytes())?.swap_remove(0);
     let path = PathBuf::from(String::from_utf8(told).context("the name of the folder is no UTF-8")?);
@@ -100,7 +100,7 @@ fn work(args: &Args, world: &SimpleCommunicator, out: &mut dyn Write) -> anyhow:
             Err(error) if !error.is::<Failed>() => return Err(error),
             done => {
                 wait_quietly(world);
-                agree(&all, done.map(|()| 0.0))?;
+                agree(&all, &done.map(|()| 0.0))?;
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::show;
 
 /// Everything that is measured, as the command line says.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Plan {
     /// The numbers of processes.
     pub(super) processes: Vec<u64>,

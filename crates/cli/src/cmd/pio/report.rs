@@ -98,19 +98,20 @@ impl Report<'_> {
     /// Returns what datasets and transfers are like.
     fn manner(&self) -> String {
         let plan = self.plan;
-        let mut words = match plan.chunk {
+        let mut storage = match plan.chunk {
             None => "contiguous datasets".to_owned(),
             Some(chunk) => format!("chunks of {}", bytes(chunk)),
         };
         if !self.filters.is_empty() {
-            words += &format!(" with {}", self.filters.join(", "));
+            storage = format!("{storage} with {}", self.filters.join(", "));
         }
-        words += if plan.is_collective { ", collective" } else { ", independent" };
-        if plan.chunk.is_some() && !plan.is_collective {
-            words += " (chunks are always written collectively)";
-        }
-        words += if plan.is_interleaved { ", interleaved" } else { "" };
-        words
+        let transfers = match (plan.is_collective, plan.chunk) {
+            (true, _) => "collective",
+            (false, None) => "independent",
+            (false, Some(_)) => "independent (chunks are always written collectively)",
+        };
+        let order = if plan.is_interleaved { ", interleaved" } else { "" };
+        format!("{storage}, {transfers}{order}")
     }
 
     pub(super) fn as_text(&self, out: &mut dyn Write) -> anyhow::Result<()> {

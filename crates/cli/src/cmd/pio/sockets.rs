@@ -216,7 +216,7 @@ mod tests {
     fn a_rank_that_has_ended_is_an_error_on_the_others() {
         let errors = run(3, |ranks| match ranks.rank() {
             1 => None,
-            _ => Some(ranks.all_gather(&[0; 100_000]).unwrap_err().to_string()),
+            _ => Some(ranks.all_gather(&vec![0; 100_000]).unwrap_err().to_string()),
         });
         let errors: Vec<_> = errors.into_iter().flatten().collect();
         assert!(errors.iter().all(|error| error.contains("does not answer")), "{errors:?}");
