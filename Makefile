@@ -64,6 +64,7 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
 	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --lib
+	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --doc
 	for ranks in 2 4; do \
 		timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --test ranks \
 			--config "target.'cfg(all())'.runner='mpirun --oversubscribe -n $$ranks'" || exit; \

@@ -67,6 +67,10 @@ const TESTS: &[Test] = &[
     ("a_communicator_of_two_groups_is_refused", messages::a_communicator_of_two_groups_is_refused),
     ("other_threads_may_call_as_the_level_says", messages::other_threads_may_call_as_the_level_says),
     ("a_file_of_mpi_keeps_the_contract", media::a_file_of_mpi_keeps_the_contract),
+    (
+        "a_transfer_is_divided_into_calls_that_mpi_can_count",
+        media::a_transfer_is_divided_into_calls_that_mpi_can_count,
+    ),
     ("errors_have_the_words_of_mpi", media::errors_have_the_words_of_mpi),
     ("a_full_medium_is_an_error", media::a_full_medium_is_an_error),
     ("a_close_does_not_wait_for_the_disk", media::a_close_does_not_wait_for_the_disk),

@@ -41,6 +41,15 @@ pub(crate) fn a_file_of_mpi_keeps_the_contract(test: &World) {
     assert_eq!(driver.info().name, "mpiio");
 }
 
+pub(crate) fn a_transfer_is_divided_into_calls_that_mpi_can_count(test: &World) {
+    let driver = MpiFile::open_writable(test.own("divided"), Create::New).unwrap().with_most_bytes(3);
+    let mut bytes = [0; 10];
+    assert_eq!(calls(|| driver.write_at(5, b"0123456789").unwrap()).moves, 4);
+    assert_eq!(calls(|| driver.read_at(5, &mut bytes).unwrap()).moves, 4);
+    assert_eq!(&bytes, b"0123456789");
+    assert_eq!(calls(|| driver.write_at(5, b"").unwrap()).moves, 0);
+}
+
 pub(crate) fn errors_have_the_words_of_mpi(test: &World) {
     let path = test.own("words");
     let missing = MpiFile::open(&path).unwrap_err();
@@ -81,7 +90,7 @@ pub(crate) fn a_full_medium_is_an_error(_test: &World) {
 
 pub(crate) fn a_close_does_not_wait_for_the_disk(test: &World) {
     let open = |name: &str| MpiFile::open_writable(test.own(name), Create::New).unwrap();
-    let none = Calls { syncs: 0, closes: 0, frees: 0 };
+    let none = Calls { syncs: 0, closes: 0, frees: 0, moves: 0 };
     let driver = open("closed");
     driver.write_at(0, b"01").unwrap();
     let flushed = |closing| calls(|| driver.flush(closing).unwrap());

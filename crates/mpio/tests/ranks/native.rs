@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code, reason = "functions of C")]
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyperslab_mpio::mpi::ffi;
@@ -13,6 +13,7 @@ use hyperslab_mpio::mpi::traits::{AsRaw as _, Communicator, FromRaw as _};
 static SYNCS: AtomicUsize = AtomicUsize::new(0);
 static CLOSES: AtomicUsize = AtomicUsize::new(0);
 static FREES: AtomicUsize = AtomicUsize::new(0);
+static MOVES: AtomicUsize = AtomicUsize::new(0);
 
 /// The calls of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +21,18 @@ pub(crate) struct Calls {
     pub(crate) syncs: usize,
     pub(crate) closes: usize,
     pub(crate) frees: usize,
+    /// Independent reads and writes.
+    pub(crate) moves: usize,
 }
 
 /// Returns the calls that `work` makes.
 pub(crate) fn calls(work: impl FnOnce()) -> Calls {
-    let now = || [&SYNCS, &CLOSES, &FREES].map(|count| count.load(Ordering::SeqCst));
+    let now = || [&SYNCS, &CLOSES, &FREES, &MOVES].map(|count| count.load(Ordering::SeqCst));
     let before = now();
     work();
     let after = now();
-    let [syncs, closes, frees] = std::array::from_fn(|which| after[which] - before[which]);
-    Calls { syncs, closes, frees }
+    let [syncs, closes, frees, moves] = std::array::from_fn(|which| after[which] - before[which]);
+    Calls { syncs, closes, frees, moves }
 }
 
 /// Returns a communicator between the even and the odd ranks of another.
@@ -66,4 +69,34 @@ extern "C" fn MPI_Comm_free(comm: *mut ffi::MPI_Comm) -> c_int {
     FREES.fetch_add(1, Ordering::SeqCst);
     // SAFETY: as above.
     unsafe { ffi::PMPI_Comm_free(comm) }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn MPI_File_read_at(
+    file: ffi::MPI_File,
+    offset: ffi::MPI_Offset,
+    dst: *mut c_void,
+    count: c_int,
+    kind: ffi::MPI_Datatype,
+    status: *mut ffi::MPI_Status,
+) -> c_int {
+    MOVES.fetch_add(1, Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { ffi::PMPI_File_read_at(file, offset, dst, count, kind, status) }
+}
+
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+extern "C" fn MPI_File_write_at(
+    file: ffi::MPI_File,
+    offset: ffi::MPI_Offset,
+    src: *const c_void,
+    count: c_int,
+    kind: ffi::MPI_Datatype,
+    status: *mut ffi::MPI_Status,
+) -> c_int {
+    MOVES.fetch_add(1, Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { ffi::PMPI_File_write_at(file, offset, src, count, kind, status) }
 }
