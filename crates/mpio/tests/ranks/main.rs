@@ -24,7 +24,7 @@ use hyperslab_mpio::mpi::{self, Threading};
 
 /// What a test has.
 struct World {
-    world: SimpleCommunicator,
+    comm: SimpleCommunicator,
     ranks: Arc<dyn Ranks>,
     /// A folder that all ranks see, and a name in it that only this rank uses.
     folder: PathBuf,
@@ -94,14 +94,14 @@ fn main() {
     let world = universe.world();
     let ranks = Arc::new(Communicator::new(&world).unwrap());
     let folder = shared_folder(&*ranks);
-    let test = World { world, ranks, folder, level };
+    let test = World { comm: universe.world(), ranks, folder, level };
     for (name, run) in TESTS {
         // A rank that panics would leave the others waiting for it.
         if panic::catch_unwind(AssertUnwindSafe(|| run(&test))).is_err() {
             eprintln!("test {name} ... FAILED on rank {}", test.rank());
-            test.world.abort(101);
+            test.comm.abort(101);
         }
-        test.world.barrier();
+        test.comm.barrier();
         if test.rank() == 0 {
             println!("test {name} ... ok");
             std::io::stdout().flush().unwrap();
@@ -111,8 +111,7 @@ fn main() {
         std::fs::remove_dir_all(&test.folder).unwrap();
         println!("{} passed, 0 failed", TESTS.len());
     }
-    let World { ranks, world, .. } = test;
-    drop(world);
+    let World { ranks, .. } = test;
     // What outlives MPI is left alone.
     drop(universe);
     drop(ranks);

@@ -129,7 +129,7 @@ pub(crate) fn a_file_is_opened_by_all_or_by_none(test: &World) {
 }
 
 pub(crate) fn a_common_file_has_the_bytes_of_all(test: &World) {
-    let ranks = Communicator::new(&test.world).unwrap();
+    let ranks = Communicator::new(&test.comm).unwrap();
     for is_collective in [false, true] {
         let path = test.path(&format!("common{is_collective}"));
         let mine = vec![u8::try_from(test.rank()).unwrap() + 1; 1000];

@@ -47,7 +47,7 @@ pub(crate) fn ranks_without_a_message_get_those_of_others(test: &World) {
 
 pub(crate) fn messages_arrive_in_several_rounds(test: &World) {
     for bytes in [1, 7, 64, 4096] {
-        let ranks = Communicator::new(&test.world).unwrap().with_round_bytes(bytes);
+        let ranks = Communicator::new(&test.comm).unwrap().with_round_bytes(bytes);
         for scale in [0, 1, 30] {
             exchange_and_gather(&ranks, scale);
         }
@@ -64,26 +64,26 @@ pub(crate) fn a_wrong_number_of_messages_is_an_error_on_all(test: &World) {
 }
 
 pub(crate) fn messages_do_not_mix_with_the_programs(test: &World) {
-    let (rank, size) = (test.world.rank(), test.world.size());
+    let (rank, size) = (test.comm.rank(), test.comm.size());
     // A message of the program is on its way while the file's are exchanged.
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
     let sent = [rank; 5];
     hyperslab_mpio::mpi::request::scope(|scope| {
-        let sending = test.world.process_at_rank(next).immediate_send(scope, &sent[..]);
+        let sending = test.comm.process_at_rank(next).immediate_send(scope, &sent[..]);
         exchange_and_gather(&*test.ranks, 100);
-        let (came, _) = test.world.process_at_rank(previous).receive_vec::<i32>();
+        let (came, _) = test.comm.process_at_rank(previous).receive_vec::<i32>();
         assert_eq!(came, [previous; 5]);
         sending.wait();
     });
 }
 
 pub(crate) fn a_communicator_is_freed_when_it_is_dropped(test: &World) {
-    let own = Communicator::new(&test.world).unwrap();
+    let own = Communicator::new(&test.comm).unwrap();
     assert_eq!(calls(|| drop(own)).frees, 1);
 }
 
 pub(crate) fn a_part_of_the_ranks_has_numbers_of_its_own(test: &World) {
-    let half = test.world.split_by_color(Color::with_value(test.world.rank() % 2)).unwrap();
+    let half = test.comm.split_by_color(Color::with_value(test.comm.rank() % 2)).unwrap();
     let ranks = Communicator::new(&half).unwrap();
     assert_eq!(ranks.rank(), test.rank() / 2);
     exchange_and_gather(&ranks, 10);
@@ -93,7 +93,7 @@ pub(crate) fn a_communicator_of_two_groups_is_refused(test: &World) {
     if test.size() < 2 {
         return;
     }
-    let error = Communicator::new(&two_groups(&test.world)).unwrap_err();
+    let error = Communicator::new(&two_groups(&test.comm)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains("merge it first"), "{error}");
 }
