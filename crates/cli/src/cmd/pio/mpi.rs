@@ -45,12 +45,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let Ok(done) = done else { world.abort(FAILED.into()) };
     match done {
         Ok(()) => Ok(OK),
-        // All ranks have been told.
+        // All ranks have been told. If another one returned a failure, mpirun might end rank 0 before it has
+        // written the error.
         Err(error) if error.is::<Failed>() || error.is::<Usage>() => {
             if world.rank() == 0 {
                 Err(error)
             } else {
-                Ok(FAILED)
+                Ok(OK)
             }
         }
         Err(error) => {
