@@ -88,7 +88,7 @@ impl Ranks for Communicator {
     fn exchange(&self, to: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
         let _busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         // The others must not wait for a rank that has made a mistake.
-        let lens = if to.len() == self.size {
+        let lens: Vec<u64> = if to.len() == self.size {
             to.iter().map(|message| message.len() as u64).collect()
         } else {
             vec![WRONG; self.size]
