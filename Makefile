@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make test     everything that proves it works"
-	@echo "make test-mpi  files that several processes change (needs mpirun)"
+	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
@@ -54,13 +54,26 @@ test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
 
-# Files that several processes change, with 2 and 4 of them on this machine. Needs an MPI, such as Open MPI.
+# Files that several processes change, with 2 and 4 of them on this machine: in Python, in Rust, and the command `pio`.
+# Needs an MPI with its headers, such as Open MPI, and libclang.
+MPIO := crates/mpio/Cargo.toml
 test-mpi: export OMPI_ALLOW_RUN_AS_ROOT = 1
 test-mpi: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 	for ranks in 2 4; do \
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
+	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --lib
+	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --doc
+	for ranks in 2 4; do \
+		timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --test ranks \
+			--config "target.'cfg(all())'.runner='mpirun --oversubscribe -n $$ranks'" || exit; \
+	done
+	for level in funneled serialized; do \
+		RANKS_THREADS=$$level timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet \
+			--test ranks --config "target.'cfg(all())'.runner='mpirun --oversubscribe -n 2'" || exit; \
+	done
+	timeout 900 cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi
 
 soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \

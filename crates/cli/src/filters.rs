@@ -24,6 +24,18 @@ Filters:
 /// A filter, or `None` for the word `none`.
 pub(crate) type Choice = Option<FilterChoice>;
 
+/// A filter or `none`, with its name as given.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) choice: Choice,
+}
+
+/// Parses a filter and keeps its name.
+pub(crate) fn named(text: &str) -> Result<Named, String> {
+    Ok(Named { name: text.to_owned(), choice: parse(text)? })
+}
+
 /// Returns the given filters, or `None` if no filter was given. The word `none` gives an empty list, and must
 /// not be combined with other filters.
 pub(crate) fn chosen(named: &[Choice]) -> Result<Option<Vec<FilterChoice>>, Usage> {

@@ -55,6 +55,7 @@ Examples:
   hyperslab refs climate.h5 -o climate.json --url s3://archive/climate.h5
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
+  hyperslab pio --processes 1..4 --transfer 256K..4M
 
 `hyperslab COMMAND --help` explains a command. Exit codes: 0 success, 1 failure on the file, 2 wrong usage.";
 
@@ -77,10 +78,13 @@ pub fn run_with(
     if let Some(warning) = hyperslab::internals::engine::threads_warning() {
         let _ = writeln!(err, "hyperslab: {warning}");
     }
-    let done = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let done = match Cli::try_parse_from(&args) {
         Ok(cli) => {
             failed = cli.command.failed();
-            cli.command.run(&mut out, err, libraries).and_then(|code| Ok(out.flush().map(|()| code)?))
+            cli.command
+                .run(&args, &mut out, err, libraries)
+                .and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {
             // If standard error is closed, the error cannot be reported.

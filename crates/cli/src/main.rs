@@ -3,7 +3,13 @@
 use std::io;
 use std::process::ExitCode;
 
+use hyperslab_cli::Libraries;
+
 fn main() -> ExitCode {
-    let code = hyperslab_cli::run(std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr());
+    let program = std::env::current_exe().map(|program| [program.into_os_string()]);
+    let program = program.as_ref().ok().map(|program| &program[..]);
+    let libraries = Libraries { program, ..Libraries::default() };
+    let args = std::env::args_os();
+    let code = hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), &libraries);
     ExitCode::from(code)
 }

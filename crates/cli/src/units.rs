@@ -24,6 +24,16 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Does the same as [`bytes`], but a single letter is a binary unit, as in `256K`: the notation of programs
+/// that measure files.
+pub(crate) fn binary(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text)?;
+    match unit {
+        "k" | "K" | "M" | "G" => bytes(&format!("{number}{}iB", unit.to_uppercase())),
+        _ => bytes(text),
+    }
+}
+
 /// Parses bytes per second. The `/s` may be omitted.
 pub(crate) fn bandwidth(text: &str) -> Result<u64, String> {
     bytes(text.strip_suffix("/s").unwrap_or(text))
@@ -72,6 +82,8 @@ mod tests {
         assert_eq!(bytes("256MB"), Ok(256_000_000));
         assert_eq!(bytes("1.5 KiB"), Ok(1536));
         assert_eq!(bytes("17"), Ok(17));
+        assert_eq!([binary("256K"), binary("1.5M"), binary("2kB")], [Ok(256 << 10), Ok(3 << 19), Ok(2000)]);
+        assert!(binary("1T2").is_err() && binary("K").is_err());
         assert_eq!(bandwidth("500MB/s"), Ok(500_000_000));
         assert_eq!(bandwidth("2G"), Ok(2_000_000_000));
         assert_eq!(seconds("100us"), Ok(100.0 * 1e-6));

@@ -29,10 +29,18 @@ use crate::arrow::Incoming;
 ///     0
 #[pyfunction]
 pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    let program = start_again(py);
     py.detach(|| {
-        let libraries = Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage) };
+        let program = program.as_deref();
+        let libraries = Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage), program };
         hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), &libraries)
     })
+}
+
+/// Returns what starts the command in another process: this interpreter, if it has a name.
+fn start_again(py: Python<'_>) -> Option<Vec<OsString>> {
+    let interpreter: OsString = py.import("sys").ok()?.getattr("executable").ok()?.extract().ok()?;
+    (!interpreter.is_empty()).then(|| vec![interpreter, "-m".into(), "hyperslab".into()])
 }
 
 /// Runs statements of SQL with the Python package of DuckDB.

@@ -6,6 +6,7 @@ mod diff;
 mod dump;
 mod explain;
 mod ls;
+mod pio;
 mod query;
 mod recover;
 mod refs;
@@ -14,6 +15,7 @@ mod segy;
 mod stat;
 mod tune;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
@@ -42,12 +44,14 @@ pub(crate) enum Command {
     Refs(refs::Args),
     Segy(segy::Args),
     Tune(tune::Args),
+    Pio(Box<pio::Args>),
 }
 
 impl Command {
-    /// Runs the command and returns the exit code.
+    /// Runs the command and returns the exit code. `given` are all arguments, from the program's name on.
     pub(crate) fn run(
         &self,
+        given: &[OsString],
         out: &mut dyn Write,
         err: &mut dyn Write,
         libraries: &Libraries<'_>,
@@ -66,6 +70,7 @@ impl Command {
             Self::Refs(args) => refs::run(args, out, err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, out),
             Self::Tune(args) => tune::run(args, out),
+            Self::Pio(args) => return pio::run(args, given, libraries.program, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
         };
         done.map(|()| OK)
@@ -85,6 +90,8 @@ pub struct Libraries<'l> {
     pub sql: Option<&'l dyn Sql>,
     /// Writes the repositories of the command `refs`.
     pub icechunk: Option<&'l dyn Icechunk>,
+    /// The program and the arguments that start this command again, for the processes of the command `pio`.
+    pub program: Option<&'l [OsString]>,
 }
 
 /// The number of threads.

@@ -27,6 +27,15 @@ pub struct Size {
     pub height: u32,
 }
 
+/// Parses the size of a picture on the command line.
+pub(crate) fn size(text: &str) -> Result<Size, String> {
+    let sides =
+        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    sides
+        .map(|(width, height)| Size { width, height })
+        .ok_or_else(|| "not a size such as 1200x600".to_owned())
+}
+
 /// Returns whether the name of a file asks for an SVG instead of a PNG.
 fn is_svg(path: &Path) -> anyhow::Result<bool> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());

@@ -5,6 +5,7 @@ mod cli;
 mod common;
 mod copy;
 mod diff;
+mod pio;
 #[cfg(feature = "plot")]
 mod plot;
 mod query;

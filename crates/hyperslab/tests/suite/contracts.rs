@@ -10,7 +10,7 @@ use hyperslab::driver::{
     Trace, WriteRequest,
 };
 use hyperslab_testkit::contract::{
-    Ranges, keeps_the_contract_for_reads, read_many_reads_each_range_once_in_any_order,
+    Ranges, keeps_the_contract, read_many_reads_each_range_once_in_any_order,
     read_many_returns_the_error_of_a_range, reading_past_the_end_is_an_error, reads_are_exact,
     threads_read_at_the_same_time,
 };
@@ -20,76 +20,6 @@ use hyperslab_testkit::deep::Deep;
 
 #[path = "../../examples/driver.rs"]
 mod example;
-
-/// Runs the whole contract on drivers that `make` creates with the given contents.
-fn keeps_the_contract(make: impl Fn(&[u8]) -> Arc<dyn Driver>) {
-    keeps_the_contract_for_reads(&make);
-    writing_past_the_end_grows_the_file_with_zeros(&*make(b"0123"));
-    a_batch_writes_the_same_as_single_writes(&*make(b"0123456789"));
-    reserving_space_changes_neither_length_nor_contents(&*make(b"0123456789"));
-    set_len_truncates_and_extends_the_file(&*make(b"0123456789"));
-}
-
-fn writing_past_the_end_grows_the_file_with_zeros(driver: &dyn Driver) {
-    driver.write_at(6, b"89").unwrap();
-    let mut bytes = [9; 8];
-    driver.read_at(0, &mut bytes).unwrap();
-    assert_eq!(&bytes, b"0123\0\x0089");
-    driver.flush(false).unwrap();
-    driver.flush(true).unwrap();
-}
-
-fn a_batch_writes_the_same_as_single_writes(driver: &dyn Driver) {
-    let write = |offset, src| WriteRequest { offset, src };
-    driver.write_batch(&[]).unwrap();
-    // Neighbours, one of them empty; one after a gap; one out of order; one beyond the end.
-    driver
-        .write_batch(&[
-            write(2, b"ab"),
-            write(4, b""),
-            write(4, b"c"),
-            write(7, b"d"),
-            write(0, b"e"),
-            write(12, b"f"),
-        ])
-        .unwrap();
-    driver.write_batch(&[write(9, b""), write(9, b"")]).unwrap();
-    let mut bytes = [9; 13];
-    driver.read_at(0, &mut bytes).unwrap();
-    assert_eq!((&bytes, driver.len().unwrap()), (b"e1abc56d89\0\0f", 13));
-    // More neighbours than any system takes in one call, of different lengths.
-    let many: Vec<Vec<u8>> = (0..2500_usize).map(|i| vec![i.to_le_bytes()[0]; i % 7]).collect();
-    let mut offset = 3;
-    let place = |src: &Vec<u8>| {
-        offset += src.len() as u64;
-        offset - src.len() as u64
-    };
-    let offsets: Vec<u64> = many.iter().map(place).collect();
-    let requests: Vec<_> = many.iter().zip(offsets).map(|(src, offset)| write(offset, src)).collect();
-    driver.write_batch(&requests).unwrap();
-    let mut bytes = vec![9; many.concat().len()];
-    driver.read_at(3, &mut bytes).unwrap();
-    assert_eq!(bytes, many.concat());
-}
-
-fn reserving_space_changes_neither_length_nor_contents(driver: &dyn Driver) {
-    driver.reserve(4, 1 << 20).unwrap();
-    assert_eq!(driver.len().unwrap(), 10);
-    let mut bytes = [0; 10];
-    driver.read_at(0, &mut bytes).unwrap();
-    assert_eq!(&bytes, b"0123456789");
-    driver.write_at(12, b"23").unwrap();
-    assert_eq!(driver.len().unwrap(), 14);
-}
-
-fn set_len_truncates_and_extends_the_file(driver: &dyn Driver) {
-    driver.set_len(2).unwrap();
-    assert!(driver.read_at(0, &mut [0; 3]).is_err());
-    driver.set_len(4).unwrap();
-    let mut bytes = [9; 4];
-    driver.read_at(0, &mut bytes).unwrap();
-    assert_eq!(&bytes, b"01\0\0");
-}
 
 #[test]
 fn memory_keeps_the_contract() {

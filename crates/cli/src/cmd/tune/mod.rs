@@ -51,8 +51,8 @@ pub(crate) struct Args {
     access: Vec<String>,
     /// A filter for the chunks; repeat the option for several filters, which apply in this order [default:
     /// those of the dataset]
-    #[arg(long, value_name = "FILTER", value_parser = filter)]
-    filter: Vec<Filter>,
+    #[arg(long, value_name = "FILTER", value_parser = filters::named)]
+    filter: Vec<filters::Named>,
     /// The edges of the cubic chunks to try
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = EDGES, value_parser = clap::value_parser!(u64).range(1..))]
     edges: Vec<u64>,
@@ -81,18 +81,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
     /// The size of the picture in pixels
-    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size, requires = "plot")]
+    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = crate::plot::size, requires = "plot")]
     plot_size: Size,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A filter or `none`, with its name as given.
-#[derive(Debug, Clone)]
-struct Filter {
-    name: String,
-    choice: filters::Choice,
 }
 
 const EXAMPLE: &str = "\
@@ -115,18 +108,6 @@ const ROUNDS: u16 = 5;
 const CODEC_BYTES: u64 = 8 << 20;
 /// The chunks that a sample should have along each axis.
 const CHUNKS_ALONG: u64 = 2;
-
-fn filter(text: &str) -> Result<Filter, String> {
-    Ok(Filter { name: text.to_owned(), choice: filters::parse(text)? })
-}
-
-fn size(text: &str) -> Result<Size, String> {
-    let sides =
-        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    sides
-        .map(|(width, height)| Size { width, height })
-        .ok_or_else(|| "not a size such as 1200x600".to_owned())
-}
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let filters =

@@ -1,0 +1,73 @@
+//! The folder of the files of a run.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+/// A folder that is removed with its files when this value is dropped, unless they are kept.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    keeps: bool,
+}
+
+impl Folder {
+    /// Creates a folder in `parent`, with a name of its own.
+    pub(super) fn create(parent: &Path, keeps: bool) -> anyhow::Result<Self> {
+        let names =
+            (0..100).map(|number| parent.join(format!("hyperslab-pio-{}-{number}", std::process::id())));
+        for path in names {
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path, keeps }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(error).with_context(|| format!("--folder {}", parent.display()));
+                }
+            }
+        }
+        anyhow::bail!("--folder {}: remove the folders hyperslab-pio-* in it", parent.display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.keeps {
+            remove(&self.path);
+        }
+    }
+}
+
+/// Removes a folder of this command with its files, if it can. Other processes may do the same, or still
+/// create files in it.
+pub(super) fn remove(path: &Path) {
+    for _ in 0..100 {
+        // The next look finds the files that remain.
+        let _ = fs::remove_dir_all(path);
+        if !path.exists() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_removed_unless_it_is_kept() {
+        let parent = std::env::temp_dir().join(format!("hyperslab-pio-folder-{}", std::process::id()));
+        let missing = Folder::create(&parent, false).unwrap_err();
+        assert!(format!("{missing:#}").starts_with("--folder "), "{missing:#}");
+        fs::create_dir(&parent).unwrap();
+        let one = Folder::create(&parent, false).unwrap();
+        let two = Folder::create(&parent, true).unwrap();
+        assert_ne!(one.path, two.path);
+        fs::write(one.path.join("a"), "b").unwrap();
+        let paths = [one.path.clone(), two.path.clone()];
+        drop((one, two));
+        assert_eq!(paths.map(|path| path.exists()), [false, true]);
+        fs::remove_dir_all(parent).unwrap();
+    }
+}

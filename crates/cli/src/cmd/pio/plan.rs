@@ -1,0 +1,229 @@
+//! What is measured: the cases, and where each process writes.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hyperslab_filters::FilterChoice;
+
+use super::access::Api;
+use crate::error::Usage;
+use crate::show;
+
+/// Everything that is measured, as the command line says.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+pub(super) struct Plan {
+    /// The numbers of processes.
+    pub(super) processes: Vec<u64>,
+    /// The sizes of a transfer in bytes.
+    pub(super) transfers: Vec<u64>,
+    /// The bytes of a process in a dataset.
+    pub(super) bytes: u64,
+    pub(super) files: u64,
+    pub(super) datasets: u64,
+    pub(super) iterations: u64,
+    pub(super) apis: Vec<Api>,
+    /// The bytes of a chunk. `None` stands for contiguous datasets.
+    pub(super) chunk: Option<u64>,
+    pub(super) filters: Vec<FilterChoice>,
+    pub(super) is_collective: bool,
+    pub(super) is_interleaved: bool,
+    pub(super) reads: bool,
+    pub(super) verifies: bool,
+    pub(super) keeps: bool,
+}
+
+impl Plan {
+    /// Errors if the sizes do not fit each other.
+    pub(super) fn check(&self) -> Result<(), Usage> {
+        let wrong = |text: String| Err(Usage(text));
+        let shown = show::bytes;
+        if let Some(&transfer) = self.transfers.iter().find(|&&transfer| transfer > self.bytes) {
+            return wrong(format!(
+                "--transfer: {} is more than a process has in a dataset, which is {} (--bytes)",
+                shown(transfer),
+                shown(self.bytes)
+            ));
+        }
+        if let Some(&transfer) = self.transfers.iter().find(|&&transfer| transfer > MOST_TRANSFER) {
+            let most = shown(MOST_TRANSFER);
+            return wrong(format!(
+                "--transfer: {} is more than {most}, the most of one call",
+                shown(transfer)
+            ));
+        }
+        let Some(total) = self.processes.last().and_then(|&processes| self.total(processes)) else {
+            return wrong("--bytes, --datasets, --files: more bytes in all than can be counted".to_owned());
+        };
+        let least = self.processes.first().map_or(0, |processes| processes * self.bytes);
+        if let Some(chunk) = self.chunk.filter(|&chunk| chunk > least) {
+            return wrong(format!(
+                "--chunk: {} is more than a dataset has, which is {}",
+                shown(chunk),
+                shown(least)
+            ));
+        }
+        // A chunk of more has no place in the file format.
+        if self.chunk.is_some_and(|chunk| chunk > u64::from(u32::MAX)) {
+            return wrong("--chunk: a chunk has less than 4 GiB".to_owned());
+        }
+        if total / self.bytes > MOST_DATASETS {
+            return wrong(format!("--files, --datasets: more than {MOST_DATASETS} parts of processes"));
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes that are written, and read, by an iteration of a case.
+    pub(super) fn total(&self, processes: u64) -> Option<u64> {
+        [self.datasets, self.files, processes].into_iter().try_fold(self.bytes, u64::checked_mul)
+    }
+
+    /// Errors if the medium of the folder has no room for the files that exist at a time.
+    pub(super) fn check_space(&self, folder: &Path) -> anyhow::Result<()> {
+        let found = rustix::fs::statvfs(folder).with_context(|| folder.display().to_string())?;
+        let free = u128::from(found.f_bavail) * u128::from(found.f_frsize);
+        let of = |processes: &u64| u128::from(self.total(*processes).unwrap_or(u64::MAX));
+        let needed = if self.keeps {
+            let cases = self.transfers.len() * self.apis.len();
+            self.processes.iter().map(of).sum::<u128>() * cases as u128
+        } else {
+            self.processes.iter().map(of).max().unwrap_or_default()
+        };
+        if needed <= free {
+            return Ok(());
+        }
+        let shown = |bytes: u128| show::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+        anyhow::bail!(
+            "{}: the files need {}, and {} are free: choose a smaller --bytes, or another --folder",
+            folder.display(),
+            shown(needed),
+            shown(free)
+        )
+    }
+
+    /// Returns the number of times that are measured.
+    pub(super) fn steps(&self) -> u64 {
+        (self.processes.len() * self.transfers.len() * self.apis.len()) as u64 * self.iterations
+    }
+}
+
+/// A number of processes and a size of transfers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Case {
+    pub(super) processes: u64,
+    pub(super) transfer: u64,
+}
+
+impl Case {
+    /// Returns the places in a dataset that a process writes and reads, one after another: offsets and
+    /// numbers of bytes.
+    pub(super) fn places(self, plan: &Plan, rank: u64) -> impl Iterator<Item = (u64, usize)> + use<> {
+        let (bytes, is_interleaved, Self { processes, transfer }) = (plan.bytes, plan.is_interleaved, self);
+        (0..bytes.div_ceil(transfer)).map(move |round| {
+            let begin = round * transfer;
+            let len = transfer.min(bytes - begin);
+            let offset = if is_interleaved { begin * processes + rank * len } else { rank * bytes + begin };
+            // A transfer is no longer than memory.
+            (offset, usize::try_from(len).unwrap_or(usize::MAX))
+        })
+    }
+
+    /// Returns the path of a file of this case.
+    pub(super) fn path(self, folder: &Path, api: Api, file: u64) -> PathBuf {
+        let Self { processes, transfer } = self;
+        folder.join(format!("{}-{processes}x{transfer}-{file}.{}", api.name(), api.extension()))
+    }
+}
+
+/// The most bytes of a transfer, which has a buffer in memory.
+const MOST_TRANSFER: u64 = 1 << 30;
+/// The most parts of a dataset that a process writes, in all.
+const MOST_DATASETS: u64 = 10_000_000;
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Returns a small plan.
+    pub(in super::super) fn plan() -> Plan {
+        Plan {
+            processes: vec![1, 3],
+            transfers: vec![4, 10],
+            bytes: 10,
+            files: 2,
+            datasets: 3,
+            iterations: 2,
+            apis: vec![Api::Posix, Api::Hyperslab],
+            chunk: None,
+            filters: Vec::new(),
+            is_collective: false,
+            is_interleaved: false,
+            reads: true,
+            verifies: false,
+            keeps: false,
+        }
+    }
+
+    #[test]
+    fn the_places_of_all_processes_are_the_whole_dataset() {
+        for is_interleaved in [false, true] {
+            let plan = Plan { is_interleaved, ..plan() };
+            for (processes, transfer) in [(1, 4), (3, 4), (3, 10), (2, 1)] {
+                let case = Case { processes, transfer };
+                let mut all: Vec<u64> = (0..processes)
+                    .flat_map(|rank| case.places(&plan, rank))
+                    .flat_map(|(offset, len)| offset..offset + len as u64)
+                    .collect();
+                all.sort_unstable();
+                assert_eq!(all, (0..10 * processes).collect::<Vec<_>>(), "{case:?}, {is_interleaved}");
+            }
+        }
+    }
+
+    #[test]
+    fn interleaved_transfers_take_turns() {
+        let plan = Plan { is_interleaved: true, ..plan() };
+        let case = Case { processes: 2, transfer: 4 };
+        assert_eq!(case.places(&plan, 0).collect::<Vec<_>>(), [(0, 4), (8, 4), (16, 2)]);
+        assert_eq!(case.places(&plan, 1).collect::<Vec<_>>(), [(4, 4), (12, 4), (18, 2)]);
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused() {
+        assert!(plan().check().is_ok());
+        let refused = |plan: Plan| plan.check().unwrap_err().0;
+        let text = refused(Plan { transfers: vec![4, 11], ..plan() });
+        assert!(text.contains("11 B is more than") && text.contains("--bytes"), "{text}");
+        let text = refused(Plan { chunk: Some(11), ..plan() });
+        assert!(text.starts_with("--chunk: 11 B is more than a dataset has"), "{text}");
+        assert!(Plan { chunk: Some(10), ..plan() }.check().is_ok());
+        let text = refused(Plan { bytes: 1 << 62, ..plan() });
+        assert!(text.contains("can be counted"), "{text}");
+        let text = refused(Plan { bytes: 2 << 30, transfers: vec![2 << 30], ..plan() });
+        assert!(text.contains("the most of one call"), "{text}");
+        let text = refused(Plan { files: 2_000_000, ..plan() });
+        assert!(text.contains("parts of processes"), "{text}");
+        let large = Plan { bytes: 8 << 30, chunk: Some(1 << 32), ..plan() };
+        assert!(refused(large).contains("less than 4 GiB"));
+    }
+
+    #[test]
+    fn space_that_the_folder_does_not_have_is_an_error() {
+        let folder = std::env::temp_dir();
+        assert!(plan().check_space(&folder).is_ok());
+        let large = Plan { bytes: 1 << 55, ..plan() };
+        let error = large.check_space(&folder).unwrap_err().to_string();
+        assert!(error.contains("are free") && error.contains("--bytes"), "{error}");
+        // Files that are kept exist at the same time.
+        let found = rustix::fs::statvfs(&folder).unwrap();
+        let half = found.f_bavail * found.f_frsize / 2 / (3 * 2 * 3);
+        let kept = |keeps| Plan { bytes: half, keeps, ..plan() }.check_space(&folder);
+        assert!(kept(false).is_ok() && kept(true).is_err());
+    }
+
+    #[test]
+    fn the_total_is_that_of_all_files_datasets_and_processes() {
+        assert_eq!(plan().total(3), Some(2 * 3 * 10 * 3));
+        assert_eq!(plan().steps(), 2 * 2 * 2 * 2);
+    }
+}
