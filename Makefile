@@ -63,6 +63,9 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 	for ranks in 2 4; do \
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
+	cargo clippy --manifest-path $(MPIO) --target-dir target --all-targets --locked --quiet -- -D warnings
+	cargo clippy -p hyperslab-cli --features mpi --all-targets --locked --quiet -- -D warnings
+	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --no-run
 	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --lib
 	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --doc
 	for ranks in 2 4; do \
@@ -73,7 +76,8 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 		RANKS_THREADS=$$level timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet \
 			--test ranks --config "target.'cfg(all())'.runner='mpirun --oversubscribe -n 2'" || exit; \
 	done
-	timeout 900 cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi
+	cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi --no-run
+	timeout 300 cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi
 
 soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \

@@ -3,7 +3,7 @@
 use std::io;
 
 use hyperslab::Ranks;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -21,7 +21,11 @@ impl Communicator {
     /// Returns the ranks of `comm`. Messages of the file have a communicator of their own. All ranks call
     /// this.
     pub(crate) fn new(comm: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let wrong = |_| PyTypeError::new_err("comm must be a communicator of mpi4py, such as MPI.COMM_WORLD");
+        let wrong = |error: PyErr| {
+            let is_other = error.is_instance_of::<PyAttributeError>(comm.py());
+            let why = "comm must be a communicator of mpi4py, such as MPI.COMM_WORLD";
+            if is_other { PyTypeError::new_err(why) } else { error }
+        };
         let own = comm.call_method0("Dup").map_err(wrong)?;
         let rank = own.call_method0("Get_rank")?.extract()?;
         let size = own.call_method0("Get_size")?.extract()?;

@@ -331,3 +331,21 @@ def test_a_transaction_that_fails_changes_neither_member(tmp_path):
         f.attrs["n"] = 1
     assert [open(f"{path}-{member}.h5", "rb").read()[:96] for member in "m"] != before[:1]
     assert open(f"{path}-r.h5", "rb").read() == before[1]
+
+
+CHANGES_FOLDER = """
+import os, sys
+import hyperslab as hs
+os.chdir(sys.argv[1])
+with hs.File("sub/run", "w", driver="split", durability="power") as file:
+    os.chdir("/")
+    file["d"] = [1, 2]
+    file.flush()
+"""
+
+
+def test_a_program_may_change_its_folder(tmp_path):
+    (tmp_path / "sub").mkdir()
+    subprocess.run([sys.executable, "-c", CHANGES_FOLDER, tmp_path], check=True)
+    with h5py.File(tmp_path / "sub" / "run", "r", driver="split") as file:
+        assert list(file["d"]) == [1, 2]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use hyperslab::File;
 use hyperslab::driver::{Driver, Members, Posix};
-use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, act, inspect};
+use hyperslab::internals::store::Store;
+use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, inspect};
 
 use crate::error;
 use crate::show::{counted, plain};
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         return Ok(());
     }
     let (driver, report) = inspected(path, true)?;
-    act(&*driver, &report).with_context(|| shown)?;
+    Store::recover(&driver, &report).with_context(|| shown)?;
     writeln!(out, "  done: {}", todo(&report))?;
     Ok(())
 }

@@ -76,7 +76,7 @@ impl Collective {
     /// error.
     pub fn meet(&self, meeting: Meeting, mine: Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
         if self.is_apart.load(Ordering::Acquire) {
-            return Err(Error::Poisoned);
+            return mine.and(Err(Error::Poisoned));
         }
         let (is_error, body) = match &mine {
             Ok(bytes) => (0, bytes.clone()),
@@ -234,7 +234,7 @@ impl Drop for Alone<'_> {
 impl Store {
     /// Returns the ranks that change the file together, if they do.
     pub fn collective(&self) -> Option<&Collective> {
-        self.collective.as_ref()
+        self.collective.as_deref()
     }
 
     /// Returns whether the ranks are not at the same step any more.

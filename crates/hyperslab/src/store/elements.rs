@@ -116,12 +116,21 @@ impl Store {
         end.map_err(failed)
     }
 
-    /// Extends the medium so that the range of `at` ends at the address `end`.
-    pub(super) fn extend_medium(&self, at: Addr, end: u64) -> Result<()> {
+    /// Extends the medium so that the range of `at` has all bytes that are allocated.
+    pub(super) fn extend_medium(&self, at: Addr) -> Result<()> {
         let driver = self.driver()?;
-        match self.elements_at(at) {
-            Some(range) => extend(&**driver, end - range.start).map(drop),
-            None => commit::set_len(&**driver, self.base + end),
+        // What other threads write is in allocated space, and a commit, whose journal is past it, holds the
+        // lock. So nothing is cut off.
+        let space = self.writing()?.space.lock();
+        let ends = space.ends();
+        if let (Some(_), Some(len)) = (self.elements_at(at), ends.elements) {
+            return extend(&**driver, len).map(drop);
+        }
+        let len = self.base + ends.first;
+        if driver.len().map_err(Error::io("length", 0, 0))? < len {
+            commit::set_len(&**driver, len)
+        } else {
+            Ok(())
         }
     }
 

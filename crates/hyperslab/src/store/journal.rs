@@ -75,9 +75,9 @@ pub(super) enum Found {
     Torn(Option<Images>),
     /// An intact journal.
     Whole(Journal),
-    /// The journal of a file in other ranges: of a file with a range of elements, in one without, or the
-    /// other way round.
-    OfOtherRanges(Images),
+    /// The journal of a file in other ranges: of one with a range of elements (`is_split`), in one without, or
+    /// the other way round.
+    OfOtherRanges { images: Images, is_split: bool },
 }
 
 impl Journal {
@@ -171,7 +171,7 @@ pub(super) fn find(driver: &dyn Driver, file_len: u64) -> Result<Found> {
     let header = header(&mut r).filter(|header| header.images.check(at, header.elements).is_some());
     let Some(Header { images, elements, .. }) = header else { return Ok(Found::Torn(None)) };
     if elements != elements::start(driver) {
-        return Ok(Found::OfOtherRanges(images));
+        return Ok(Found::OfOtherRanges { images, is_split: elements > 0 });
     }
     if crc_of(driver, at, len)? != crc {
         return Ok(Found::Torn(Some(images)));
@@ -378,8 +378,11 @@ mod tests {
             find(&split, split.len().unwrap()).unwrap()
         };
         assert!(matches!(find(&journal), Found::Whole(found) if found == journal));
-        assert!(matches!(found_in(&file_with(&journal)), Found::OfOtherRanges(_)), "a member alone");
-        assert!(matches!(find(&self::journal()), Found::OfOtherRanges(_)));
+        assert!(
+            matches!(found_in(&file_with(&journal)), Found::OfOtherRanges { is_split: true, .. }),
+            "a member alone"
+        );
+        assert!(matches!(find(&self::journal()), Found::OfOtherRanges { is_split: false, .. }));
         for (offset, guarded) in [(start - 1, Reach::Split), (start, Reach::Whole)] {
             let mut wrong = journal.clone();
             wrong.overwrites[2].offset = offset;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hyperslab_format::superblock::Superblock;
+use hyperslab_format::superblock::guard::{self, Reach};
 use hyperslab_format::{Addr, ErrorKind, FormatError, Structure, Width};
 use parking_lot::{Mutex, RwLock};
 
@@ -20,7 +21,6 @@ use super::{Store, commit, follow, parts};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::process;
-use crate::ranks::Ranks;
 
 /// The drivers through which a file is read and written.
 #[derive(Debug, Clone)]
@@ -122,9 +122,8 @@ impl Store {
         driver: Arc<dyn Driver>,
         metadata_cache_bytes: u64,
         options: CommitOptions,
-        ranks: Option<Arc<dyn Ranks>>,
+        collective: Option<Arc<Collective>>,
     ) -> Result<Self> {
-        let collective = ranks.map(Collective::new);
         let once = |f: &dyn Fn() -> Result<()>| match &collective {
             Some(collective) => collective.lead(0, f),
             None => f(),
@@ -133,8 +132,15 @@ impl Store {
         if report.superblock().widths().offset == Width::Sixteen {
             return Err(Error::unsupported("changing files with addresses of 16 bytes", "II.A"));
         }
+        let reach = elements::reach(&*driver);
+        if reach == Reach::Split && guard::bits(report.superblock().widths().offset, reach).is_none() {
+            return Err(Error::unsupported(
+                "changing split files with addresses of less than 8 bytes",
+                "II.A",
+            ));
+        }
         if report.action != recovery::Action::Nothing {
-            once(&|| recovery::act(&*driver, &report))?;
+            once(&|| Self::recover(&driver, &report))?;
             report = recovery::inspect(&*driver)?;
         }
         let mut store = Self::found(&report, driver, metadata_cache_bytes)?;
@@ -147,6 +153,17 @@ impl Store {
         store.make_writable(ends, superblock, options);
         store.share(collective)?;
         Ok(store)
+    }
+
+    /// Does the action of `report`, which must have been made from `driver` just before.
+    ///
+    /// Errors: those of [`recovery::act`]; the member with the elements was cut short or replaced. It would
+    /// be changed, and the journal lost.
+    pub fn recover(driver: &Arc<dyn Driver>, report: &Report) -> Result<()> {
+        if report.refusal.is_none() && driver.elements().is_some() {
+            Self::found(report, Arc::clone(driver), 0)?.stated_elements()?;
+        }
+        recovery::act(&**driver, report)
     }
 
     /// Creates a file in `driver`, from offset `base` on, and drops its old content. The file is not valid
@@ -168,9 +185,8 @@ impl Store {
         superblock: Superblock,
         metadata_cache_bytes: u64,
         options: CommitOptions,
-        ranks: Option<Arc<dyn Ranks>>,
+        collective: Option<Arc<Collective>>,
     ) -> Result<Self> {
-        let collective = ranks.map(Collective::new);
         // The bytes before the base may begin with the signature of another file.
         let empty = || {
             commit::set_len(&*driver, 0)?;
@@ -187,7 +203,7 @@ impl Store {
     }
 
     /// Makes the store that of one of several ranks.
-    fn share(&mut self, collective: Option<Collective>) -> Result<()> {
+    fn share(&mut self, collective: Option<Arc<Collective>>) -> Result<()> {
         let Some(collective) = collective else { return Ok(()) };
         self.collective = Some(collective);
         let writing = self.writing()?;

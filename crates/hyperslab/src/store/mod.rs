@@ -95,7 +95,7 @@ pub struct Store {
     /// `None` in a file open for reading only.
     writing: Option<Box<Writing>>,
     /// The ranks that change the file together, if there are several.
-    collective: Option<Collective>,
+    collective: Option<Arc<Collective>>,
     /// The capacities that the superblock extension states, if it states any.
     btree_k: OnceLock<BTreeK>,
     /// The table of shared messages, if the superblock extension names one.

@@ -76,7 +76,7 @@ impl Store {
         }
         let writing = self.writing()?;
         writing.cut_tail(self)?;
-        self.extend_medium(extent.addr, end)?;
+        self.extend_medium(extent.addr)?;
         if self.elements_at(extent.addr).is_some() {
             writing.wrote_elements();
         }

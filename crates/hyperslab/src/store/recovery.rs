@@ -189,9 +189,9 @@ pub fn inspect(driver: &dyn Driver) -> Result<Report> {
         Found::Torn(None) => without_images(driver, place, Trailer::Torn, decoded),
         Found::Torn(Some(images)) => with_images(driver, place, images, None),
         Found::Whole(journal) => with_images(driver, place, journal.images.clone(), Some(journal)),
-        Found::OfOtherRanges(images) => {
+        Found::OfOtherRanges { images, is_split } => {
             let mut report = with_images(driver, place, images, None)?;
-            report.refuse(OTHER_RANGES);
+            report.refuse(if is_split { OF_A_SPLIT_FILE } else { OF_ONE_FILE });
             Ok(report)
         }
     }
@@ -338,6 +338,8 @@ fn locate(driver: &dyn Driver) -> Result<Place> {
 const FRONT: usize = 4096;
 
 const CHANGED: &str = "it was changed by another program while a transaction was unfinished";
-const OTHER_RANGES: &str =
+const OF_A_SPLIT_FILE: &str =
     "its journal is that of a file in two members: open the whole file, with driver=\"split\"";
+const OF_ONE_FILE: &str =
+    "its journal is that of a file in one piece: open it by itself, without driver=\"split\"";
 const CUT_SHORT: &str = "it was cut short while a transaction was unfinished";

@@ -80,18 +80,19 @@ impl Store {
     }
 }
 
-/// Makes the changed blocks of a commit state that the file ends at `ends`, unless it does so already.
-pub(super) fn state(store: &Store, ends: Ends, changed: &mut Blocks) -> Result<()> {
-    let Some(elements) = ends.elements else { return Ok(()) };
-    let Some(mut place) = Place::find(store, changed)? else { return Ok(()) };
-    let DriverInformation::Multi(stated) = place.information_mut() else { return Ok(()) };
+/// Makes the changed blocks of a commit state that the file ends at `ends`. Returns whether it did not do so
+/// already.
+pub(super) fn state(store: &Store, ends: Ends, changed: &mut Blocks) -> Result<bool> {
+    let Some(elements) = ends.elements else { return Ok(false) };
+    let Some(mut place) = Place::find(store, changed)? else { return Ok(false) };
+    let DriverInformation::Multi(stated) = place.information_mut() else { return Ok(false) };
     let mut is_changed = false;
     for (member, end) in stated.members.iter_mut().zip([store.base + ends.first, elements]) {
         is_changed |= member.end != end;
         member.end = end;
     }
     if !is_changed {
-        return Ok(());
+        return Ok(false);
     }
     let (at, bytes) = place.encoded(store.widths());
     let found = changed.binary_search_by_key(&at, |(at, _)| *at);
@@ -101,7 +102,7 @@ pub(super) fn state(store: &Store, ends: Ends, changed: &mut Blocks) -> Result<(
         Ok(number) => changed[number] = block,
         Err(number) => changed.insert(number, block),
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The driver information in its place.
@@ -203,7 +204,8 @@ fn encoded(store: &Store, changed: &Blocks, at: Addr) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The block of the driver information as a commit writes it.
+/// The block of the driver information as a commit writes it. It takes the place of another block in a commit
+/// only, so the cache keeps that one; [`Place::find`] reads what the file has.
 #[derive(Debug)]
 struct StatedBlock {
     bytes: Vec<u8>,

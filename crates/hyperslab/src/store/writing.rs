@@ -91,7 +91,7 @@ struct Committed {
     /// The superblock; `None` in a new file.
     superblock: Option<Vec<u8>>,
     transactions: u64,
-    /// Whether anything has changed since the last commit: blocks, space or data.
+    /// Whether nothing is left of what follows the end.
     tail_is_cut: bool,
 }
 
@@ -274,7 +274,10 @@ impl Writing {
         let mut changed = self.dirty.read().sorted();
         // Other threads may allocate space for elements from here on, to which this commit does not refer.
         let stated = store.elements.as_ref().map(|_| self.space.lock().ends_after_commit(is_read));
-        stated.map_or(Ok(()), |ends| stated::state(store, ends, &mut changed))?;
+        if stated.map_or(Ok(false), |ends| stated::state(store, ends, &mut changed))? {
+            // Another thread may have extended the medium to this end and not have recorded it yet.
+            self.wrote_elements();
+        }
         let (fresh, reachable) = self.parted(changed);
         let overwrites: Vec<_> = dirty::pieces(&reachable, store.widths())
             .map(|(at, bytes)| Overwrite { offset: store.base() + at.get(), bytes })

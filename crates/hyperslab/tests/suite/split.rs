@@ -401,6 +401,26 @@ fn an_interrupted_commit_is_shown_as_recovery_leaves_it_and_recovered() {
 }
 
 #[test]
+fn a_commit_is_not_finished_with_a_wrong_member() {
+    let mut refused = 0;
+    for image in interrupted() {
+        let (metadata, elements) = parts(&image).unwrap();
+        if inspect(&*driver_of(&image)).unwrap().action != Action::Redo {
+            continue;
+        }
+        for len in [0, elements.len() / 2] {
+            let driver = driver_of(&joined(metadata, &elements[..len]));
+            let error = File::options().write(true).open_on(Arc::clone(&driver)).unwrap_err();
+            assert!(message(&error).contains("restore it"), "{error}");
+            assert_eq!(driver.elements().unwrap().len().unwrap(), len as u64);
+            assert_eq!(inspect(&*driver).unwrap().action, Action::Redo, "the journal is not lost");
+        }
+        refused += 1;
+    }
+    assert!(refused > 3, "{refused}");
+}
+
+#[test]
 fn a_view_shows_patches_of_both_ranges() {
     let split = RecordedSplit::new(&[]);
     let driver: Arc<dyn Driver> = Arc::new(split.open());

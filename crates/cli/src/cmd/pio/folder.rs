@@ -16,8 +16,7 @@ pub(super) struct Folder {
 impl Folder {
     /// Creates a folder in `parent`, with a name of its own.
     pub(super) fn create(parent: &Path, keeps: bool) -> anyhow::Result<Self> {
-        let names =
-            (0..100).map(|number| parent.join(format!("hyperslab-pio-{}-{number}", std::process::id())));
+        let names = (0..100).map(|number| parent.join(format!("{PREFIX}{}-{number}", std::process::id())));
         for path in names {
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self { path, keeps }),
@@ -40,8 +39,13 @@ impl Drop for Folder {
 }
 
 /// Removes a folder of this command with its files, if it can. Other processes may do the same, or still
-/// create files in it.
+/// create files in it. A folder with another name stays, whoever says that it is one.
 pub(super) fn remove(path: &Path) {
+    let name = path.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !name.is_some_and(|(process, number)| is_number(process) && is_number(number)) {
+        return;
+    }
     for _ in 0..100 {
         // The next look finds the files that remain.
         let _ = fs::remove_dir_all(path);
@@ -51,9 +55,25 @@ pub(super) fn remove(path: &Path) {
     }
 }
 
+/// The names of these folders begin so; the numbers of a process and of a folder follow.
+const PREFIX: &str = "hyperslab-pio-";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_folders_of_this_command_are_removed() {
+        let parent = std::env::temp_dir().join(format!("hyperslab-pio-names-{}", std::process::id()));
+        for (name, is_own) in [("hyperslab-pio-7-0", true), ("hyperslab-pio-7", false), ("a-7-0", false)] {
+            let path = parent.join(name);
+            fs::create_dir_all(&path).unwrap();
+            remove(&path);
+            assert_eq!(path.exists(), !is_own, "{name}");
+        }
+        remove(&parent);
+        fs::remove_dir_all(parent).unwrap();
+    }
 
     #[test]
     fn a_folder_is_removed_unless_it_is_kept() {

@@ -74,12 +74,14 @@ pub(super) fn measure(
     told: &mut dyn FnMut(Timed) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let most = usize::try_from(plan.transfers.iter().copied().max().unwrap_or(0))?;
-    let mut work = Work { plan, ranks: &**ranks, pattern: Pattern::new(most), buffer: vec![0; most] };
+    let mut work = Work { plan, ranks: &**ranks, pattern: Pattern::new(most), buffer: vec![1; most] };
     for &transfer in &plan.transfers {
         let case = Case { processes: ranks.size() as u64, transfer };
         for iteration in 0..plan.iterations {
             // The APIs take turns, so that a slow minute of the machine is not that of one of them.
-            for access in accesses {
+            let first = usize::try_from(iteration)? % accesses.len().max(1);
+            let (before, from) = accesses.split_at(first);
+            for access in from.iter().chain(before) {
                 let is_last = iteration + 1 == plan.iterations;
                 told(work.iteration(case, folder, &**access, plan.keeps && is_last)?)?;
             }
@@ -93,7 +95,7 @@ struct Work<'a> {
     plan: &'a Plan,
     ranks: &'a dyn Ranks,
     pattern: Pattern,
-    /// The memory for bytes that are read.
+    /// The memory for bytes that are read. The system has given it before the first of them.
     buffer: Vec<u8>,
 }
 
@@ -210,15 +212,21 @@ pub(super) fn agree(ranks: &dyn Ranks, mine: &anyhow::Result<f64>) -> anyhow::Re
     let mine = match mine {
         Ok(seconds) => [[DONE].as_slice(), &seconds.to_le_bytes()].concat(),
         Err(error) => {
-            [[if is_echo(error) { ECHO } else { FAILED }].as_slice(), message(error).as_bytes()].concat()
+            let kind = if is_echo(error) { ECHO } else { FAILED };
+            let (rank, why) = match error.downcast_ref::<Failed>() {
+                Some(Failed { rank, why }) => (*rank, why.clone()),
+                None => (ranks.rank(), message(error)),
+            };
+            [[kind].as_slice(), &(rank as u64).to_le_bytes(), why.as_bytes()].concat()
         }
     };
     let told = ranks.all_gather(&mine)?;
     // The error that another process tells of comes first.
     for kind in [FAILED, ECHO] {
-        let found = told.iter().position(|bytes| bytes.first() == Some(&kind));
-        if let Some(rank) = found {
-            return Err(Failed { rank, why: String::from_utf8_lossy(&told[rank][1..]).into_owned() }.into());
+        let found = told.iter().find_map(|bytes| bytes.strip_prefix(&[kind])?.split_first_chunk());
+        if let Some((rank, why)) = found {
+            let rank = usize::try_from(u64::from_le_bytes(*rank))?;
+            return Err(Failed { rank, why: String::from_utf8_lossy(why).into_owned() }.into());
         }
     }
     let mut greatest = 0.0_f64;

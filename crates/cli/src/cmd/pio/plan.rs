@@ -67,8 +67,8 @@ impl Plan {
         if self.chunk.is_some_and(|chunk| chunk > u64::from(u32::MAX)) {
             return wrong("--chunk: a chunk has less than 4 GiB".to_owned());
         }
-        if total / self.bytes > MOST_DATASETS {
-            return wrong(format!("--files, --datasets: more than {MOST_DATASETS} parts of processes"));
+        if total / self.bytes > MOST_PARTS {
+            return wrong(format!("--files, --datasets: more than {MOST_PARTS} parts of processes"));
         }
         Ok(())
     }
@@ -82,7 +82,12 @@ impl Plan {
     pub(super) fn check_space(&self, folder: &Path) -> anyhow::Result<()> {
         let found = rustix::fs::statvfs(folder).with_context(|| folder.display().to_string())?;
         let free = u128::from(found.f_bavail) * u128::from(found.f_frsize);
-        let of = |processes: &u64| u128::from(self.total(*processes).unwrap_or(u64::MAX));
+        // A chunk is encoded anew by each transfer into it, and the space of before is not used again.
+        let rewrites = self.chunk.filter(|_| !self.filters.is_empty()).map_or(1, |chunk| {
+            self.transfers.iter().map(|&transfer| chunk.div_ceil(transfer)).max().unwrap_or(1)
+        });
+        let of =
+            |processes: &u64| u128::from(self.total(*processes).unwrap_or(u64::MAX)) * u128::from(rewrites);
         let needed = if self.keeps {
             let cases = self.transfers.len() * self.apis.len();
             self.processes.iter().map(of).sum::<u128>() * cases as u128
@@ -138,7 +143,7 @@ impl Case {
 /// The most bytes of a transfer, which has a buffer in memory.
 const MOST_TRANSFER: u64 = 1 << 30;
 /// The most parts of a dataset that a process writes, in all.
-const MOST_DATASETS: u64 = 10_000_000;
+const MOST_PARTS: u64 = 10_000_000;
 
 #[cfg(test)]
 pub(super) mod tests {

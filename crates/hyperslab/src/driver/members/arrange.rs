@@ -120,13 +120,16 @@ impl Arranged {
         locking: Locking,
     ) -> Result<Split> {
         let Members::Split { metadata, raw } = members else { return Err(refused(NOT_SPLIT)) };
-        let (own, other) = (member(metadata, path)?, member(raw, path)?);
-        if !replace {
-            check_new(&other)?;
-        }
+        // The process may change its folder before the names are made durable.
+        let path = std::path::absolute(path).map_err(Error::io("create", 0, 0))?;
+        let (own, other) = (member(metadata, &path)?, member(raw, &path)?);
         let opened = open_writable(&other, Create::IfMissing, locking);
         let opened = opened.map_err(|error| Error::io("create", 0, 0)(of_member(&other, &error)))?;
         check_apart(&first, &opened)?;
+        if !replace {
+            // Now that it is locked.
+            check_new(&other)?;
+        }
         let folders = Folders::default();
         for path in [&own, &other] {
             folders.note(path);

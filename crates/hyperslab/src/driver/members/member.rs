@@ -18,9 +18,10 @@ impl Member {
         Self { file, is_dirty: AtomicBool::new(false) }
     }
 
-    /// Calls `f`, which changes the file. The mark is set afterwards: a flush that runs meanwhile need not
-    /// make this change durable, but the next one must.
+    /// Calls `f`, which changes the file. A flush that runs meanwhile may come before the change, so the mark
+    /// is set afterwards, too.
     pub(super) fn change(&self, f: impl FnOnce(&dyn Medium) -> io::Result<()>) -> io::Result<()> {
+        self.is_dirty.store(true, Ordering::Release);
         let changed = f(&*self.file);
         self.is_dirty.store(true, Ordering::Release);
         changed

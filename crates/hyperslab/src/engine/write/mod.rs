@@ -39,6 +39,7 @@ use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
 use crate::select::Coord;
 use crate::store::Store;
+use crate::store::commit::Durability;
 pub use encode::{Encoded, Form};
 use place::Batch;
 pub use place::{Placed, Places, abandon};
@@ -205,6 +206,17 @@ impl Write<'_> {
         self.store_each(&tasks, workers, piece_bytes, &|((coord, held), record), scratch, store| {
             self.encode(chunked, coord, &held.read(), *record, &mut scratch.filters)?.map_or(Ok(()), store)
         })
+    }
+
+    /// Makes elements in other files durable if commits survive a loss of power: a commit makes only its file
+    /// durable.
+    pub fn settle(&self) -> Result<()> {
+        match &self.array.storage {
+            Storage::Elsewhere(medium) if self.store.durability() == Some(Durability::Power) => {
+                medium.flush(false).map_err(Error::io("flush", 0, 0))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the positions of the held chunks.

@@ -1,6 +1,6 @@
 //! The elements that ranks send to the rank that a chunk belongs to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use smallvec::SmallVec;
 
@@ -42,13 +42,24 @@ impl Run<'_> {
         collective.exchange(&to)
     }
 
-    /// Returns the elements of each chunk in messages of other ranks.
-    pub(super) fn unpack_all(&self, came: &[Vec<u8>]) -> Result<HashMap<Coord, Vec<Sent>>> {
+    /// Returns the elements in messages of other ranks, for each chunk of `own`.
+    pub(super) fn unpack_all(
+        &self,
+        came: &[Vec<u8>],
+        own: &[&ReadTask],
+    ) -> Result<HashMap<Coord, Vec<Sent>>> {
         let mut sent: HashMap<Coord, Vec<Sent>> = HashMap::new();
+        if came.iter().all(Vec::is_empty) {
+            return Ok(sent);
+        }
+        let own: HashSet<&Coord> = own.iter().map(|task| &task.coord).collect();
         for bytes in came {
             let mut rest = bytes.as_slice();
             while !rest.is_empty() {
-                let (coord, parts) = self.unpack(&mut rest).ok_or_else(Collective::garbled_elements)?;
+                let (coord, parts) = self
+                    .unpack(&mut rest)
+                    .filter(|(coord, _)| own.contains(coord))
+                    .ok_or_else(Collective::garbled_elements)?;
                 sent.entry(coord).or_default().push(parts);
             }
         }
@@ -94,7 +105,12 @@ impl Run<'_> {
             let within: SmallVec<[Dim; 4]> =
                 dims.chunks_exact(3).map(|dim| Dim { start: dim[0], step: dim[1], count: dim[2] }).collect();
             let fits = within.iter().zip(&input.piece).all(|(dim, &len)| {
-                let last = dim.count.checked_sub(1).and_then(|steps| steps.checked_mul(dim.step));
+                let has_step = dim.step > 0 || dim.count == 1;
+                let last = dim
+                    .count
+                    .checked_sub(1)
+                    .filter(|_| has_step)
+                    .and_then(|steps| steps.checked_mul(dim.step));
                 last.and_then(|last| last.checked_add(dim.start)).is_some_and(|last| last < len as u64)
             });
             if !fits {
@@ -103,7 +119,8 @@ impl Run<'_> {
             let counts: Vec<u64> = within.iter().map(|dim| dim.count).collect();
             let part =
                 Part { within, dst: bytes.len() as u64, dst_strides: strides(&counts, input.stored_size) };
-            let (elements, after) = rest.split_at_checked(size(part.count()) * input.stored_size)?;
+            let count = counts.iter().try_fold(1_u64, |count, more| count.checked_mul(*more))?;
+            let (elements, after) = rest.split_at_checked(size(count).checked_mul(input.stored_size)?)?;
             bytes.extend_from_slice(elements);
             *rest = after;
             parts.push(part);

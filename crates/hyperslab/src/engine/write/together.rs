@@ -60,9 +60,9 @@ impl Write<'_> {
             collective.meet(Meeting::Touched, Ok(Vec::new()))?;
             let written = {
                 let _alone = collective.alone();
-                self.run(&plan, threads)
+                self.run(&plan, threads).and_then(|_| self.settle())
             };
-            return collective.meet(Meeting::Written, written.map(|_| Vec::new())).map(|_| Vec::new());
+            return collective.meet(Meeting::Written, written.map(|()| Vec::new())).map(|_| Vec::new());
         };
         let pieces = Pieces::of(self.array);
         let tasks = self.piece_bytes(&pieces).and_then(|bytes| {
@@ -156,7 +156,8 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<Placed>> {
         let came = self.exchange(collective, tasks, round)?;
         let own: Vec<&ReadTask> = round.own.iter().map(|&number| &tasks[number]).collect();
-        let encoded = self.unpack_all(&came).and_then(|sent| self.encode_all(chunked, &own, &sent, workers));
+        let encoded =
+            self.unpack_all(&came, &own).and_then(|sent| self.encode_all(chunked, &own, &sent, workers));
         self.write.place_together(collective, encoded)
     }
 

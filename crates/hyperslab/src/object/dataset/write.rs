@@ -199,13 +199,7 @@ impl Dataset {
                 let placed = write.run(plan, threads)?;
                 self.insert_chunks(placed)?;
                 write.forget_replaced(plan);
-                match &write.array.storage {
-                    // A commit makes only this file durable.
-                    Storage::Elsewhere(medium) if self.store().durability() == Some(Durability::Power) => {
-                        medium.flush(false).map_err(Error::io("flush", 0, 0))
-                    }
-                    _ => Ok(()),
-                }
+                write.settle()
             }
         }
     }

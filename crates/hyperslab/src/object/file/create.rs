@@ -29,7 +29,7 @@ use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
 use crate::object::{File, Node, dense};
-use crate::store::{Rank, Ranked, Store, Txn};
+use crate::store::{Collective, Rank, Ranked, Store, Txn};
 
 impl Shared {
     /// Creates a file on `driver`.
@@ -37,6 +37,7 @@ impl Shared {
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
         options: &OpenOptions,
+        collective: Option<Arc<Collective>>,
     ) -> Result<Self> {
         members::check_space_on(&*driver, &options.space)?;
         let version = options.version.unwrap_or(LibVersion::V110);
@@ -48,14 +49,8 @@ impl Shared {
         let unrooted = superblock(Addr::new(0), None, Addr::UNDEFINED);
         let cache = options.metadata_cache_bytes;
         let members = members::to_state(&*driver, options);
-        let mut store = Store::create_shared(
-            driver,
-            options.user_block,
-            unrooted,
-            cache,
-            options.commit,
-            options.ranks.clone(),
-        )?;
+        let mut store =
+            Store::create_shared(driver, options.user_block, unrooted, cache, options.commit, collective)?;
         store.set_space_rules(options.space_rules(&options.space), true);
         let (root, table, stated) = {
             let mut txn = store.begin()?;
@@ -74,9 +69,10 @@ impl Shared {
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
         options: &OpenOptions,
+        collective: Option<Arc<Collective>>,
     ) -> Result<Self> {
-        let mut store =
-            Store::open_shared(driver, options.metadata_cache_bytes, options.commit, options.ranks.clone())?;
+        let cache = options.metadata_cache_bytes;
+        let mut store = Store::open_shared(driver, cache, options.commit, collective)?;
         let space = FileSpace::read(&store)?;
         members::check_space_on(&**store.driver()?, &space)?;
         if options.ranks.is_some() && space.persist {

@@ -31,7 +31,7 @@ use crate::engine::ChunkCache;
 use crate::error::Result;
 use crate::heap::HeapRoom;
 use crate::object::walk::Walk;
-use crate::store::{Rank, Ranked, Store};
+use crate::store::{Collective, Rank, Ranked, Store};
 use create::Locks;
 use opening::{Opening, Openings};
 use options::OpenOptions;
@@ -91,16 +91,18 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Opens the file on `driver`, or creates one, as `options` say.
+    /// Opens the file on `driver`, or creates one, as `options` say. The ranks of a file that several change
+    /// are those with which its opening began.
     fn open(
         driver: Arc<dyn Driver>,
         path: Option<&Path>,
         is_empty: bool,
         options: &OpenOptions,
+        collective: Option<Arc<Collective>>,
     ) -> Result<Self> {
         match options.access {
-            access if access.makes(is_empty) => Self::create(driver, path, options),
-            access if access.writes() => Self::change(driver, path, options),
+            access if access.makes(is_empty) => Self::create(driver, path, options, collective),
+            access if access.writes() => Self::change(driver, path, options, collective),
             _ => Self::read(driver, path, options),
         }
     }

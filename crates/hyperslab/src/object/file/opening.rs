@@ -13,7 +13,6 @@ use super::{File, Shared, members};
 use crate::driver::{Create, Driver, Memory, Posix, Via};
 use crate::error::{Error, RequestError, Result};
 use crate::process::PerProcess;
-use crate::ranks::Ranks;
 use crate::store::commit::Durability;
 use crate::store::{Collective, Meeting};
 
@@ -125,21 +124,19 @@ impl File {
         options.check()?;
         let create = options.access.creates();
         let found = || driver.is_empty().map_err(Error::io("length", 0, 0));
-        let is_empty = match &options.ranks {
+        let collective = options.collective();
+        let is_empty = match &collective {
             _ if create == Create::No => false,
             None => found()?,
             // Another rank may find what rank 0 has begun to write.
-            Some(ranks) => {
-                let told = Collective::new(Arc::clone(ranks)).ask_leader(|| Ok(vec![found()?.into()]))?;
-                told == [1]
-            }
+            Some(collective) => collective.ask_leader(|| Ok(vec![found()?.into()]))? == [1],
         };
         if create == Create::New && !is_empty {
             return Err(RequestError::Exists { name: "a file".to_owned() }.into());
         }
-        let shared = Shared::open(driver, options.location.as_deref(), is_empty, options);
-        match options.ranks.as_ref().filter(|_| options.access.writes()) {
-            Some(ranks) => all_opened(&Collective::new(Arc::clone(ranks)), options, shared),
+        let shared = Shared::open(driver, options.location.as_deref(), is_empty, options, collective.clone());
+        match collective {
+            Some(collective) => all_opened(&collective, options, shared),
             None => Ok(Opening::first(shared?, None)),
         }
     }
@@ -147,8 +144,8 @@ impl File {
     pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Self> {
         // Before a file is created.
         options.check()?;
-        if let Some(ranks) = options.ranks.as_ref().filter(|_| options.access.writes()) {
-            return Self::open_shared(path, ranks, options);
+        if let Some(collective) = options.collective() {
+            return Self::open_shared(path, &collective, options);
         }
         let (write, create) = (options.access.writes(), options.access.creates());
         let op = if options.access.replaces() { "create" } else { "open" };
@@ -185,7 +182,7 @@ impl File {
                 options.via.over(Arc::new(driver), depth).map_err(failed)?
             }
         };
-        let shared = Shared::open(Arc::clone(&driver), Some(path), is_empty, options)?;
+        let shared = Shared::open(Arc::clone(&driver), Some(path), is_empty, options, None)?;
         if options.swmr && !write {
             driver.unlock().map_err(failed)?;
         }
@@ -198,10 +195,9 @@ impl File {
     }
 
     /// Opens the file at `path` on all ranks: rank 0 creates and locks it. Each opening is a file of its own.
-    fn open_shared(path: &Path, ranks: &Arc<dyn Ranks>, options: &OpenOptions) -> Result<Self> {
+    fn open_shared(path: &Path, collective: &Arc<Collective>, options: &OpenOptions) -> Result<Self> {
         let op = if options.access.replaces() { "create" } else { "open" };
         let open = |create| Posix::open_writable_unlocked(path, create).map_err(Error::io(op, 0, 0));
-        let collective = Collective::new(Arc::clone(ranks));
         let mut first = None;
         let is_empty = collective.ask_leader(|| {
             let driver = open(options.access.creates())?;
@@ -213,8 +209,9 @@ impl File {
         let driver = first.map_or_else(|| open(Create::No), Ok);
         let driver = driver.map_err(|error| collective.fail(Meeting::Open, error))?;
         collective.meet(Meeting::Open, Ok(Vec::new()))?;
-        let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options);
-        all_opened(&collective, options, shared)
+        let together = Some(Arc::clone(collective));
+        let shared = Shared::open(Arc::new(driver), Some(path), is_empty == [1], options, together);
+        all_opened(collective, options, shared)
     }
 
     /// Ends this opening: writes all changes, and closes the file if this is the last opening. Other handles

@@ -360,6 +360,13 @@ impl OpenOptions {
         self
     }
 
+    /// Returns the ranks for one opening of a file that they change together. The whole opening has the same:
+    /// ranks that are apart meet no more.
+    pub(super) fn collective(&self) -> Option<Arc<Collective>> {
+        let ranks = self.ranks.as_ref().filter(|_| self.access.writes())?;
+        Some(Arc::new(Collective::new(Arc::clone(ranks))))
+    }
+
     /// Returns what all ranks of a file must have alike: these options decide where its structures are, and
     /// when they change.
     pub(super) fn alike(&self) -> String {
