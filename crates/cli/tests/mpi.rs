@@ -121,7 +121,7 @@ fn a_medium_that_is_full_is_an_error_of_a_rank_and_leaves_no_file() {
             .unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success(), "{text}");
-        assert_eq!(text.matches("hyperslab: rank ").count(), 1, "{text}");
+        assert_eq!(text.matches(": rank ").count(), 1, "{text}");
         assert!(folder.names().is_empty(), "{:?}", folder.names());
     }
 }

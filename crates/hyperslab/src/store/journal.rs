@@ -75,8 +75,8 @@ pub(super) enum Found {
     Torn(Option<Images>),
     /// An intact journal.
     Whole(Journal),
-    /// The journal of a file in other ranges: of one with a range of elements (`is_split`), in one without, or
-    /// the other way round.
+    /// The journal of a file in other ranges: of one with a range of elements (`is_split`), in one without,
+    /// or the other way round.
     OfOtherRanges { images: Images, is_split: bool },
 }
 

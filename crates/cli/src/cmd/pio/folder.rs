@@ -39,7 +39,7 @@ impl Drop for Folder {
 }
 
 /// Removes a folder of this command with its files, if it can. Other processes may do the same, or still
-/// create files in it. A folder with another name stays, whoever says that it is one.
+/// create files in it. A folder with any other name stays.
 pub(super) fn remove(path: &Path) {
     let name = path.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

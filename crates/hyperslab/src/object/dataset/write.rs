@@ -15,7 +15,6 @@ use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
-use crate::store::commit::Durability;
 use crate::store::{Collective, Meeting, Store, Txn};
 
 /// What a caller writes to a dataset.
