@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use hyperslab::driver::{Create, Driver, Memory, Operation, Posix, Trace};
+use hyperslab::driver::{Create, Driver, Hints, Memory, Operation, Posix, Trace};
 use hyperslab::filter::{Deflate, Shuffle};
 use hyperslab::{
     Dataset, DatasetBuilder, Durability, Element, Error, File, OpenOptions, Ranks, Result, Selection,
@@ -426,6 +426,10 @@ impl Driver for Unreadable {
 
     fn flush(&self, closing: bool) -> io::Result<()> {
         self.0.flush(closing)
+    }
+
+    fn hints(&self) -> Hints {
+        self.0.hints()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
 use crate::ranks::Ranks;
 use crate::store::commit::Durability;
-use crate::store::{Alignment, CommitOptions, SpaceRules};
+use crate::store::{Alignment, Collective, CommitOptions, SpaceRules};
 
 /// Options for opening or creating a file. They begin with opening an existing file for reading.
 ///
