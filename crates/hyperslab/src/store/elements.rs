@@ -118,11 +118,10 @@ impl Store {
 
     /// Extends the medium so that the range of `at` has all bytes that are allocated.
     pub(super) fn extend_medium(&self, at: Addr) -> Result<()> {
-        let driver = self.driver()?;
         // What other threads write is in allocated space, and a commit, whose journal is past it, holds the
         // lock. So nothing is cut off.
         let space = self.writing()?.space.lock();
-        let ends = space.ends();
+        let (driver, ends) = (self.driver()?, space.ends());
         if let (Some(_), Some(len)) = (self.elements_at(at), ends.elements) {
             return extend(&**driver, len).map(drop);
         }
