@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use hyperslab::File;
+use hyperslab_testkit::processes::{children, signal, wait_for};
 use serde_json::Value;
 
 /// A folder of one test, removed at its end.
@@ -126,37 +126,21 @@ fn a_medium_that_is_full_is_an_error_of_a_rank_and_leaves_no_file() {
     }
 }
 
-/// Waits until `is_so`.
-#[track_caller]
-fn wait_for(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "it takes too long");
-        std::thread::sleep(Duration::from_millis(10));
+/// A run of mpirun that does not end by itself, and is ended with this value.
+struct Endless(Child);
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
-/// Returns the ranks that a run of mpirun has started.
-fn children(parent: u32) -> Vec<u32> {
-    let processes =
-        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let is_child = |process: &u32| {
-        let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        status.rsplit(')').next().unwrap_or_default().split_whitespace().nth(1) == Some(&*parent.to_string())
-    };
-    processes.filter_map(|name| name.parse().ok()).filter(is_child).collect()
-}
-
-fn signal(name: &str, process: u32) {
-    let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status().unwrap();
-    assert!(status.success());
-}
-
-/// Starts a run that does not end by itself, and waits until all ranks measure. Returns it and its ranks.
-fn endless(folder: &Folder) -> (Child, Vec<u32>) {
+/// Starts such a run, and waits until all ranks measure. Returns it and its ranks.
+fn endless(folder: &Folder) -> (Endless, Vec<u32>) {
     let args = ["--processes", "4", "--transfer", "1K", "--bytes", "64K", "--iterations", "1000000"];
     let mut command = folder.mpirun(&args);
-    let run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let run = Endless(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     let measures = || {
         let folders = folder.names();
         folders
@@ -164,7 +148,7 @@ fn endless(folder: &Folder) -> (Child, Vec<u32>) {
             .any(|name| fs::read_dir(folder.0.join(name)).is_ok_and(|mut files| files.next().is_some()))
     };
     wait_for(measures);
-    let ranks = children(run.id());
+    let ranks = children(run.0.id());
     (run, ranks)
 }
 
@@ -174,8 +158,8 @@ fn a_rank_that_dies_ends_all_and_leaves_no_file() {
     let (mut run, ranks) = endless(&folder);
     assert_eq!(ranks.len(), 4);
     signal("KILL", ranks[2]);
-    wait_for(|| run.try_wait().unwrap().is_some());
-    assert!(!run.wait().unwrap().success());
+    wait_for(|| run.0.try_wait().unwrap().is_some());
+    assert!(!run.0.wait().unwrap().success());
     wait_for(|| folder.names().is_empty());
 }
 
@@ -183,7 +167,7 @@ fn a_rank_that_dies_ends_all_and_leaves_no_file() {
 fn no_file_is_left_when_mpirun_is_interrupted() {
     let folder = Folder::new("interrupted");
     let (mut run, _) = endless(&folder);
-    signal("INT", run.id());
-    wait_for(|| run.try_wait().unwrap().is_some());
+    signal("INT", run.0.id());
+    wait_for(|| run.0.try_wait().unwrap().is_some());
     wait_for(|| folder.names().is_empty());
 }

@@ -16,6 +16,7 @@ pub mod fuzz;
 pub mod golden;
 pub mod late;
 pub mod pattern;
+pub mod processes;
 pub mod segy;
 pub mod server;
 pub mod sound;

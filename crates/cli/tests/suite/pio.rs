@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::common::Scratch;
 use hyperslab::File;
+use hyperslab_testkit::processes::{children, group, signal, wait_for};
 use serde_json::Value;
 
 /// Returns the command with the files of a test in its folder.
@@ -194,14 +194,12 @@ fn a_missing_folder_is_an_error() {
     assert!(text.contains("--folder") && text.contains("No such file"), "{text}");
 }
 
+#[cfg(not(feature = "mpi"))]
 #[test]
 fn a_start_under_mpirun_without_mpi_says_what_to_build() {
     let scratch = Scratch::new("pio-launched");
     let output = pio(&scratch, &[]).env("PMI_RANK", "0").output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    if cfg!(feature = "mpi") {
-        return;
-    }
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("--features mpi"), "{text}");
 }
@@ -265,41 +263,6 @@ impl Drop for Endless {
     }
 }
 
-/// Waits until `is_so`.
-#[track_caller]
-fn wait_for(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "it takes too long");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Returns the processes that another has started and that have not ended.
-fn children(parent: u32) -> Vec<u32> {
-    let processes =
-        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let is_child = |process: &u32| {
-        let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The state and the parent follow the name, which may have any letters.
-        let fields = status.rsplit(')').next().unwrap_or_default();
-        let mut fields = fields.split_whitespace();
-        fields.next() != Some("Z") && fields.next() == Some(&*parent.to_string())
-    };
-    processes.filter_map(|name| name.parse().ok()).filter(is_child).collect()
-}
-
-/// Returns the group of a process.
-fn group(process: u32) -> u32 {
-    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    status.rsplit(')').next().unwrap().split_whitespace().nth(2).unwrap().parse().unwrap()
-}
-
-fn signal(name: &str, process: u32) {
-    let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status().unwrap();
-    assert!(status.success());
-}
-
 fn is_running(process: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/stat"));
     status.is_ok_and(|status| !status.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
@@ -334,7 +297,7 @@ fn no_process_and_no_file_is_left_when_the_command_is_interrupted() {
         let mut run = Endless::start_with(&scratch, args);
         let workers = run.workers(&scratch);
         // A terminal sends Ctrl-C to a group, and workers must have the time to remove the files.
-        assert!(workers.iter().all(|&worker| group(worker) == worker));
+        assert!(workers.iter().all(|&worker| group(worker) == Some(worker)));
         signal(name, run.0.id());
         wait_for(|| run.0.try_wait().unwrap().is_some());
         assert!(!run.0.wait().unwrap().success());
