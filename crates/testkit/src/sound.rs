@@ -7,7 +7,7 @@ use hyperslab::File;
 use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
 use hyperslab::driver::Driver;
 
-use crate::crash_split::driver_of;
+use crate::crash_members::driver_of;
 
 /// Checks a file, or a split file, including all of its data.
 ///

@@ -8,6 +8,7 @@
 mod base;
 mod family;
 mod faults;
+mod members;
 mod operations;
 mod split;
 mod state;
@@ -22,7 +23,7 @@ use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use hyperslab_format::superblock::driver_information::MultiInformation;
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
-use hyperslab_testkit::crash_split::{RecordedSplit, driver_of, joined, parts};
+use hyperslab_testkit::crash_members::{RecordedMembers, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 use base::VERSIONS;
@@ -139,10 +140,10 @@ impl<'c> Judge<'c> {
 /// there.
 fn continued(image: &[u8], seen: &State) -> Result<(), String> {
     let memory = Arc::new(Memory::new(image.to_vec()));
-    let split = parts(image).map(|_| RecordedSplit::new(image));
+    let split = parts(image).map(|_| RecordedMembers::split(image));
     let go_on = || {
         let driver = match &split {
-            Some(split) => Arc::new(split.open()) as Arc<dyn Driver>,
+            Some(split) => split.open() as Arc<dyn Driver>,
             None => memory.clone(),
         };
         let file = options(Durability::Kill, PLENTY).clone().write(true).open_on(driver)?;
@@ -154,7 +155,7 @@ fn continued(image: &[u8], seen: &State) -> Result<(), String> {
         file.close()?;
         Ok::<_, hyperslab::Error>((
             here,
-            State::of_image(&split.as_ref().map_or_else(|| memory.bytes(), RecordedSplit::image))?,
+            State::of_image(&split.as_ref().map_or_else(|| memory.bytes(), RecordedMembers::image))?,
         ))
     };
     let (here, after) =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyperslab::{Dataset, File, Group, Node, Object, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
-use hyperslab_testkit::crash_split::driver_of;
+use hyperslab_testkit::crash_members::driver_of;
 
 use super::base::FILL;
 

@@ -14,8 +14,7 @@ use hyperslab_testkit::contract::{
     read_many_returns_the_error_of_a_range, reading_past_the_end_is_an_error, reads_are_exact,
     threads_read_at_the_same_time,
 };
-use hyperslab_testkit::crash_family::{FamilyStep, RecordedFolder};
-use hyperslab_testkit::crash_split::{RecordedSplit, SplitStep, joined};
+use hyperslab_testkit::crash_members::{RecordedMembers, Step, joined};
 use hyperslab_testkit::deep::Deep;
 
 #[path = "../../examples/driver.rs"]
@@ -78,7 +77,7 @@ fn read_family(path: &std::path::Path) -> MemberFiles {
 #[test]
 fn a_family_for_writing_keeps_the_contract() {
     for size in [251, 256, 1000, 1 << 20] {
-        keeps_the_contract(|bytes| Arc::new(RecordedFolder::new(bytes, size).open()));
+        keeps_the_contract(|bytes| RecordedMembers::family(bytes, size).open());
     }
     for size in [512, 1000] {
         let folders = std::cell::RefCell::new(Vec::new());
@@ -96,7 +95,7 @@ fn a_family_for_writing_keeps_the_contract() {
 
 #[test]
 fn members_of_a_family_are_full_up_to_the_last_and_others_are_removed() {
-    let folder = RecordedFolder::new(b"0123456789", 4);
+    let folder = RecordedMembers::family(b"0123456789", 4);
     folder.leave(3, b"left");
     folder.leave(4, b"over");
     let family = folder.open();
@@ -118,31 +117,31 @@ fn members_of_a_family_are_full_up_to_the_last_and_others_are_removed() {
 
 #[test]
 fn a_flush_makes_each_changed_member_durable_once_and_a_close_after_it_none() {
-    let folder = RecordedFolder::new(&[1; 20], 4);
+    let folder = RecordedMembers::family(&[1; 20], 4);
     let family = folder.open();
     let flushed = |closing| {
         let before = folder.steps().len();
         family.flush(closing).unwrap();
         folder.steps().split_off(before)
     };
-    assert_eq!(flushed(false), [FamilyStep::Sync]);
+    assert_eq!(flushed(false), [Step::Sync]);
     family.write_at(3, b"ab").unwrap();
     family.write_at(17, b"c").unwrap();
-    let expected = [FamilyStep::Flush(0), FamilyStep::Flush(1), FamilyStep::Flush(4), FamilyStep::Sync];
+    let expected = [Step::Flush(0), Step::Flush(1), Step::Flush(4), Step::Sync];
     assert_eq!(flushed(false), expected);
     assert_eq!(flushed(true), []);
     family.write_at(0, b"d").unwrap();
-    assert_eq!(flushed(false), [FamilyStep::Flush(0), FamilyStep::Sync]);
+    assert_eq!(flushed(false), [Step::Flush(0), Step::Sync]);
 }
 
 #[test]
 fn a_split_file_keeps_the_contract_in_its_first_range() {
-    keeps_the_contract(|bytes| Arc::new(RecordedSplit::new(&joined(bytes, b"elements")).open()));
+    keeps_the_contract(|bytes| RecordedMembers::split(&joined(bytes, b"elements")).open());
 }
 
 #[test]
 fn the_second_range_of_a_split_file_is_the_other_member() {
-    let recorded = RecordedSplit::new(&joined(b"0123", b"abcd"));
+    let recorded = RecordedMembers::split(&joined(b"0123", b"abcd"));
     let split = recorded.open();
     let range = split.elements().unwrap();
     let start = range.start();
@@ -176,22 +175,22 @@ fn the_second_range_of_a_split_file_is_the_other_member() {
 
 #[test]
 fn a_flush_makes_elements_durable_before_metadata_and_each_member_once() {
-    let recorded = RecordedSplit::new(&joined(b"0123", b"abcd"));
+    let recorded = RecordedMembers::split(&joined(b"0123", b"abcd"));
     let split = recorded.open();
     let flushed = |closing| {
         let before = recorded.steps().len();
         split.flush(closing).unwrap();
         recorded.steps().split_off(before)
     };
-    assert_eq!(flushed(false), [SplitStep::Sync]);
+    assert_eq!(flushed(false), [Step::Sync]);
     split.write_at(0, b"x").unwrap();
     split.write_at(u64::MAX / 2, b"y").unwrap();
-    assert_eq!(flushed(false), [SplitStep::Flush(1), SplitStep::Flush(0), SplitStep::Sync]);
+    assert_eq!(flushed(false), [Step::Flush(1), Step::Flush(0), Step::Sync]);
     split.elements().unwrap().set_len(9).unwrap();
-    assert_eq!(flushed(false), [SplitStep::Flush(1), SplitStep::Sync]);
+    assert_eq!(flushed(false), [Step::Flush(1), Step::Sync]);
     split.set_len(9).unwrap();
     assert_eq!(flushed(true), []);
-    assert_eq!(flushed(false), [SplitStep::Flush(0), SplitStep::Sync]);
+    assert_eq!(flushed(false), [Step::Flush(0), Step::Sync]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use hyperslab::internals::store::recovery::{Action, act, inspect};
 use hyperslab::{Durability, Error, File, FileSpace, LibVersion, OpenOptions, RequestError, SpaceStrategy};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
-use hyperslab_testkit::crash_split::{RecordedSplit, SplitStep, driver_of, joined, parts};
+use hyperslab_testkit::crash_members::{RecordedMembers, Step, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use tempfile::TempDir;
 
@@ -226,8 +226,8 @@ fn what_libhdf5_refuses_is_refused_before_a_file_is_created() {
     for space in [pages, FileSpace { persist: true, ..FileSpace::default() }] {
         let error = options().space(space).create(true).open(&place.path).unwrap_err();
         assert!(message(&error).contains("allocates no pages"), "{error}");
-        let split = RecordedSplit::new(&[]);
-        let error = File::options().space(space).create(true).open_on(Arc::new(split.open())).unwrap_err();
+        let split = RecordedMembers::split(&[]);
+        let error = File::options().space(space).create(true).open_on(split.open()).unwrap_err();
         assert!(message(&error).contains("allocates no pages"), "{error}");
     }
     let error = options().swmr(true).open(&place.path).unwrap_err();
@@ -346,13 +346,12 @@ fn a_check_compares_the_stated_end_of_the_metadata() {
 
 /// Returns the images of a split file whose commit was interrupted after each change.
 fn interrupted() -> Vec<Vec<u8>> {
-    let split = RecordedSplit::new(&[]);
-    let file =
-        File::options().version(LibVersion::V110).create(true).open_on(Arc::new(split.open())).unwrap();
+    let split = RecordedMembers::split(&[]);
+    let file = File::options().version(LibVersion::V110).create(true).open_on(split.open()).unwrap();
     fill(&file);
     file.close().unwrap();
-    let split = RecordedSplit::new(&split.image());
-    let file = File::options().write(true).open_on(Arc::new(split.open())).unwrap();
+    let split = RecordedMembers::split(&split.image());
+    let file = File::options().write(true).open_on(split.open()).unwrap();
     file.dataset("words").unwrap().write(0..1, &["another word".to_owned()]).unwrap();
     file.root().new_dataset::<u8>("more").shape([3000]).create_with(&[1; 3000]).unwrap();
     file.close().unwrap();
@@ -419,8 +418,8 @@ fn a_commit_is_not_finished_with_a_wrong_member() {
             // A commit that has not begun its overwrites is compared with the file first.
             told += usize::from(message(&error).contains("restore it"));
             assert_eq!(driver.elements().unwrap().len().unwrap(), len as u64);
-            let whole = RecordedSplit::new(&joined(&metadata_of(&*driver), elements));
-            assert_eq!(inspect(&whole.open()).unwrap().action, Action::Redo, "the journal is not lost");
+            let whole = RecordedMembers::split(&joined(&metadata_of(&*driver), elements));
+            assert_eq!(inspect(&*whole.open()).unwrap().action, Action::Redo, "the journal is not lost");
         }
         refused += 1;
     }
@@ -429,8 +428,8 @@ fn a_commit_is_not_finished_with_a_wrong_member() {
 
 #[test]
 fn a_view_shows_patches_of_both_ranges() {
-    let split = RecordedSplit::new(&[]);
-    let driver: Arc<dyn Driver> = Arc::new(split.open());
+    let split = RecordedMembers::split(&[]);
+    let driver: Arc<dyn Driver> = split.open();
     let start = MultiInformation::SPLIT_AT;
     driver.write_at(0, b"metadata").unwrap();
     driver.write_at(start, b"elements").unwrap();
@@ -447,8 +446,8 @@ fn a_view_shows_patches_of_both_ranges() {
 
 #[test]
 fn threads_write_elements_while_others_commit() {
-    let split = RecordedSplit::new(&[]);
-    let file = File::options().create(true).open_on(Arc::new(split.open())).unwrap();
+    let split = RecordedMembers::split(&[]);
+    let file = File::options().create(true).open_on(split.open()).unwrap();
     let datasets: Vec<_> = (0..4)
         .map(|number| {
             let new = file.root().new_dataset::<u8>(&format!("d{number}")).shape([40, 100]).chunks([1, 100]);
@@ -478,23 +477,23 @@ fn threads_write_elements_while_others_commit() {
 
 /// Opens an image for writing, which needs all elements that the file states.
 fn assert_openable(image: &[u8]) {
-    let split = RecordedSplit::new(image);
-    let opened = File::options().write(true).open_on(Arc::new(split.open()));
+    let split = RecordedMembers::split(image);
+    let opened = File::options().write(true).open_on(split.open());
     opened.unwrap_or_else(|error| panic!("{error}")).close().unwrap();
     assert_sound(image);
 }
 
 #[test]
 fn the_member_has_the_stated_length_before_a_commit_states_it() {
-    let new = RecordedSplit::new(&[]);
-    let file = File::options().create(true).open_on(Arc::new(new.open())).unwrap();
+    let new = RecordedMembers::split(&[]);
+    let file = File::options().create(true).open_on(new.open()).unwrap();
     file.root().set_attribute("n", 1).unwrap();
     file.close().unwrap();
     for durability in [Durability::Kill, Durability::Power] {
         for is_zeroed in [false, true] {
-            let split = RecordedSplit::new(&new.image());
+            let split = RecordedMembers::split(&new.image());
             let options = File::options().durability(durability).write(true);
-            let file = options.open_on(Arc::new(split.open())).unwrap();
+            let file = options.open_on(split.open()).unwrap();
             // Of metadata, only reachable blocks change. A thread has space that it has not written yet.
             file.root().set_attribute("n", 2).unwrap();
             let extent = file.store().allocate(10_000).unwrap();
@@ -588,13 +587,13 @@ fn space_that_is_freed_during_a_commit_stays_in_the_member() {
 
 #[test]
 fn the_first_commit_makes_the_names_durable() {
-    let split = RecordedSplit::new(&[]);
+    let split = RecordedMembers::split(&[]);
     let power = File::options().durability(Durability::Power);
-    let file = power.create(true).open_on(Arc::new(split.open())).unwrap();
+    let file = power.create(true).open_on(split.open()).unwrap();
     fill(&file);
     file.close().unwrap();
     let steps = split.steps();
-    let synced = steps.iter().position(|step| *step == SplitStep::Sync).unwrap();
-    let sealed = steps.iter().rposition(|step| matches!(step, SplitStep::Write { member: 0, offset: 0, .. }));
+    let synced = steps.iter().position(|step| *step == Step::Sync).unwrap();
+    let sealed = steps.iter().rposition(|step| matches!(step, Step::Write { file: 0, offset: 0, .. }));
     assert!(synced < sealed.unwrap(), "before the superblock");
 }
