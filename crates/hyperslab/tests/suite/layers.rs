@@ -74,10 +74,14 @@ fn every_listed_module_exists() {
 #[test]
 fn every_file_of_the_suite_is_part_of_it() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let main = fs::read_to_string(suite.join("main.rs")).unwrap();
     for file in sources(&suite) {
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        assert!(name == "main" || main.contains(&format!("mod {name};\n")), "{name} is not in main.rs");
+        // The module of a folder is in its `mod.rs`.
+        let module = if file.ends_with("mod.rs") { file.parent().unwrap() } else { file.as_path() };
+        let folder = module.parent().unwrap();
+        let parent = folder.join(if folder == suite { "main.rs" } else { "mod.rs" });
+        let name = module.file_stem().unwrap().to_string_lossy().into_owned();
+        let is_declared = fs::read_to_string(&parent).unwrap().contains(&format!("mod {name};\n"));
+        assert!(file == parent || is_declared, "{name} is not in {}", parent.display());
     }
 }
 
