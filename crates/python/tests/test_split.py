@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hyperslab._native import run_cli
 from support import IS_H5PY
-from test_members import assert_same, fill
+from test_members import assert_flushed_is_left, assert_same, fill
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")
 
@@ -226,36 +226,7 @@ def test_a_file_is_locked_for_other_programs(tmp_path):
 
 
 def test_a_process_that_is_killed_leaves_a_split_file_that_is_read(tmp_path):
-    """The writer flushes and says so; whatever it does next, all that it flushed is there."""
-    path = tmp_path / "run"
-    program = f"""
-import itertools
-import hyperslab as hs, numpy as np
-f = hs.File({str(path)!r}, "w", driver="split")
-d = f.create_dataset("d", (0,), "i8", maxshape=(None,), chunks=(50,), compression="gzip")
-for n in itertools.count(1):
-    d.resize(n * 120, axis=0)
-    d[(n - 1) * 120 :] = np.arange((n - 1) * 120, n * 120)
-    f.create_group(f"g/{{n}}").attrs["n"] = str(n)
-    f.flush()
-    print(n, flush=True)
-"""
-    for turn in range(5):
-        for old in tmp_path.iterdir():
-            old.unlink()
-        writer = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-        said = 0
-        while said < 5 + 7 * turn:
-            said = int(writer.stdout.readline())
-        writer.kill()
-        said = max([said, *map(int, writer.communicate()[0].split())])
-        for mode in ("r", "r+"):
-            with hs.File(path, mode, driver="split") as f:
-                flushed = len(f["g"])
-                assert flushed in (said, said + 1)
-                assert np.array_equal(f["d"][...], np.arange(flushed * 120))
-        with h5py.File(path, "r", driver="split") as f:
-            assert len(f["g"]) == flushed and np.array_equal(f["d"][...], np.arange(flushed * 120))
+    assert_flushed_is_left(tmp_path, tmp_path / "run", {"driver": "split"})
 
 
 def test_a_guarded_split_file_is_refused_by_h5py_and_recovered(tmp_path, capfd):
