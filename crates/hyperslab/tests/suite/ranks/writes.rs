@@ -55,6 +55,29 @@ fn every_rank_writes_its_rows_of_every_storage_and_all_read_them() {
 }
 
 #[test]
+fn a_file_at_a_path_is_created_and_changed_by_all_ranks() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("shared.h5");
+    for turn in 0..2 {
+        run(3, |ranks| {
+            let options = if turn == 0 { creating(&ranks) } else { changing(&ranks) };
+            let file = options.open(&path).unwrap();
+            let new = file.root().new_dataset::<i32>(&format!("d{turn}")).shape([9]).chunks([2]);
+            let dataset = new.filter(Deflate::default()).create().unwrap();
+            let first = 3 * ranks.rank() as u64;
+            let value = 10 * turn + i32::try_from(ranks.rank()).unwrap();
+            together(&dataset, first..first + 3, &[value; 3]).unwrap();
+            file.close().unwrap();
+        });
+    }
+    assert_sound(&std::fs::read(&path).unwrap());
+    let file = File::open(&path).unwrap();
+    let read = |name: &str| file.dataset(name).unwrap().read::<i32>(..).unwrap();
+    assert_eq!(read("d0"), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+    assert_eq!(read("d1"), [10, 10, 10, 11, 11, 11, 12, 12, 12]);
+}
+
+#[test]
 fn any_boxes_of_any_ranks_are_written_in_chunks_that_they_share() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
