@@ -6,7 +6,7 @@ from functools import cache
 
 from common import HERE, LIMIT, OURS, PEER, Contestant, Group, Target, Timed
 
-TITLE = "1,000 chunks of a medium that takes 2 ms for each request, one call, one thread"
+TITLE = "1,000 chunks of a medium that takes 2 ms for each request"
 THREADS = (1,)
 REQUESTS, SECONDS, AT_ONCE = 1000, 0.002, 16
 
@@ -22,9 +22,9 @@ def program() -> subprocess.Popen:
     return running
 
 
-def reading(name: str, at_once: int, kind: str) -> Contestant:
+def reading(name: str, at_once: int, kind: str, readers: int = 1) -> Contestant:
     def call(running: subprocess.Popen, turn: int) -> Timed:
-        running.stdin.write(f"{at_once}\n")
+        running.stdin.write(f"{at_once} {readers}\n")
         answer = running.stdout.readline()
         if not answer:
             raise RuntimeError(f"the example `depth` ended with status {running.wait()}")
@@ -34,16 +34,19 @@ def reading(name: str, at_once: int, kind: str) -> Contestant:
 
 
 def groups(threads: int):
-    rounds = -(-REQUESTS // AT_ONCE)
-    yield Group(
-        "whole read",
-        [
-            reading("hyperslab, 16 at once", AT_ONCE, OURS),
-            reading("one at a time", 1, PEER),
-            Contestant("2 ms for every 16", lambda state, turn: Timed(None, rounds * SECONDS), kind=LIMIT),
-        ],
-        [Target("one at a time", 12.0, "hyperslab, 16 at once")],
-        None,
-        operations=REQUESTS,
-        memory=False,
+    limit = Contestant(
+        "2 ms for every 16", lambda state, turn: Timed(None, -(-REQUESTS // AT_ONCE) * SECONDS), kind=LIMIT
     )
+    for what, readers in (("one call", 1), (f"a call for each chunk, {AT_ONCE} threads of the program", AT_ONCE)):
+        yield Group(
+            what,
+            [
+                reading("hyperslab, 16 at once", AT_ONCE, OURS, readers),
+                reading("one at a time", 1, PEER, readers),
+                limit,
+            ],
+            [Target("one at a time", 12.0, "hyperslab, 16 at once")],
+            None,
+            operations=REQUESTS,
+            memory=False,
+        )

@@ -29,6 +29,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files, self.fails, self.requests, self.delay = {}, [], [], 0.0
+        self.together = None
         self.waiting = threading.Semaphore(0)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -50,6 +51,8 @@ class Handler(BaseHTTPRequestHandler):
         server, name = self.server, self.path.partition("?")[0]
         server.waiting.release()
         time.sleep(server.delay)
+        if server.together is not None:
+            server.together.wait()
         server.requests.append(self.headers["Range"])
         if server.fails or name not in server.files:
             self.send_error(server.fails.pop() if server.fails else 404)
@@ -136,6 +139,30 @@ def test_many_requests_are_in_progress_at_a_time(server, tmp_path):
         assert file["d"][:, 17].sum() == 32
         # One after another would take 0.2 s for each.
         assert len(server.requests) < 4 or time.monotonic() - begin < 0.2 * len(server.requests) / 2
+
+
+def test_small_reads_of_many_threads_are_in_progress_at_a_time(server, tmp_path):
+    path = tmp_path / "wide.h5"
+    values = np.random.default_rng(1).random((32, 50_000))
+    with h5py.File(path, "w") as file:
+        file.create_dataset("d", data=values, chunks=(1, 50_000))
+    with hs.File(server.add(path), page_buf_size=0) as file:
+        dataset = file["d"]
+        dataset.plan(np.s_[...])  # finds the chunks
+        found = {}
+
+        def read(row):
+            found[row] = dataset[row, 17]
+
+        # The server answers when it has a request of each thread, and refuses all of them after a minute.
+        server.together = threading.Barrier(16, timeout=60)
+        rows = range(16, 32)  # opening the file has brought its first mebibyte
+        threads = [threading.Thread(target=read, args=(row,)) for row in rows]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == {row: values[row, 17] for row in rows}
 
 
 def test_a_file_is_only_read(server, path):
