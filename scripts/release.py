@@ -1,0 +1,107 @@
+"""Makes a release: `python scripts/release.py 0.2.0`, which `make release VERSION=0.2.0` calls.
+
+Sets the version in every manifest and lock file, dates the changelog, builds and tries the packages, commits
+and tags. If a step fails, the files are as before. Nothing leaves the machine: docs/releasing.md says what
+follows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parent.parent
+# Workspaces, each with a lock file: of the crates, of the ranks of MPI, of the demo.
+WORKSPACES = (".", "crates/mpio", "demo/rust")
+MANIFESTS = ("Cargo.toml", "crates/mpio/Cargo.toml", "crates/cli/Cargo.toml")
+CHANGELOG = "CHANGELOG.md"
+UNRELEASED = "## Unreleased\n"
+PACKAGES = ("test-wheel", "sdist", "package")
+
+
+class CannotReleaseError(Exception):
+    """Says why there is no release, and what to do."""
+
+
+def run(*command: str, folder: str = ".") -> str:
+    done = subprocess.run(command, cwd=REPOSITORY / folder, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise CannotReleaseError(f"`{' '.join(command)}` failed: mend what it says, and begin again")
+    return done.stdout
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise CannotReleaseError(f"{version!r} is no version: give three numbers, such as 0.2.0")
+    return tuple(int(part) for part in version.split("."))
+
+
+def present() -> str:
+    """The version in the manifest of the workspace."""
+    return re.search(r'^version = "(.*)"$', (REPOSITORY / MANIFESTS[0]).read_text(), re.MULTILINE)[1]
+
+
+def check(version: str) -> None:
+    if run("git", "status", "--porcelain"):
+        raise CannotReleaseError("the working tree has changes: commit or stash them")
+    if numbers(version) < numbers(present()):
+        raise CannotReleaseError(f"{version} is before {present()}, the version in {MANIFESTS[0]}: give a later one")
+    if run("git", "tag", "--list", f"v{version}"):
+        raise CannotReleaseError(f"the tag v{version} exists: give a later version")
+    if not news():
+        raise CannotReleaseError(f'{CHANGELOG} has nothing under "Unreleased": write what is new for users')
+
+
+def news() -> str:
+    """The text under "Unreleased"."""
+    after = (REPOSITORY / CHANGELOG).read_text().partition(UNRELEASED)[2]
+    return after.partition("\n## ")[0].strip()
+
+
+def set_version(version: str) -> None:
+    old = re.escape(present())
+    # The version of a package, or of a dependency of this repository.
+    own = re.compile(rf'^(version = |hyperslab[a-z-]* = \{{ path = "[^"]*", version = )"{old}"', re.MULTILINE)
+    for name in MANIFESTS:
+        path = REPOSITORY / name
+        path.write_text(own.sub(rf'\g<1>"{version}"', path.read_text()))
+    for workspace in WORKSPACES:
+        run("cargo", "update", "--workspace", "--offline", "--quiet", folder=workspace)
+
+
+def date_changelog(version: str) -> None:
+    path = REPOSITORY / CHANGELOG
+    heading = f"{UNRELEASED}\n## {version} ({datetime.date.today()})\n"
+    path.write_text(path.read_text().replace(UNRELEASED, heading, 1))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Makes a release: versions, changelog, packages, a commit and a tag.")
+    parser.add_argument("version", help="three numbers, such as 0.2.0")
+    parser.add_argument("--no-packages", action="store_true", help="do not build and try the packages")
+    options = parser.parse_args()
+    try:
+        check(options.version)
+        try:
+            set_version(options.version)
+            date_changelog(options.version)
+            if not options.no_packages:
+                run("make", *PACKAGES, "PACKAGE=--allow-dirty")
+            run("git", "commit", "--quiet", "--all", "--message", f"Version {options.version}")
+            run("git", "tag", "--annotate", f"v{options.version}", "--message", f"hyperslab {options.version}")
+        except BaseException:
+            run("git", "restore", "--staged", "--worktree", ".")
+            raise
+    except CannotReleaseError as error:
+        print(f"no release: {error}", file=sys.stderr)
+        return 1
+    print(f"v{options.version} is committed and tagged; docs/releasing.md says how it is published")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
