@@ -13,3 +13,7 @@ pub use columns::Forms;
 pub use error::{Error, Result};
 pub use import::{Described, Rows, described};
 pub use scan::{Batches, Options, Scan};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

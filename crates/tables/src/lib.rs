@@ -16,3 +16,7 @@ pub use error::{Error, Result};
 pub use node::mark_file;
 pub use query::{Query, Variable, gather, native};
 pub use table::{Column, Table, row_datatype};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
