@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel develop clean
+.PHONY: help demo test test-mpi soak lint docs bench golden corpus jhdf fuzz libfuzzer wheel develop clean
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
+	@echo "make docs     the documentation site (target/site/index.html)"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
 	@echo "make libfuzzer  the same under libFuzzer (needs a nightly compiler and cargo-fuzz)"
@@ -94,6 +95,11 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
+
+# A warning is an error: a missing page, a broken link, a name that the reference cannot find.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m mkdocs build --strict
 
 bench: $(VENV)/bench.stamp develop
 	$(BIN)/python bench/run.py $(BENCH)
