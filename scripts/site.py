@@ -1,7 +1,7 @@
-"""What MkDocs does besides, when `make docs` builds the site: pages that are not in `docs/`, and links between files.
+"""What `make docs` adds to MkDocs: pages that are not in `docs/`, and links as the repository has them.
 
-Pages and links are those of the repository, so that they hold when the files are read there. A link to a file
-that is no page of the site becomes its text.
+The links of a page hold when the page is read in the repository. A link to a file that is no page of the
+site becomes its text.
 """
 
 import posixpath

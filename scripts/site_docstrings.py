@@ -1,4 +1,4 @@
-"""The docstrings of the package, as the site shows them: sections "Example" are code that runs, not a note."""
+"""The docstrings of the package, as the site shows them: a section "Example" is code, and no note."""
 
 import re
 from typing import Any

@@ -6,6 +6,7 @@ of the crate `hyperslab-testkit`, one in ```toml is parsed, and ```text is no co
 in a test has a reason in the line before it: `<!-- not run: REASON -->`.
 """
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -120,3 +121,14 @@ def test_every_public_name_is_on_one_page_of_the_reference():
     found = names_on_pages()
     assert {name: pages for name, pages in found.items() if len(pages) > 1} == {}
     assert expected - set(found) == set()
+
+
+def test_the_pictures_are_those_of_the_tables():
+    at = REPOSITORY / "bench" / "pictures.py"
+    spec = importlib.util.spec_from_file_location("pictures", at)
+    pictures = sys.modules["pictures"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    drawn, missing = pictures.pictures(pictures.of_tables(PAGES["docs/speed.md"]))
+    assert not missing
+    folder = REPOSITORY / "docs" / "figures"
+    assert drawn == {path.name: path.read_text() for path in folder.iterdir()}
