@@ -43,6 +43,7 @@ $(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV
 
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
+	@echo "building the package: some minutes and 10 GB the first time, seconds when nothing has changed"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
 
 demo: $(VENV)/demo.stamp develop
