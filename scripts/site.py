@@ -90,7 +90,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Makes the links of the repository those of the site, and lists pages for developers last in a search."""
+    """Makes links and lists those of the site, and shows pages for developers last in a search."""
     if page.file.src_uri in (*PAGES, "testing.md") or page.file.src_uri.startswith("decisions/"):
         page.meta["search"] = {"boost": 0.3}
 
