@@ -130,5 +130,8 @@ def test_the_pictures_are_those_of_the_tables():
     spec.loader.exec_module(pictures)
     drawn, missing = pictures.pictures(pictures.of_tables(PAGES["docs/speed.md"]))
     assert not missing
-    folder = REPOSITORY / "docs" / "figures"
-    assert drawn == {path.name: path.read_text() for path in folder.iterdir()}
+    # The others are drawn by hand.
+    paths = [
+        path for path in (REPOSITORY / "docs" / "figures").iterdir() if path.name not in ("chunks.svg", "kill.svg")
+    ]
+    assert drawn == {path.name: path.read_text() for path in paths}
