@@ -1,11 +1,13 @@
 """The docstrings of the package, as the site shows them.
 
-A section "Example" is code, and no note. A name in backticks leads to its place in the reference: `Group`,
-`Group.create_dataset`, and within a class its own methods.
+A class has the members of the private classes that it is made of. A section "Example" is code, and no note.
+A name in backticks leads to its place in the reference: `Group`, `Group.create_dataset`, and within a class
+its own methods.
 """
 
 import re
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +37,33 @@ class References(griffe.Extension):
         """Rewrites the docstrings of all names that are shown."""
         shown = shown_names()
         found = {name: target(pkg[path.removeprefix("hyperslab.")]) for name, path in shown.items()}
+        for obj in found.values():
+            if obj.is_class:
+                take_overloads(obj)
+                take_in(obj, set(found))
         for name, obj in found.items():
             for each in (obj, *members(obj)):
                 if each.docstring:
                     text = EXAMPLE.sub("Examples:", each.docstring.value)
                     each.docstring.value = with_references(text, name if obj.is_class else None, shown, found)
+
+
+def take_overloads(obj: griffe.Class) -> None:
+    """Gives a class the methods that its stub has only in several forms. The last has the docstring."""
+    for name, forms in obj.overloads.items():
+        if name not in obj.members and forms:
+            method = copy(forms[-1])
+            method.overloads = forms
+            obj.set_member(name, method)
+
+
+def take_in(obj: griffe.Class, shown: set[str]) -> None:
+    """Gives a class the members of those classes that it is made of and that the reference does not show."""
+    for part in obj.mro():
+        if part.name not in shown and part.path.startswith("hyperslab."):
+            for name, member in part.members.items():
+                if name not in obj.members and is_shown(part, name):
+                    obj.set_member(name, copy(member))
 
 
 def members(obj: Any) -> Iterator[Any]:
