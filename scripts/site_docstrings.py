@@ -14,6 +14,8 @@ from typing import Any
 import griffe
 
 EXAMPLE = re.compile(r"^Example:$", re.MULTILINE)
+# griffe takes the words before a colon for a type.
+RESULT = re.compile(r"(^(?:Returns|Yields):\n +[^\n:]*):(?= )", re.MULTILINE)
 NAME = re.compile(r"(?<!\[)`([A-Za-z]\w*)(\.[a-z]\w*)?`")
 SHOWN = re.compile(r"^::: (hyperslab\.\S+)", re.MULTILINE)
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -44,7 +46,7 @@ class References(griffe.Extension):
         for name, obj in found.items():
             for each in (obj, *members(obj)):
                 if each.docstring:
-                    text = EXAMPLE.sub("Examples:", each.docstring.value)
+                    text = RESULT.sub(r"\1&#58;", EXAMPLE.sub("Examples:", each.docstring.value))
                     each.docstring.value = with_references(text, name if obj.is_class else None, shown, found)
 
 
