@@ -247,7 +247,7 @@ def drawing(title: str, bars: list[tuple[str, str, Ratio]]) -> str:
         f'<text x="0" y="16" font-size="15" font-weight="600">{escape(title)}</text>',
     ]
     x = 0
-    for colour, words in ((MET, "as wanted"), (SHORT, "faster, but less than wanted"), (SLOWER, "slower")):
+    for colour, words in ((MET, "target reached"), (SHORT, "faster, below the target"), (SLOWER, "slower")):
         parts.append(f'<rect x="{x}" y="28" width="11" height="11" rx="2" fill="{colour}"/>')
         parts.append(f'<text x="{x + 16}" y="38" font-size="12">{words}</text>')
         x += 40 + 6.3 * len(words)

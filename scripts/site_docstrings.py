@@ -17,6 +17,7 @@ EXAMPLE = re.compile(r"^Example:$", re.MULTILINE)
 # griffe takes the words before a colon for a type.
 RESULT = re.compile(r"(^(?:Returns|Yields):\n +[^\n:]*):(?= )", re.MULTILINE)
 NAME = re.compile(r"(?<!\[)`([A-Za-z]\w*)(\.[a-z]\w*)?`")
+ALIAS = re.compile("_[A-Z]")
 SHOWN = re.compile(r"^::: (hyperslab\.\S+)", re.MULTILINE)
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -45,9 +46,23 @@ class References(griffe.Extension):
                 take_in(obj, set(found))
         for name, obj in found.items():
             for each in (obj, *members(obj)):
+                show_aliases(each)
+                if each.is_class and "__init__" in each.members:
+                    show_aliases(each.members["__init__"])
                 if each.docstring:
                     text = RESULT.sub(r"\1&#58;", EXAMPLE.sub("Examples:", each.docstring.value))
                     each.docstring.value = with_references(text, name if obj.is_class else None, shown, found)
+
+
+def show_aliases(obj: Any) -> None:
+    """Names the private aliases of types in a signature as the first page of the reference explains them."""
+    if obj.is_function:
+        types = [*(each.annotation for each in obj.parameters), obj.returns]
+    else:
+        types = [obj.annotation] if obj.is_attribute else []
+    for part in (part for each in types if isinstance(each, griffe.Expr) for part in each.iterate(flat=True)):
+        if isinstance(part, griffe.ExprName) and ALIAS.match(part.name):
+            part.name = part.name.removeprefix("_")
 
 
 def take_overloads(obj: griffe.Class) -> None:

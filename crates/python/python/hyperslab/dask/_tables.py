@@ -16,7 +16,6 @@ from ..pandas._plain import plain_columns, plain_frame
 from ..pandas._where import Condition
 
 # The bytes of rows in a partition.
-_PARTITION_BYTES = 64 << 20
 
 
 def read_table(
@@ -25,7 +24,7 @@ def read_table(
     columns: "list[str] | None" = None,
     where: str | None = None,
     *,
-    partition_bytes: int = _PARTITION_BYTES,
+    partition_bytes: int = 64 << 20,
 ) -> Any:
     """Returns a table as a Dask DataFrame, which reads rows when they are needed.
 
