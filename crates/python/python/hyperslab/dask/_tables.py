@@ -15,8 +15,6 @@ from ..pandas._candidates import candidates
 from ..pandas._plain import plain_columns, plain_frame
 from ..pandas._where import Condition
 
-# The bytes of rows in a partition.
-
 
 def read_table(
     path: "str | os.PathLike[str]",
