@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
+	@echo "make docs     the documentation site (target/site/index.html)"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
 	@echo "make libfuzzer  the same under libFuzzer (needs a nightly compiler and cargo-fuzz)"
@@ -46,6 +47,7 @@ $(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV
 
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
+	@echo "building the package: some minutes and 10 GB the first time, seconds when nothing has changed"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
 
 demo: $(VENV)/demo.stamp develop
@@ -98,6 +100,11 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
+
+# A warning is an error: a missing page, a broken link, a name that the reference cannot find.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m mkdocs build --strict
 
 bench: $(VENV)/bench.stamp develop
 	$(BIN)/python bench/run.py $(BENCH)

@@ -12,7 +12,10 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import h5py
 import hyperslab as hs
@@ -24,6 +27,8 @@ import matplotlib.pyplot as plt
 import seismic
 
 PVLIB = "pvlib==0.16.1"
+Read = Callable[[Any], np.ndarray]
+"""Reads elements of a dataset of either library."""
 MONTHS = [
     "January",
     "February",
@@ -61,7 +66,11 @@ def main() -> None:
     compare("whole", path, np.s_[...])
     compare("one month, [:, :, 6]", path, np.s_[:, :, 6])
     compare("a region, [400:800, 1900:2400, :]", path, np.s_[400:800, 1900:2400, :])
-    compare("every second row, [::2, :, 0]", path, np.s_[::2, :, 0])
+    strided = np.s_[::2, :, 0]
+    compare("every second row, [::2, :, 0]", path, strided)
+    compare("the same; h5py: [:, :, 0][::2]", path, strided, by_h5py=lambda dataset: dataset[:, :, 0][::2])
+    print("\nSelections with steps are what libhdf5 reads most slowly. The last line is the fair one: h5py reads the")
+    print("whole plane, and NumPy takes every second row of it.")
     picture = draw(maps, out / "turbidity.png")
     print(f"\nevery byte equal; the twelve monthly maps are in {picture}")
     seismic.show(out)
@@ -76,15 +85,23 @@ def turbidity_file(out: Path) -> Path:
     return path
 
 
-def compare(name: str, path: Path, selection: object) -> None:
-    """Time the read of a selection by both, alternately, and compare every byte."""
+def compare(name: str, path: Path, selection: object, by_h5py: Read | None = None) -> None:
+    """Time the read of a selection by both, alternately, and compare every byte.
+
+    h5py reads the selection, too, unless another way to the same elements is given.
+    """
+
+    def read(dataset: Any) -> np.ndarray:
+        return dataset[selection]
+
+    reads: dict[ModuleType, Read] = {hs: read, h5py: by_h5py or read}
     times: dict[str, list[float]] = {"hyperslab": [], "h5py": []}
     results: dict[str, np.ndarray] = {}
     for _ in range(5):
-        for module in (hs, h5py):
+        for module, read_by in reads.items():
             begin = time.perf_counter()
             with module.File(path) as file:
-                results[module.__name__] = file["LinkeTurbidity"][selection]
+                results[module.__name__] = read_by(file["LinkeTurbidity"])
             times[module.__name__].append(time.perf_counter() - begin)
     ours, theirs = results["hyperslab"], results["h5py"]
     if ours.dtype != theirs.dtype or not np.array_equal(ours, theirs):

@@ -109,12 +109,20 @@ def timed(
 
 
 def draw(cube: Path, path: Path) -> Path:
-    """Save the three planes."""
-    figure, axes = plt.subplots(1, 3, figsize=(18, 7), layout="constrained")
+    """Save the three planes in one scale of colours, with lines where the others cross them."""
+    figure, axes = plt.subplots(1, 3, figsize=(18, 7), width_ratios=(3, 3, 2), layout="constrained")
+    planes = ({"inline": INLINE}, {"crossline": CROSSLINE}, {"slice": TIME})
+    crossings = ((CROSSLINE, TIME), (INLINE, TIME), (CROSSLINE, INLINE))
     with hs.segy.open(cube) as found:
-        found.plot(inline=INLINE, ax=axes[0])
-        found.plot(crossline=CROSSLINE, ax=axes[1])
-        found.plot(slice=TIME, ax=axes[2])
+        for axis, plane, (across, down) in zip(axes, planes, crossings, strict=True):
+            found.plot(**plane, ax=axis, colorbar=False)
+            axis.axvline(across, color="black", linewidth=0.8, linestyle="--")
+            axis.axhline(down, color="black", linewidth=0.8, linestyle="--")
+    images = [axis.images[0] for axis in axes]
+    limit = max(image.get_clim()[1] for image in images)
+    for image in images:
+        image.set_clim(-limit, limit)
+    figure.colorbar(images[0], ax=axes, label="amplitude", shrink=0.8)
     figure.savefig(path, dpi=80)
     plt.close(figure)
     return path

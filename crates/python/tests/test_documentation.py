@@ -5,6 +5,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ REACHED = {
     "hyperslab._mapping": ["ItemsViewHDF5", "KeysViewHDF5", "ValuesViewHDF5"],
     "hyperslab._transaction": ["Transaction"],
     "hyperslab._dtypes": ["string_info"],
+    "hyperslab._index": ["Index"],
     "hyperslab.segy._xarray": ["Accessor"],
 }
 
@@ -43,10 +45,20 @@ def with_members(name, found):
     yield name, found
     if not inspect.isclass(found):
         return
-    for member, value in vars(found).items():
+    for member, value in chain.from_iterable(vars(part).items() for part in parts(found)):
         of_tuple = issubclass(found, tuple) and member in (*found._fields, *vars(tuple))
         if not member.startswith("_") and not of_tuple and (callable(value) or is_descriptor(value)):
             yield f"{name}.{member}", getattr(found, member) if isinstance(value, classmethod) else value
+
+
+def parts(found):
+    """A class, and the classes without a name of their own that it is made of."""
+    named = {*hs.__all__, *chain.from_iterable(REACHED.values())}
+    return [
+        part
+        for part in found.__mro__
+        if part.__module__.startswith("hyperslab") and (part is found or part.__name__ not in named)
+    ]
 
 
 def is_descriptor(value):
@@ -133,6 +145,10 @@ def test_the_examples_of_a_public_name_run(name, tmp_path, monkeypatch):
     }
     if ".segy." in name:
         names |= with_survey()
+    if ".Index." in name:
+        indexed = table_of_readings()
+        indexed.create_csindex("temp")
+        names["index"] = indexed.cols.temp.index
     examples = doctest.DocTestParser().get_doctest(inspect.getdoc(NAMES[name]) or "", names, name, None, None)
     said = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)

@@ -1,26 +1,137 @@
-"""The Python blocks of the guides run, one after the other, in an empty folder."""
+"""The code of the documentation runs: each page's blocks, one after the other, in an empty folder.
 
+A block in ```python runs in one interpreter for the page, a block in ```sh in a shell, with the command
+`hyperslab`; of a block in ```console the lines after `$` run. A block in ```rust runs as a documentation test
+of the crate `hyperslab-testkit`, one in ```toml is parsed, and ```text is no code. A block that cannot run
+in a test has a reason in the line before it: `<!-- not run: REASON -->`.
+"""
+
+import importlib.util
 import re
+import subprocess
+import sys
+import tomllib
 
+import numpy as np
 import pytest
-from support import IS_H5PY, REPOSITORY
+from segy_files import CROSSLINE, INLINE, X, Y, grid, segy
+from support import IS_H5PY, REPOSITORY, hs
+from test_documentation import REACHED
 
 if IS_H5PY:
     pytest.skip("about hyperslab's own documentation", allow_module_level=True)
 
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# The blocks of the other guide need a survey.
-GUIDES = [path for path in sorted((REPOSITORY / "docs" / "guide").glob("*.md")) if path.name != "seismic.md"]
-GUIDES.append(REPOSITORY / "docs" / "scale.md")
+BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>.+?) -->\n\n?)?```(?P<kind>.*)\n(?P<code>(?s:.*?))^```$", re.MULTILINE
+)
+# A name whose docstring the page shows, or an anchor of a constant, which has none.
+NAME = re.compile(r"(?:^::: |<a id=\")(hyperslab\.[^\s\"]+)", re.MULTILINE)
+LINK = re.compile(r"\]\((?P<target>[^()\s]+)\)")
+PAGES = [*(REPOSITORY / "docs").rglob("*.md"), *REPOSITORY.glob("*.md"), REPOSITORY / "bench" / "README.md"]
+PAGES = {str(path.relative_to(REPOSITORY)): path.read_text() for path in sorted(PAGES)}
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)
-def test_the_code_of_a_guide_runs(path, tmp_path, monkeypatch):
+def blocks_of(page):
+    return list(BLOCK.finditer(PAGES[page]))
+
+
+def runs(block):
+    return block["reason"] is None and block["kind"] in ("python", "sh", "console")
+
+
+def make_survey(folder):
+    """The SEG-Y file of the guide, with fewer samples."""
+    lines = grid(range(1100, 1356), range(300, 500))
+    samples = np.zeros((len(lines), 60), "f4")
+    fields = {INLINE: lines[:, 0], CROSSLINE: lines[:, 1], X: 25 * lines[:, 0], Y: 25 * lines[:, 1]}
+    (folder / "volume.sgy").write_bytes(segy(samples, fields, interval=32_000))
+
+
+# What a page finds in its folder.
+PREPARED = {"docs/guide/seismic.md": make_survey, "README.md": make_survey}
+
+
+def shell_lines(block):
+    if block["kind"] == "sh":
+        return block["code"]
+    return "\n".join(line[2:] for line in block["code"].splitlines() if line.startswith("$ "))
+
+
+def run_in_shell(lines, folder):
+    """Runs lines with the command of this interpreter's package."""
+    command = f'hyperslab() {{ {sys.executable} -m hyperslab "$@"; }}\nset -e\n{lines}'
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, f"{lines}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(map(runs, blocks_of(page)))])
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = path.read_text()
+    PREPARED.get(page, lambda folder: None)(tmp_path)
     names = {"__name__": "guide"}
-    found = list(BLOCK.finditer(text))
-    assert found
-    for block in found:
-        before = text[: block.start(1)].count("\n")
-        exec(compile("\n" * before + block[1], str(path), "exec"), names)
+    for block in filter(runs, blocks_of(page)):
+        if block["kind"] == "python":
+            before = PAGES[page][: block.start("code")].count("\n")
+            exec(compile("\n" * before + block["code"], page, "exec"), names)
+        else:
+            run_in_shell(shell_lines(block), tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_block_runs_or_says_why_not(page):
+    assert len(re.findall(r"^\s*(?:```|~~~)", PAGES[page], re.MULTILINE)) == 2 * len(blocks_of(page))
+    for block in blocks_of(page):
+        assert block["kind"] in ("python", "sh", "console", "rust", "toml", "text"), block[0]
+        if block["kind"] == "toml":
+            tomllib.loads(block["code"])
+
+
+def test_the_pages_with_rust_are_documentation_tests():
+    included = (REPOSITORY / "crates" / "testkit" / "src" / "lib.rs").read_text()
+    pages = [page for page in PAGES if any(block["kind"] == "rust" for block in blocks_of(page))]
+    assert pages
+    for page in pages:
+        assert f'include_str!("../../../{page}")' in included
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_links_of_a_page_lead_to_files(page):
+    folder = (REPOSITORY / page).parent
+    for link in LINK.finditer(BLOCK.sub("", PAGES[page])):
+        target = link["target"].partition("#")[0]
+        if target and "://" not in target:
+            assert (folder / target).exists(), link[0]
+
+
+def names_on_pages():
+    pages = {}
+    for page, text in PAGES.items():
+        if page.startswith("docs/reference/"):
+            for name in NAME.findall(text):
+                pages.setdefault(name, []).append(page)
+    return pages
+
+
+def test_every_public_name_is_on_one_page_of_the_reference():
+    # The names of `hs.segy` are on a page, and not the module.
+    expected = {f"hyperslab.{name}" for name in hs.__all__ if name != "segy"}
+    for module in (hs.segy, hs.pandas, hs.dask):
+        expected |= {f"{module.__name__}.{name}" for name in module.__all__}
+    expected |= {f"{module}.{name}" for module, names in REACHED.items() for name in names}
+    found = names_on_pages()
+    assert {name: pages for name, pages in found.items() if len(pages) > 1} == {}
+    assert expected - set(found) == set()
+
+
+def test_the_pictures_are_those_of_the_tables():
+    at = REPOSITORY / "bench" / "pictures.py"
+    spec = importlib.util.spec_from_file_location("pictures", at)
+    pictures = sys.modules["pictures"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    drawn, missing = pictures.pictures(pictures.of_tables(PAGES["docs/speed.md"]))
+    assert not missing
+    # The others are drawn by hand.
+    paths = [
+        path for path in (REPOSITORY / "docs" / "figures").iterdir() if path.name not in ("chunks.svg", "kill.svg")
+    ]
+    assert drawn == {path.name: path.read_text() for path in paths}

@@ -20,3 +20,13 @@ pub mod segy;
 pub mod server;
 pub mod sound;
 pub mod strategy;
+
+/// The programs of the guides, which run as documentation tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/guide/rust.md")]
+    struct Rust;
+
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+}

@@ -8,6 +8,8 @@ from ._native import Dataset, _index_facts, _index_in_order, _index_search, _ind
 from ._records import at_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -171,23 +173,32 @@ class IndexedColumn:
         """
         return Index(self._table, self._path) if self.is_indexed else None
 
-    def create_index(self, *args: Any, **kwds: Any) -> int:
+    def create_index(
+        self,
+        optlevel: int = 6,
+        kind: str = "medium",
+        filters: Any = None,
+        tmp_dir: str | None = None,
+        _blocksizes: "Sequence[int] | None" = None,
+    ) -> int:
         """Builds the index of the column; see `Table.create_index`.
 
         Example:
             >>> readings.cols.temp.create_index(kind="full")
             4
         """
-        return int(self._table.create_index(self._path, *args, **kwds))
+        return int(self._table.create_index(self._path, optlevel, kind, filters, tmp_dir, _blocksizes))
 
-    def create_csindex(self, *args: Any, **kwds: Any) -> int:
+    def create_csindex(
+        self, filters: Any = None, tmp_dir: str | None = None, _blocksizes: "Sequence[int] | None" = None
+    ) -> int:
         """Builds a completely sorted index of the column; see `Table.create_csindex`.
 
         Example:
             >>> readings.cols.temp.create_csindex()
             4
         """
-        return int(self._table.create_csindex(self._path, *args, **kwds))
+        return int(self._table.create_csindex(self._path, filters, tmp_dir, _blocksizes))
 
     def remove_index(self) -> None:
         """Removes the index, if there is one.

@@ -110,7 +110,8 @@ class Queries(Indexed):
             array([289., 290.])
             >>> hot = 289
             >>> readings.read_where("temp > hot", columns=["time", "temp"])
-            array([( 7200, 290.), (10800, 291.)], dtype=[('time', '<i8'), ('temp', '<f8')])
+            array([( 7200, 290.), (10800, 291.)],
+                  dtype=[('time', '<i8'), ('temp', '<f8')])
         """
         if field is not None:
             at_path(self.dtype, field)

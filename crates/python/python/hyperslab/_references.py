@@ -10,17 +10,14 @@ import numpy.typing as npt
 
 from ._native import File, Group, _reference_arrays, _references
 
-_EMBED = 1 << 20
-_SPLIT = 64 << 20
-
 
 def references(
     source: "Group | str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]",
     *,
     url: "str | None" = None,
     inline_threshold: int = 0,
-    embed: int = _EMBED,
-    split: int = _SPLIT,
+    embed: int = 1 << 20,
+    split: int = 64 << 20,
     imagecodecs: bool = False,
     skip_unsupported: bool = False,
 ) -> "dict[str, Any]":

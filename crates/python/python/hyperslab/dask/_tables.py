@@ -15,9 +15,6 @@ from ..pandas._candidates import candidates
 from ..pandas._plain import plain_columns, plain_frame
 from ..pandas._where import Condition
 
-# The bytes of rows in a partition.
-_PARTITION_BYTES = 64 << 20
-
 
 def read_table(
     path: "str | os.PathLike[str]",
@@ -25,7 +22,7 @@ def read_table(
     columns: "list[str] | None" = None,
     where: str | None = None,
     *,
-    partition_bytes: int = _PARTITION_BYTES,
+    partition_bytes: int = 64 << 20,
 ) -> Any:
     """Returns a table as a Dask DataFrame, which reads rows when they are needed.
 

@@ -1,0 +1,113 @@
+"""What `make docs` adds to MkDocs: pages that are not in `docs/`, and links as the repository has them.
+
+The links of a page hold when the page is read in the repository. A link to a file that is no page of the
+site becomes its text.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PAGES = {name: name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")}
+PAGES["bench.md"] = "bench/README.md"
+"""Pages of the site that are not in `docs/`, and where they are in the repository."""
+PLACES = {path: page for page, path in PAGES.items()}
+
+FENCE = re.compile(r"^(?P<fence>```+|~~~+).*?^(?P=fence)`*[ \t]*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?P<mark>!?)\[(?P<text>(?:`[^`]*`|[^\[\]])*)\]\((?P<target>[^()\s]+)\)")
+CHART = re.compile(r'<img alt="(?P<text>[^"]*)" src="[^"]*figures/(?P<name>[^"/]+\.svg)" ?/?>')
+FETCHED = re.compile(r"<(?:script|img|link|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*")
+ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+
+
+def repository_path(page: str) -> str:
+    """Returns the path in the repository of a page of the site."""
+    return PAGES.get(page, f"docs/{page}")
+
+
+def site_path(path: str, files: Files) -> str | None:
+    """Returns the path on the site of a file of the repository, or None if the site does not have it."""
+    page = PLACES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
+    return page if page is not None and files.get_file_from_path(page) else None
+
+
+def rewritten(link: re.Match[str], page: str, files: Files) -> str:
+    """Returns a link of the repository as the site has it."""
+    target, _, anchor = link["target"].partition("#")
+    if not target or "://" in target or target.startswith(("mailto:", "/")):
+        return link[0]
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(repository_path(page)), target))
+    found = site_path(path, files)
+    if found is None:
+        return link["text"] if (REPOSITORY / path).exists() else link[0]
+    relative = posixpath.relpath(found, posixpath.dirname(page) or ".")
+    return f"{link['mark']}[{link['text']}]({relative}{'#' + anchor if anchor else ''})"
+
+
+def chart(image: re.Match[str]) -> str:
+    """Returns a picture as a part of the page, whose colours it then takes."""
+    picture = STYLE.sub("", (REPOSITORY / "docs" / "figures" / image["name"]).read_text())
+    return picture.replace("<svg ", f'<svg class="chart" role="img" aria-label="{image["text"]}" ', 1)
+
+
+def parts_of(text: str) -> Iterator[tuple[bool, str]]:
+    """Yields the parts of a page in order, and whether each is code."""
+    last = 0
+    for code in FENCE.finditer(text):
+        yield False, text[last : code.start()]
+        yield True, code[0]
+        last = code.end()
+    yield False, text[last:]
+
+
+def with_lists(text: str) -> str:
+    """Returns prose whose lists Python-Markdown understands as other programs do.
+
+    An item within an item has four more spaces, and a list begins after an empty line.
+    """
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if ITEM.match(line) and lines and lines[-1] and not re.match(r"\s", lines[-1]) and not ITEM.match(lines[-1]):
+            lines.append("")
+        spaces = len(line) - len(line.lstrip(" "))
+        lines.append(" " * (4 * (spaces // 2)) + line.lstrip(" ") if spaces > 1 else line)
+    return "\n".join(lines)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are not in `docs/`."""
+    for page, path in PAGES.items():
+        files.append(File.generated(config, page, content=(REPOSITORY / path).read_text()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Makes links and lists those of the site, and shows pages for developers last in a search."""
+    if page.file.src_uri in (*PAGES, "testing.md") or page.file.src_uri.startswith("decisions/"):
+        page.meta["search"] = {"boost": 0.3}
+
+    def link(found: re.Match[str]) -> str:
+        return rewritten(found, page.file.src_uri, files)
+
+    parts = ((text if is_code else LINK.sub(link, with_lists(text))) for is_code, text in parts_of(markdown))
+    return "".join(parts)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Raises an error if a page fetches anything from a server."""
+    for page in Path(config.site_dir).rglob("*.html"):
+        if found := FETCHED.search(page.read_text()):
+            raise PluginError(f"{page.name} fetches from a server: {found[0]}")
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Puts the charts into the page."""
+    return CHART.sub(chart, html)
