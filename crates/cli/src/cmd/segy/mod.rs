@@ -13,6 +13,7 @@ use hyperslab_segy::{Field, Kind, SegyOptions, SurveyOptions};
 use indicatif::ProgressBar;
 
 use crate::error::Usage;
+use crate::interrupt::Left;
 
 /// Convert SEG-Y surveys to HDF5, inspect them, cut out slices, and write them back
 #[derive(Debug, clap::Args)]
@@ -45,6 +46,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Info(args) => info::run(args, out),
         Command::Slice(args) => slice::run(args, out),
         Command::Export(args) => export::run(args, out),
+    }
+}
+
+impl Args {
+    /// Returns what to say about the file if the command is interrupted.
+    pub(super) fn left_by_interrupts(&self) -> Left {
+        match &self.command {
+            Command::Ingest(args) => args.left_by_interrupts(),
+            Command::Info(_) | Command::Slice(_) | Command::Export(_) => Box::new(|| None),
+        }
     }
 }
 
