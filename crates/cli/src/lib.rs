@@ -99,7 +99,8 @@ pub fn run_with(
         Ok(cli) => {
             (failed, reading, color) = (cli.command.failed(), cli.command.reading(), cli.color);
             let paint = color.paint(&io::stdout(), libraries.is_program);
-            let outputs = Outputs { out: &mut out, err: &mut *err, paint, reading };
+            let err_paint = color.paint(&io::stderr(), libraries.is_program);
+            let outputs = Outputs { out: &mut out, err: &mut *err, paint, err_paint, reading };
             cli.command.run(&args, outputs, libraries).and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {

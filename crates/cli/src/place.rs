@@ -164,7 +164,7 @@ pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     let found = split(argument);
     let last = argument.to_str().and_then(|text| Some((text, text.rfind(":/")?)));
     match last {
-        Some((text, at)) if found.0 == argument && !Path::new(argument).exists() => {
+        Some((text, at)) if found.0 == argument && !Path::new(argument).exists() && !is_url(text) => {
             (OsStr::new(&text[..at]), &text[at + 1..])
         }
         _ => found,

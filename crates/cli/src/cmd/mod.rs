@@ -57,7 +57,9 @@ pub(crate) enum Command {
 pub(crate) struct Outputs<'o> {
     pub(crate) out: &'o mut dyn Write,
     pub(crate) err: &'o mut dyn Write,
+    /// The colours of `out`, and of `err`.
     pub(crate) paint: Paint,
+    pub(crate) err_paint: Paint,
     pub(crate) reading: Reading,
 }
 
@@ -79,7 +81,7 @@ impl Outputs<'_> {
                 Err(error) => {
                     failed += 1;
                     self.out.flush()?;
-                    error::report(&error, self.reading, self.paint, self.err);
+                    error::report(&error, self.reading, self.err_paint, self.err);
                 }
             }
         }

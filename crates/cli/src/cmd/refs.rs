@@ -201,7 +201,7 @@ fn one(
             let _busy = progress::busy(&format!("writing {}", plain(&path.display().to_string())))?;
             let named = || path.display().to_string();
             let mut out = BufWriter::new(Target::new(path).with_context(named)?);
-            kerchunk::write(&plan, &mut out).with_context(shown)?;
+            kerchunk::write(&plan, &mut out).map_err(|error| whose(error, &shown(), Some(&named())))?;
             out.flush().with_context(named)?;
             out.into_inner()
                 .map_err(std::io::IntoInnerError::into_error)
@@ -209,7 +209,16 @@ fn one(
                 .finish()
                 .with_context(named)
         }
-        None => kerchunk::write(&plan, out).with_context(shown),
+        None => kerchunk::write(&plan, out).map_err(|error| whose(error, &shown(), None)),
+    }
+}
+
+/// Adds the name of the file that failed: the file that is read, or else the target, if it has a name.
+fn whose(error: anyhow::Error, read: &str, written: Option<&str>) -> anyhow::Error {
+    let name = if error.chain().any(|cause| cause.is::<hyperslab::Error>()) { Some(read) } else { written };
+    match name {
+        Some(name) => error.context(name.to_owned()),
+        None => error,
     }
 }
 

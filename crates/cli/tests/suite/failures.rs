@@ -110,14 +110,13 @@ fn every_command_names_the_file_that_it_cannot_read() {
         ("text.h5", "text.h5: "),
         ("text.h5", "check that this is an HDF5 file"),
         ("cut.h5", "the file is cut short: its superblock states "),
-        ("cut.h5", "3000 "),
         ("", "the name of the file is empty"),
     ];
     for args in READING {
         for (name, expected) in cases {
             let is_cut = name == "cut.h5";
-            // The report of `check` goes to the output, and that of `recover`, too.
-            if is_cut && matches!(args[0], "check" | "recover") || is_cut && expected == "3000 " {
+            // The report of `check` goes to the output, and that of `recover`, too. A `:/` follows a name.
+            if is_cut && matches!(args[0], "check" | "recover") || name.is_empty() && args[0] == "copy" {
                 continue;
             }
             let args = with(args, "FILE", name);
@@ -334,7 +333,7 @@ fn files_without_permission_are_named() {
     std::fs::copy(env!("CARGO_BIN_EXE_hyperslab"), &program).unwrap();
     mode("hyperslab", 0o755);
     mode("", 0o755);
-    let is_admin = rustix_is_root();
+    let is_admin = is_admin();
     let cases: [(&[&str], &str); 7] = [
         (&["ls", "locked.h5"], "locked.h5: Permission denied"),
         (&["check", "locked.h5"], "locked.h5: Permission denied"),
@@ -353,10 +352,11 @@ fn files_without_permission_are_named() {
         let (code, err) = ended(&mut command);
         assert!(code == 1 && err.contains(expected), "{args:?} gives {code}: {err}");
     }
+    mode("locked.h5", 0o644);
 }
 
 /// Returns whether this process may read every file.
-fn rustix_is_root() -> bool {
+fn is_admin() -> bool {
     let ended = Command::new("id").arg("-u").output().unwrap();
     ended.stdout.trim_ascii() == b"0"
 }

@@ -245,6 +245,18 @@ mod tests {
     }
 
     #[test]
+    fn a_finished_file_is_not_abandoned() {
+        let directory = tempfile::tempdir().unwrap();
+        let listed = |name: &str| incomplete().iter().any(|(_, part)| *part == directory.path().join(name));
+        let (done, dropped) = (directory.path().join("done"), directory.path().join("dropped"));
+        let aside = Aside::new(&done).unwrap();
+        assert!(listed("done.part"));
+        aside.finish().unwrap();
+        drop(Aside::new(&dropped).unwrap());
+        assert!(!listed("done.part") && !listed("dropped.part"));
+    }
+
+    #[test]
     fn a_link_in_the_place_of_the_part_is_not_followed() {
         let directory = tempfile::tempdir().unwrap();
         let other = directory.path().join("other");

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = Path::new(&args.file);
     args.output.check(path)?;
     let dataset = place::open(path)?.dataset(&args.table).with_context(|| place::shown(path))?;
-    let table = Table::new(dataset)?;
+    let table = Table::new(dataset).with_context(|| place::shown(path))?;
     // A condition without columns is true for all rows.
     let query = args.condition.as_deref().map(|condition| Query::new(&table, condition, &[])).transpose()?;
     if args.count {

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use hyperslab::RepackChunks;
 use hyperslab_segy::{Domain, IngestOptions};
 
-use super::{Taking, blame};
+use super::{Taking, blame, check_local};
 use crate::cmd::{Threads, repack};
 use crate::error::Usage;
 use crate::interrupt::Left;
@@ -92,6 +92,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         overwrite: args.overwrite,
     };
     args.threads.set();
+    check_local(&args.from)?;
     target::check_other(&args.to)?;
     let begun = Instant::now();
     let bar = progress::bar(progress::BYTES, Some(0))?;

@@ -7,13 +7,16 @@ mod slice;
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use clap::ValueEnum;
+use hyperslab_remote::is_url;
 use hyperslab_segy::{Field, Kind, SegyOptions, SurveyOptions};
 use indicatif::ProgressBar;
 
 use crate::error::Usage;
 use crate::interrupt::Left;
+use crate::place;
 
 /// Convert SEG-Y surveys to HDF5, inspect them, cut out slices, and write them back
 #[derive(Debug, clap::Args)]
@@ -132,10 +135,20 @@ impl Taking {
     }
 }
 
+/// Refuses a URL of a SEG-Y file.
+fn check_local(path: &Path) -> anyhow::Result<()> {
+    if path.to_str().is_some_and(is_url) {
+        let why = "SEG-Y files are read from this machine: download the file first";
+        return Err(Usage(format!("{}: {why}", place::shown(path))).into());
+    }
+    Ok(())
+}
+
 /// Turns an error about an argument into a usage error.
 fn blame(error: hyperslab_segy::Error) -> anyhow::Error {
     match error {
         error @ hyperslab_segy::Error::Argument { .. } => Usage(error.to_string()).into(),
+        hyperslab_segy::Error::Io { path, cause } => anyhow::Error::new(cause).context(path),
         error => error.into(),
     }
 }
