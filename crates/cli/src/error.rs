@@ -73,11 +73,10 @@ pub(crate) fn opening(path: &Path, error: Error) -> anyhow::Error {
     }
     match error {
         Error::Io { op: "open", cause, .. } => anyhow::Error::new(cause).context(shown(path)),
-        error => match cut_short(&error) {
-            Some((needed, found)) => anyhow::Error::new(error).context(CutShort { needed, found }),
-            None => anyhow::Error::new(error),
+        error => {
+            let cut = cut_short(&error).map(|(needed, found)| CutShort { needed, found });
+            cut.map_or_else(|| anyhow::Error::new(error), anyhow::Error::new).context(shown(path))
         }
-        .context(shown(path)),
     }
 }
 
@@ -147,7 +146,7 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
 
 /// Returns a hint about what to do.
 fn hint(error: &anyhow::Error, reading: Reading) -> Option<&'static str> {
-    if error.chain().any(|cause| cause.is::<CutShort>()) {
+    if error.chain().any(<dyn std::error::Error>::is::<CutShort>) {
         return Some(CUT_SHORT);
     }
     let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);

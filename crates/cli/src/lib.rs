@@ -42,7 +42,7 @@ const USAGE: u8 = 2;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// When to colour text
+    /// When to colour text; `auto`: on a terminal, as the variables `NO_COLOR` and `CLICOLOR_FORCE` say
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     color: When,
 }
@@ -106,18 +106,20 @@ pub fn run_with(
         Err(error) if error.use_stderr() => {
             let text = error.render();
             // If standard error is closed, the error cannot be reported.
-            let _ = match color.paint(&io::stderr(), libraries.is_program).0 {
-                true => write!(err, "{}", text.ansi()),
-                false => write!(err, "{text}"),
+            let _ = if color.paint(&io::stderr(), libraries.is_program).0 {
+                write!(err, "{}", text.ansi())
+            } else {
+                write!(err, "{text}")
             };
             return USAGE;
         }
         // The text of `--help` or `--version`.
         Err(help) => {
             let text = help.render();
-            let written = match color.paint(&io::stdout(), libraries.is_program).0 {
-                true => write!(out, "{}", text.ansi()),
-                false => write!(out, "{text}"),
+            let written = if color.paint(&io::stdout(), libraries.is_program).0 {
+                write!(out, "{}", text.ansi())
+            } else {
+                write!(out, "{text}")
             };
             written.and_then(|()| out.flush()).map(|()| OK).map_err(Into::into)
         }

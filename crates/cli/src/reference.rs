@@ -38,7 +38,8 @@ impl Page {
 
     /// Returns the man page.
     pub fn man(&self) -> io::Result<Vec<u8>> {
-        let man = Man::new(self.command.clone()).title(self.file_name().to_uppercase()).manual("hyperslab");
+        let man = Man::new(self.command.clone()).title(self.file_name().to_uppercase());
+        let man = man.source(concat!("hyperslab ", env!("CARGO_PKG_VERSION"))).manual("hyperslab");
         let mut page = Vec::new();
         man.render_title(&mut page)?;
         man.render_name_section(&mut page)?;
@@ -57,7 +58,9 @@ impl Page {
         let mut roff = Roff::new();
         let lines = |roff: &mut Roff, lines: &[String]| {
             // A break after a line keeps it a line of its own.
-            lines.iter().for_each(|line| _ = roff.text([roman(line.as_str()), Inline::LineBreak]));
+            for line in lines {
+                roff.text([roman(line.as_str()), Inline::LineBreak]);
+            }
         };
         let parts = parts(&self.command);
         let (blocks, paragraphs): (Vec<_>, Vec<_>) =
@@ -163,7 +166,7 @@ fn section(page: &Page, text: &mut String, filters: &mut Vec<String>) {
     for (title, args) in [("Arguments", arguments), ("Options", options)] {
         if !args.is_empty() {
             let _ = writeln!(text, "\n{title}:\n");
-            args.iter().for_each(|arg| item(arg, text));
+            args.into_iter().for_each(|arg| item(arg, text));
         }
     }
     for part in parts(command) {
@@ -270,7 +273,7 @@ fn wrapped(said: &str, indent: &str, text: &mut String) {
     for word in words(said.trim_start()) {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
             let _ = writeln!(text, "{line}");
-            line = indent.to_owned();
+            indent.clone_into(&mut line);
             is_empty = true;
         }
         if !is_empty {

@@ -215,7 +215,8 @@ fn one(
 
 /// Adds the name of the file that failed: the file that is read, or else the target, if it has a name.
 fn whose(error: anyhow::Error, read: &str, written: Option<&str>) -> anyhow::Error {
-    let name = if error.chain().any(|cause| cause.is::<hyperslab::Error>()) { Some(read) } else { written };
+    let name =
+        if error.chain().any(<dyn std::error::Error>::is::<hyperslab::Error>) { Some(read) } else { written };
     match name {
         Some(name) => error.context(name.to_owned()),
         None => error,

@@ -118,8 +118,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let mut options = args.options()?;
     args.threads.set();
     let from = place::open(&args.from)?;
-    target::check_new(&args.to, args.overwrite)?;
     target::check_other(&args.to)?;
+    target::check_new(&args.to, args.overwrite)?;
     let begun = Instant::now();
     let indexes: Vec<String> = options.select.iter().filter_map(|path| indexes_of(&from, path)).collect();
     options.select.extend(indexes);

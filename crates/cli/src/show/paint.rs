@@ -16,11 +16,8 @@ impl Paint {
 /// When text has colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal, unless the variable `NO_COLOR` is set, and if `CLICOLOR_FORCE` is set
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 

@@ -29,6 +29,7 @@ Examples:
 Members have the same order as in h5py. A size is that of all elements, decoded. Soft and external links
 show their target; a target that does not exist is marked `dangling`. A long compound type is shortened;
 --long lists its members. --json prints a line for each object, with its path from the root.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     #[command(flatten)]
     places: Places,
@@ -88,7 +89,8 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
     if !matches!(node, Node::Group(_)) {
         tree.push(&mut table, 0, described(plain(node.path()), node)?)?;
     } else if args.tree {
-        tree.push(&mut table, 0, vec![Cell::styled(plain(node.path()), GROUP)])?;
+        let path = format!("{}/", plain(node.path()).trim_end_matches('/'));
+        tree.push(&mut table, 0, vec![Cell::styled(path, GROUP)])?;
     }
     if args.long {
         details(node, &decoder, &mut tree, &mut table)?;

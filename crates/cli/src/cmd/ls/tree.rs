@@ -126,19 +126,19 @@ mod tests {
         tree.finish(&mut table).unwrap();
         table.finish().unwrap();
         let expected = "\
-/                x
+/              x
   @/
-├── a            x
+├── a          x
 │     @a
-│   ├── b        x
+│   ├── b      x
 │   │     @b
-│   │   └── c    x
+│   │   └── c  x
 │   │         @c
-│   └── d        x
+│   └── d      x
 │         @d
-└── e            x
+└── e          x
       @e
-    └── f        x
+    └── f      x
           @f
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expected);

@@ -32,12 +32,12 @@ Changed samples are written with their new values, and headers as they are in /s
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.threads.set();
-    let cube = Cube::of(place::open(&args.from)?).map_err(blame)?;
+    let cube = Cube::of(place::open(&args.from)?).map_err(|error| blame(error, &args.from))?;
     target::check(&args.to, &args.from)?;
     let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::export(&cube, &args.to, &super::moves(&bar));
     bar.finish_and_clear();
-    done.map_err(blame)?;
+    done.map_err(|error| blame(error, &args.from))?;
     let [from, to] = [&args.from, &args.to].map(|path| plain(&place::shown(path)));
     writeln!(out, "{from} -> {to}: {}", crate::show::bytes(std::fs::metadata(&args.to)?.len()))?;
     Ok(())

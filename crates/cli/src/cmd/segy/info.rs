@@ -30,8 +30,8 @@ Examples:
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     check_local(&args.file)?;
-    let said =
-        hyperslab_segy::summary(&args.file, &args.taking.segy(), &args.taking.survey()).map_err(blame)?;
+    let said = hyperslab_segy::summary(&args.file, &args.taking.segy(), &args.taking.survey())
+        .map_err(|error| blame(error, &args.file))?;
     if args.json {
         let said: serde_json::Map<_, _> =
             said.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();

@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::ingest(&args.from, &args.to, &options, &super::moves(&bar));
     bar.finish_and_clear();
-    let done = done.map_err(blame)?;
+    let done = done.map_err(|error| blame(error, &args.to))?;
     let seconds = begun.elapsed().as_secs_f64();
     let len = |path: &PathBuf| {
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())

@@ -144,9 +144,11 @@ fn check_local(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Turns an error about an argument into a usage error.
-fn blame(error: hyperslab_segy::Error) -> anyhow::Error {
+/// Turns an error about an argument into a usage error, and names the file of any other. `hdf5` is the HDF5
+/// file.
+fn blame(error: hyperslab_segy::Error, hdf5: &Path) -> anyhow::Error {
     match error {
+        hyperslab_segy::Error::Hdf5(cause) => anyhow::Error::new(cause).context(place::shown(hdf5)),
         error @ hyperslab_segy::Error::Argument { .. } => Usage(error.to_string()).into(),
         hyperslab_segy::Error::Io { path, cause } => anyhow::Error::new(cause).context(path),
         error => error.into(),

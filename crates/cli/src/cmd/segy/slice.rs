@@ -48,12 +48,13 @@ Examples:
   hyperslab segy slice cube.h5 --slice 752 --out t752.png";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let cube = Cube::of(place::open(&args.from)?).map_err(blame)?;
+    let cube = Cube::of(place::open(&args.from)?).map_err(|error| blame(error, &args.from))?;
     target::check(&args.out, &args.from)?;
     let (axis, index) = args.place(&cube)?;
     match args.out.extension().and_then(|ending| ending.to_str()) {
         Some("npy") => npy(&cube, axis, index, &args.out)?,
-        Some("sgy" | "segy") => hyperslab_segy::extract(&cube, axis, index, &args.out).map_err(blame)?,
+        Some("sgy" | "segy") => hyperslab_segy::extract(&cube, axis, index, &args.out)
+            .map_err(|error| blame(error, &args.from))?,
         Some("png" | "svg") => picture(&cube, axis, index, args)?,
         _ => {
             let out = args.out.display();
@@ -71,7 +72,7 @@ impl Args {
         let named = [("inline", self.inline), ("crossline", self.crossline), ("offset", self.offset)];
         for (axis, number) in named {
             if let Some(number) = number {
-                return cube.find(axis, number).map_err(blame);
+                return cube.find(axis, number).map_err(|error| blame(error, &self.from));
             }
         }
         let (wanted, values) = (self.slice.unwrap_or(0.0), &cube.samples.values);
