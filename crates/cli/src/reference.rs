@@ -27,7 +27,9 @@ pub fn pages() -> Vec<Page> {
 fn collect(command: &Command, pages: &mut Vec<Page>) {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
     pages.push(Page { name, command: command.clone() });
-    command.get_subcommands().for_each(|command| collect(command, pages));
+    for command in command.get_subcommands() {
+        collect(command, pages);
+    }
 }
 
 impl Page {
@@ -148,7 +150,9 @@ fn first(page: &Page, pages: &[Page], text: &mut String) {
     }
     text.push_str("\nEvery command has these options.\n\n");
     let globals = page.command.get_arguments().filter(|arg| !arg.is_positional());
-    globals.for_each(|arg| item(arg, text));
+    for arg in globals {
+        item(arg, text);
+    }
     text.push('\n');
 }
 
@@ -166,7 +170,9 @@ fn section(page: &Page, text: &mut String, filters: &mut Vec<String>) {
     for (title, args) in [("Arguments", arguments), ("Options", options)] {
         if !args.is_empty() {
             let _ = writeln!(text, "\n{title}:\n");
-            args.into_iter().for_each(|arg| item(arg, text));
+            for arg in args {
+                item(arg, text);
+            }
         }
     }
     for part in parts(command) {

@@ -172,7 +172,7 @@ fn every_command_names_the_file_that_it_cannot_write() {
             assert!(matches!(code, 1 | 2) && err.contains(expected), "{args:?} gives {code}: {err}");
             assert!(err.lines().count() == 1, "{args:?}: {err}");
         }
-        if args.iter().any(|arg| *arg == "NEW") && !args.contains(&"parquet") {
+        if args.contains(&"NEW") && !args.contains(&"parquet") {
             for (name, expected) in [("folder", "folder is a folder: name a file in it"), ("", "is empty")] {
                 let args = with(args, "NEW", name);
                 let (code, err) = run(&scratch, &args);
@@ -253,7 +253,7 @@ fn advice_about_a_damaged_chunk_is_for_the_command() {
             assert!(code == 1 && err.contains(expected), "{args:?} gives {code}: {err}");
         }
     }
-    assert!(!scratch.names().iter().any(|name| name.ends_with(".part")));
+    assert!(!scratch.names().iter().any(|name| name.contains(".part")));
     // The copy has the damaged chunk.
     std::fs::remove_file(scratch.path("new.h5")).unwrap();
 }
