@@ -8,19 +8,24 @@ mod canon;
 mod cmd;
 mod error;
 mod filters;
+mod interrupt;
 mod place;
 pub mod plot;
 mod progress;
+pub mod reference;
 pub mod refs;
 mod show;
+mod target;
 mod units;
 
 use std::ffi::OsString;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
-use cmd::Command;
+use cmd::{Command, Outputs};
+use show::paint::When;
+
 pub use cmd::{Icechunk, Libraries, Sql};
 
 /// The exit code of a successful command.
@@ -37,6 +42,9 @@ const USAGE: u8 = 2;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// When to colour text; `auto`: on a terminal, as the variables `NO_COLOR` and `CLICOLOR_FORCE` say
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    color: When,
 }
 
 const EXAMPLES: &str = "\
@@ -57,7 +65,14 @@ Examples:
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
   hyperslab pio --processes 1..4 --transfer 256K..4M
 
-`hyperslab COMMAND --help` explains a command. Exit codes: 0 success, 1 failure on the file, 2 wrong usage.";
+`hyperslab COMMAND --help` explains a command, `hyperslab completions SHELL` makes the shell complete
+commands and options, and `hyperslab man` writes man pages. Files may be URLs (https, s3, gs, az) where a
+command only reads them. Exit codes: 0 success, 1 failure on the file, 2 wrong usage, 130 Ctrl-C.";
+
+/// Returns the arguments of the command, for what is made from them: completions, man pages, the reference.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}
 
 /// Runs the command line `args`, which starts with the program's name, and returns the exit code.
 ///
@@ -74,26 +89,39 @@ pub fn run_with(
     libraries: &Libraries<'_>,
 ) -> u8 {
     let mut out = BufWriter::new(out);
-    let mut failed = FAILED;
+    let (mut failed, mut reading) = (FAILED, error::Reading::Other);
+    let mut color = When::Auto;
     if let Some(warning) = hyperslab::internals::engine::threads_warning() {
         let _ = writeln!(err, "hyperslab: {warning}");
     }
     let args: Vec<OsString> = args.into_iter().collect();
     let done = match Cli::try_parse_from(&args) {
         Ok(cli) => {
-            failed = cli.command.failed();
-            cli.command
-                .run(&args, &mut out, err, libraries)
-                .and_then(|code| Ok(out.flush().map(|()| code)?))
+            (failed, reading, color) = (cli.command.failed(), cli.command.reading(), cli.color);
+            let paint = color.paint(&io::stdout(), libraries.is_program);
+            let err_paint = color.paint(&io::stderr(), libraries.is_program);
+            let outputs = Outputs { out: &mut out, err: &mut *err, paint, err_paint, reading };
+            cli.command.run(&args, outputs, libraries).and_then(|code| Ok(out.flush().map(|()| code)?))
         }
         Err(error) if error.use_stderr() => {
+            let text = error.render();
             // If standard error is closed, the error cannot be reported.
-            let _ = write!(err, "{}", error.render());
+            let _ = if color.paint(&io::stderr(), libraries.is_program).0 {
+                write!(err, "{}", text.ansi())
+            } else {
+                write!(err, "{text}")
+            };
             return USAGE;
         }
         // The text of `--help` or `--version`.
         Err(help) => {
-            write!(out, "{}", help.render()).and_then(|()| out.flush()).map(|()| OK).map_err(Into::into)
+            let text = help.render();
+            let written = if color.paint(&io::stdout(), libraries.is_program).0 {
+                write!(out, "{}", text.ansi())
+            } else {
+                write!(out, "{text}")
+            };
+            written.and_then(|()| out.flush()).map(|()| OK).map_err(Into::into)
         }
     };
     let error = match done {
@@ -105,9 +133,6 @@ pub fn run_with(
     }
     // Results from before the failure are still useful.
     let _ = out.flush();
-    let _ = writeln!(err, "hyperslab: {}", error::message(&error));
-    if let Some(hint) = error::hint(&error) {
-        let _ = writeln!(err, "  hint: {hint}");
-    }
+    error::report(&error, reading, color.paint(&io::stderr(), libraries.is_program), err);
     if error.is::<error::Usage>() { USAGE } else { failed }
 }

@@ -1,13 +1,13 @@
 //! The file and the object that an argument names.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use hyperslab::driver::{Driver, Members};
-use hyperslab::{File, Node};
-use hyperslab_remote::{Remote, RemoteOptions, is_url};
+use hyperslab::{Error, File, Node, RequestError};
+use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
 
 use crate::error;
 
@@ -15,7 +15,7 @@ use crate::error;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Place {
     /// The HDF5 file or its URL, or `FILE:/PATH` for an object in it
-    #[arg(value_name = "FILE[:/PATH]")]
+    #[arg(value_name = "FILE[:/PATH]", value_hint = clap::ValueHint::FilePath)]
     file: OsString,
     /// The object in the file [default: the root group]
     #[arg(value_name = "PATH")]
@@ -33,6 +33,94 @@ impl Place {
     }
 }
 
+/// Files and objects in them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Places {
+    /// HDF5 files or their URLs, and `FILE:/PATH` for an object of a file. An argument that is not a file is
+    /// the path of an object in the file before it [default: the root group of each file]
+    #[arg(required = true, value_name = "FILE[:/PATH]", value_hint = clap::ValueHint::FilePath)]
+    places: Vec<OsString>,
+}
+
+/// One of several objects to show.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) file: PathBuf,
+    pub(crate) path: String,
+    /// Whether the path is an argument of its own.
+    is_own: bool,
+}
+
+impl Places {
+    /// Returns the objects, in the order in which they are named.
+    pub(crate) fn named(&self) -> anyhow::Result<Vec<Named>> {
+        named(&self.places, |file| Path::new(file).is_file() || Members::found(Path::new(file)).is_some())
+    }
+}
+
+fn named(arguments: &[OsString], exists: impl Fn(&OsStr) -> bool) -> anyhow::Result<Vec<Named>> {
+    let mut found: Vec<Named> = Vec::new();
+    // The file before, if no path in it has been named yet.
+    let mut has_path = true;
+    for argument in arguments {
+        let (file, path) = split_where(argument, &exists);
+        let is_url = file.to_str().is_some_and(is_url);
+        let last = found.last().filter(|_| !is_url && !exists(file)).map(|last| last.file.clone());
+        let Some(before) = last else {
+            has_path = path != "/";
+            found.push(Named { file: file.into(), path: path.to_owned(), is_own: false });
+            continue;
+        };
+        let Some(path) = argument.to_str() else {
+            bail!("{}: there is no file of this name, and paths of objects are UTF-8", argument.display());
+        };
+        if !std::mem::replace(&mut has_path, true) {
+            found.pop();
+        }
+        found.push(Named { file: before, path: path.to_owned(), is_own: true });
+    }
+    Ok(found)
+}
+
+impl Named {
+    /// Returns the root group of a file.
+    pub(crate) fn file(file: &Path) -> Self {
+        Self { file: file.to_owned(), path: "/".to_owned(), is_own: false }
+    }
+
+    /// Opens the file and the object.
+    pub(crate) fn open(&self) -> anyhow::Result<Node> {
+        let opened = object(&self.file, &self.path);
+        let is_missing = |error: &anyhow::Error| {
+            let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(Error::root);
+            matches!(error, Some(Error::Request(RequestError::NoSuchObject { .. })))
+        };
+        match opened {
+            Err(error) if self.is_own && is_missing(&error) => {
+                Err(error.context(format!("there is no file {:?}", self.path)))
+            }
+            opened => opened,
+        }
+    }
+
+    /// Returns the name of the object for a person.
+    pub(crate) fn shown(&self) -> String {
+        let file = shown(&self.file);
+        match &*self.path {
+            "/" => file,
+            path => format!("{file}:{}{path}", if path.starts_with('/') { "" } else { "/" }),
+        }
+    }
+}
+
+/// Returns the name of a file for a person, without the secrets of a URL.
+pub(crate) fn shown(file: &Path) -> String {
+    match file.display().to_string() {
+        url if is_url(&url) => without_secrets(&url),
+        path => path,
+    }
+}
+
 /// Opens the file and the object of `FILE[:/PATH]`.
 pub(crate) fn open_object(argument: &OsStr) -> anyhow::Result<Node> {
     let (file, path) = split(argument);
@@ -40,7 +128,7 @@ pub(crate) fn open_object(argument: &OsStr) -> anyhow::Result<Node> {
 }
 
 fn object(file: &Path, path: &str) -> anyhow::Result<Node> {
-    open(file)?.get(path).with_context(|| file.display().to_string())
+    open(file)?.get(path).with_context(|| shown(file))
 }
 
 /// Opens a file for reading. If there is no such file, but there are members of one, opens that file.
@@ -76,7 +164,7 @@ pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     let found = split(argument);
     let last = argument.to_str().and_then(|text| Some((text, text.rfind(":/")?)));
     match last {
-        Some((text, at)) if found.0 == argument && !Path::new(argument).exists() => {
+        Some((text, at)) if found.0 == argument && !Path::new(argument).exists() && !is_url(text) => {
             (OsStr::new(&text[..at]), &text[at + 1..])
         }
         _ => found,
@@ -117,6 +205,27 @@ mod tests {
         for (argument, expected) in cases {
             let (file, path) = split_where(OsStr::new(argument), exists);
             assert_eq!((file.to_str().unwrap(), path), expected, "{argument}");
+        }
+    }
+
+    #[test]
+    fn an_argument_that_is_not_a_file_is_a_path_in_the_file_before_it() {
+        let exists = |name: &OsStr| ["a.h5", "b.h5"].iter().any(|file| *file == name);
+        let cases: [(&[&str], &str); 6] = [
+            (&["a.h5"], "a.h5 /"),
+            (&["a.h5", "g"], "a.h5 g"),
+            (&["a.h5", "b.h5:/x", "a.h5"], "a.h5 /, b.h5 /x, a.h5 /"),
+            (&["a.h5", "/g", "/d", "b.h5"], "a.h5 /g, a.h5 /d, b.h5 /"),
+            (&["a.h5:/g", "d"], "a.h5 /g, a.h5 d"),
+            (&["none.h5", "s3://x/a.h5", "/d"], "none.h5 /, s3://x/a.h5 /d"),
+        ];
+        for (arguments, expected) in cases {
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            let found = named(&arguments, exists).unwrap();
+            let found: Vec<String> =
+                found.iter().map(|one| format!("{} {}", one.file.display(), one.path)).collect();
+            let found = found.join(", ");
+            assert_eq!(found, expected, "{arguments:?}");
         }
     }
 }

@@ -21,3 +21,19 @@ pub(crate) fn bar(template: &str, total: Option<u64>) -> anyhow::Result<Progress
     bar.enable_steady_tick(Duration::from_millis(200));
     Ok(bar)
 }
+
+/// A spinner with the time that has passed, which is shown until this value is dropped.
+pub(crate) struct Busy(ProgressBar);
+
+/// Shows what a command does that cannot tell how far it is.
+pub(crate) fn busy(message: &str) -> anyhow::Result<Busy> {
+    let bar = bar("{spinner} {msg}, {elapsed}", None)?;
+    bar.set_message(message.to_owned());
+    Ok(Busy(bar))
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

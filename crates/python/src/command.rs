@@ -15,7 +15,9 @@ use crate::arrow::Incoming;
 /// Runs the command `hyperslab` in this process and returns its exit code.
 ///
 /// The command writes to the standard output and the standard error of the process, not to `sys.stdout` and
-/// `sys.stderr`. The GIL is released. An interrupt of Python (Ctrl-C) does not stop the command.
+/// `sys.stderr`. The GIL is released. An interrupt (Ctrl-C) does not stop the command, unless its signal has
+/// the default action of the system, `signal.SIG_DFL`: then it ends the process, and incomplete files are
+/// removed.
 ///
 /// Args:
 ///     args: The arguments of the command. The first is the name of the program.
@@ -30,11 +32,19 @@ use crate::arrow::Incoming;
 #[pyfunction]
 pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let program = start_again(py);
+    let is_program = interrupts_end_the_process(py).unwrap_or(false);
     py.detach(|| {
         let program = program.as_deref();
-        let libraries = Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage), program };
+        let libraries =
+            Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage), program, is_program };
         hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), &libraries)
     })
+}
+
+/// Returns whether an interrupt ends this process, as in the script `hyperslab`.
+fn interrupts_end_the_process(py: Python<'_>) -> PyResult<bool> {
+    let signal = py.import("signal")?;
+    signal.call_method1("getsignal", (signal.getattr("SIGINT")?,))?.eq(signal.getattr("SIG_DFL")?)
 }
 
 /// Returns what starts the command in another process: this interpreter, if it has a name.

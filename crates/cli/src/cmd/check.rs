@@ -1,21 +1,26 @@
 //! `hyperslab check`: checks whether a file is sound.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anstyle::Style;
 use anyhow::bail;
-use hyperslab::check::{self, CheckOptions, Finding, Report, Severity};
+use hyperslab::check::{CheckOptions, Finding, Progress, Report, Severity};
 use hyperslab_format::Addr;
 use serde_json::json;
 
+use super::Outputs;
+use crate::place::Named;
+use crate::show::paint::{BROKEN, HEAD, Paint};
 use crate::show::{bytes, counted, plain};
 use crate::{error, place, progress};
 
-/// Check every structure of a file, and account for every byte
+/// Check every structure of files, and account for every byte
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   hyperslab check climate.h5
+  hyperslab check --data archive/*.h5
   hyperslab check climate.h5 --data --json | jq '.findings[] | select(.severity == \"error\")'
 
 Follows everything that the superblock leads to. Decodes each structure, verifies its checksum, counts
@@ -23,26 +28,30 @@ and order, and makes sure that no two structures share a byte. Errors give exit 
 as space that nothing refers to, do no harm; with --strict they give exit code 1, too. The command
 writes nothing. It checks a file that a crash left half-way as `hyperslab recover` would leave it.")]
 pub(crate) struct Args {
-    /// The HDF5 file or its URL
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// HDF5 files or their URLs
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Decode every chunk, and follow variable-length elements and references
     #[arg(long)]
     data: bool,
     /// Exit with code 1 on warnings, too
     #[arg(long)]
     strict: bool,
-    /// Print JSON
+    /// Print JSON, a line for each file
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let path = &args.file;
+pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
+    let files: Vec<Named> = args.files.iter().map(|file| Named::file(file)).collect();
+    to.each(&files, |to, file| check(args, &file.file, to))
+}
+
+fn check(args: &Args, path: &Path, to: &mut Outputs<'_>) -> anyhow::Result<()> {
     let opening = |error| error::opening(path, error);
     let options = CheckOptions::default().data(args.data);
     let progress = progress::bar(progress::SPINNER, None)?;
-    let mut tell = |now: check::Progress<'_>| {
+    let mut tell = |now: Progress<'_>| {
         let chunks = now.totals.chunks;
         progress.set_message(if chunks == 0 {
             plain(now.path)
@@ -51,16 +60,17 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         });
     };
     let report = match place::on_server(path) {
-        Some(medium) => check::check(medium?, &options, &mut tell),
-        None => check::check_path(path, &options, &mut tell),
+        Some(medium) => hyperslab::check::check(medium?, &options, &mut tell),
+        None => hyperslab::check::check_path(path, &options, &mut tell),
     };
     progress.finish_and_clear();
     let report = report.map_err(opening)?;
-    let shown = plain(&path.display().to_string());
+    let path = place::shown(path);
+    let shown = plain(&path);
     if args.json {
-        as_json(&path.display().to_string(), args.data, &report, out)?;
+        as_json(&path, args.data, &report, to.out)?;
     } else {
-        as_text(&shown, &report, out)?;
+        as_text(&shown, &report, to.paint, to.out)?;
     }
     let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
     if errors > 0 {
@@ -72,20 +82,21 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn as_text(shown: &str, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
+fn as_text(shown: &str, report: &Report, paint: Paint, out: &mut dyn Write) -> anyhow::Result<()> {
     for finding in &report.findings {
-        writeln!(out, "{}", plain(&finding.to_string()))?;
+        let style = if finding.severity == Severity::Error { BROKEN } else { Style::new() };
+        writeln!(out, "{}", paint.styled(style, &plain(&finding.to_string())))?;
     }
     if report.left_out() > 0 {
         writeln!(out, "({} more)", report.left_out())?;
     }
     let totals = &report.totals;
-    let verdict = match report.worst() {
-        Some(Severity::Error) => "damaged",
-        Some(Severity::Warning) => "sound, with warnings",
-        Some(Severity::Note) | None => "sound",
+    let (verdict, style) = match report.worst() {
+        Some(Severity::Error) => ("damaged", BROKEN),
+        Some(Severity::Warning) => ("sound, with warnings", HEAD),
+        Some(Severity::Note) | None => ("sound", HEAD),
     };
-    writeln!(out, "{shown}: {verdict}")?;
+    writeln!(out, "{shown}: {}", paint.styled(style, verdict))?;
     let objects = [
         counted(totals.groups, "group"),
         counted(totals.datasets, "dataset"),

@@ -1,34 +1,38 @@
 //! `hyperslab copy`: copies an object to another file or within a file.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use hyperslab::{CopyOptions, File, Node};
+use hyperslab::driver::Aside;
+use hyperslab::{CopyOptions, Error, File, Node};
 use hyperslab_tables::index;
 
 use crate::error::{self, Usage};
-use crate::place;
+use crate::interrupt::Left;
 use crate::show::plain;
+use crate::{place, progress, target};
 
 /// Copy an object, with everything in it, to another file or within one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   hyperslab copy climate.h5:/surface/t2m small.h5:/t2m
+  hyperslab copy s3://archive/climate.h5:/surface/t2m small.h5
   hyperslab copy climate.h5:/surface archive.h5:/2024/surface --parents --expand-refs
 
 Creates the file of TO if it does not exist. If TO is only a file, or ends in `:/`, the copy keeps the
-name of FROM. Chunks are copied as they are stored, and a table with its indexes. A copy that fails
-leaves nothing behind.")]
+name of FROM. Chunks are copied as they are stored, and a table with its indexes. A copy that fails or
+is interrupted leaves nothing behind.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The object to copy
-    #[arg(value_name = "FROM:/PATH")]
+    #[arg(value_name = "FROM:/PATH", value_hint = clap::ValueHint::FilePath)]
     from: OsString,
     /// The file of the copy, and a path that does not exist in it yet
-    #[arg(value_name = "TO[:/PATH]")]
+    #[arg(value_name = "TO[:/PATH]", value_hint = clap::ValueHint::FilePath)]
     to: OsString,
     /// Copy subgroups without their members
     #[arg(long)]
@@ -54,48 +58,83 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let source_path = place::split_new(&args.from).1;
     let (file, path) = place::split_new(&args.to);
-    let target = target(path, source_path)?;
+    let target = path_of_copy(path, source_path)?;
     let options = CopyOptions::default()
         .shallow(args.shallow)
         .expand_soft(args.expand_soft)
         .expand_external(args.expand_external)
         .expand_refs(args.expand_refs)
         .without_attributes(args.without_attrs);
-    let is_new = !Path::new(file).exists();
-    let copied = copy(args, file, is_new, &target, options);
-    if copied.is_err() && is_new {
-        // The first error is more informative. The new file is not a complete copy.
-        let _ = std::fs::remove_file(file);
-    }
+    let file = Path::new(file);
+    target::check_other(file)?;
+    let busy = progress::busy(&format!("copying {}", plain(&place::shown(Path::new(&args.from)))))?;
+    let copied =
+        if file.exists() { into(args, file, &target, options) } else { to_new(args, file, &target, options) };
+    drop(busy);
     copied?;
-    let from = plain(&args.from.to_string_lossy());
-    writeln!(out, "{from} -> {}:{}", plain(&file.to_string_lossy()), plain(&target))?;
+    let from = plain(&place::shown(Path::new(&args.from)));
+    writeln!(out, "{from} -> {}:{}", plain(&file.display().to_string()), plain(&target))?;
     Ok(())
 }
 
-fn copy(args: &Args, file: &OsStr, is_new: bool, target: &str, options: CopyOptions) -> anyhow::Result<()> {
-    let file = Path::new(file);
-    let shown = || file.display().to_string();
-    // The destination is opened before the source, because both may be the same file.
-    let opened = (!is_new).then(|| File::options().write(true).open(file)).transpose();
-    let opened = opened.map_err(|error| error::opening(file, error))?;
-    let source = place::open_object(&args.from)?;
-    let to = opened.map_or_else(|| File::create(file).map_err(|error| error::opening(file, error)), Ok)?;
-    insert(args, &source, &to, target, options).with_context(shown)
+impl Args {
+    /// Returns what to say about the file if the command is interrupted.
+    pub(super) fn left_by_interrupts(&self) -> Left {
+        let file = Path::new(place::split_new(&self.to).0);
+        let existing = file.exists().then(|| file.display().to_string());
+        Box::new(move || {
+            let file = existing.as_ref()?;
+            Some(format!(
+                "{file} has nothing of the copy; if it is larger now, `hyperslab repack` drops what is unused"
+            ))
+        })
+    }
 }
 
-fn insert(args: &Args, source: &Node, to: &File, target: &str, options: CopyOptions) -> anyhow::Result<()> {
+/// Copies into a file that exists.
+fn into(args: &Args, file: &Path, target: &str, options: CopyOptions) -> anyhow::Result<()> {
+    // The destination is opened before the source, because both may be the same file.
+    let to = File::options().write(true).open(file).map_err(|error| error::opening(file, error))?;
+    let source = place::open_object(&args.from)?;
+    insert(args, &source, &to, file, target, options)
+}
+
+/// Copies into a new file, which gets its name when it is complete.
+fn to_new(args: &Args, file: &Path, target: &str, options: CopyOptions) -> anyhow::Result<()> {
+    let source = place::open_object(&args.from)?;
+    let failed = |error| error::between(Path::new(&args.from), file, error);
+    let aside = Aside::new(file).map_err(|cause| failed(Error::io("create", 0, 0)(cause)))?;
+    let new = File::options().create(true).truncate(true).location(file);
+    let to = new.open_on(Arc::clone(aside.medium()) as _).map_err(failed)?;
+    insert(args, &source, &to, file, target, options)?;
+    to.close().map_err(failed)?;
+    aside.finish().map_err(|cause| failed(Error::io("rename", 0, 0)(cause)))
+}
+
+fn insert(
+    args: &Args,
+    source: &Node,
+    to: &File,
+    file: &Path,
+    target: &str,
+    options: CopyOptions,
+) -> anyhow::Result<()> {
+    let shown = || file.display().to_string();
     if !args.parents
         && let Some((group, _)) = target.rsplit_once('/').filter(|(group, _)| !group.is_empty())
     {
-        to.group(group).context("a group on the path of the copy (--parents creates it)")?;
+        let found = to.group(group);
+        found.context("a group on the path of the copy (--parents creates it)").with_context(shown)?;
     }
-    index::copy(&to.root(), source, target, &options)?;
-    Ok(to.flush()?)
+    let copied = index::copy(&to.root(), source, target, &options).and_then(|_| to.flush());
+    copied.map_err(|error| match error.root() {
+        Error::Request(_) => anyhow::Error::new(error).context(shown()),
+        _ => error::between(Path::new(&args.from), file, error),
+    })
 }
 
 /// Returns the path of the copy.
-fn target(path: &str, source: &str) -> anyhow::Result<String> {
+fn path_of_copy(path: &str, source: &str) -> anyhow::Result<String> {
     if !path.ends_with('/') {
         return Ok(path.to_owned());
     }

@@ -8,14 +8,17 @@ use hyperslab::{Dataset, Node, Object};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 
-use super::Selected;
+use super::{Outputs, Selected};
 use crate::batches::{axes, batches};
 use crate::canon;
+use crate::error::Usage;
+use crate::place::{Named, Places, shown};
 use crate::show::array::{self, ArrayWriter, Style};
+use crate::show::paint::HEAD;
 use crate::show::value::{Decoder, Value};
 use crate::show::{dataspace, datatype, json, json_numbers, plain};
 
-/// Print the attributes of an object and the values of a dataset
+/// Print the attributes of objects and the values of datasets
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,9 +26,12 @@ Examples:
   hyperslab dump climate.h5 /surface/t2m --json --limit 10
   hyperslab dump climate.h5 --canon > climate.txt
 
-Selections have NumPy's syntax: slices with steps of 1 or more, indices, lists, `...`. In JSON, NaN and
-infinities are strings, bytes are {\"hex\": \"...\"}, and references are {\"object\": \"/path\"}.")]
+Several objects are printed one after the other, with --json as lines. Selections have NumPy's syntax:
+slices with steps of 1 or more, indices, lists, `...`. In JSON, NaN and infinities are strings, bytes are
+{\"hex\": \"...\"}, and references are {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    places: Places,
     #[command(flatten)]
     selected: Selected,
     /// Print at most N elements, or all if N is 0 [default: 1000, or all with --json and --canon]. With
@@ -50,8 +56,21 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let node = args.selected.place.open()?;
+pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
+    let named = args.places.named()?;
+    if args.canon && named.len() > 1 {
+        return Err(Usage("--canon prints one object and all below it: name one".to_owned()).into());
+    }
+    to.each(&named, |to, one| {
+        if named.len() > 1 && !args.json {
+            writeln!(to.out, "{}", to.paint.styled(HEAD, &format!("{}:", plain(&one.shown()))))?;
+        }
+        dump(args, one, to.out)
+    })
+}
+
+fn dump(args: &Args, named: &Named, out: &mut dyn Write) -> anyhow::Result<()> {
+    let node = named.open()?;
     if args.canon {
         return canon::write(&node, args.limit(), out);
     }
@@ -59,10 +78,18 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     // Wrong selections are reported before anything is printed.
     let parsed = match &node {
         Node::Dataset(dataset) => Some(args.selected.elements(&dataset.shape())?),
+        other if args.selected.select.is_some() => {
+            let (shown, kind) = (named.shown(), other.kind());
+            let why = "name a dataset (`hyperslab ls -r FILE` lists them)";
+            return Err(Usage(format!(
+                "--select selects elements of a dataset, and {shown} is a {kind}: {why}"
+            ))
+            .into());
+        }
         _ => None,
     };
     if args.json {
-        as_json(args, &node, parsed.as_ref(), &decoder, out)
+        as_json(args, named, &node, parsed.as_ref(), &decoder, out)
     } else {
         as_text(args, &node, parsed.as_ref(), &decoder, out)
     }
@@ -115,12 +142,14 @@ fn as_text(
 
 fn as_json(
     args: &Args,
+    named: &Named,
     node: &Node,
     parsed: Option<&Parsed>,
     decoder: &Decoder<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    write!(out, r#"{{"path":{},"kind":"{}""#, json(node.path()), node.kind())?;
+    let file = json(&shown(&named.file));
+    write!(out, r#"{{"file":{file},"path":{},"kind":"{}""#, json(node.path()), node.kind())?;
     match node {
         Node::Group(_) => {}
         Node::Datatype(named) => write!(out, r#","dtype":{}"#, json(&datatype::name(named.datatype())))?,
@@ -148,7 +177,7 @@ fn as_json(
     Ok(())
 }
 
-fn json_attributes(object: &Object, decoder: &Decoder<'_>) -> anyhow::Result<String> {
+pub(super) fn json_attributes(object: &Object, decoder: &Decoder<'_>) -> anyhow::Result<String> {
     let mut members = Vec::new();
     for attribute in object.attributes()? {
         let values = decoder.attribute(&attribute, usize::MAX)?;

@@ -6,6 +6,7 @@ use hyperslab::{Dataset, VirtualSource};
 use serde_json::json;
 
 use super::Selected;
+use crate::place::Place;
 use crate::show::{datatype, plain, shape};
 
 /// Show how a selection would be read, without reading data
@@ -18,6 +19,8 @@ Shows the chunks that the selection touches, their positions in the file, and wh
 straight into the result.")]
 pub(crate) struct Args {
     #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
     selected: Selected,
     /// Print the whole plan as JSON
     #[arg(long)]
@@ -25,7 +28,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let dataset = args.selected.place.open()?.into_dataset()?;
+    let dataset = args.place.open()?.into_dataset()?;
     let parsed = args.selected.elements(&dataset.shape())?;
     if dataset.is_virtual() {
         return sources(&dataset, args.json, out);

@@ -1,11 +1,13 @@
 //! The commands.
 
 mod check;
+mod completions;
 mod copy;
 mod diff;
 mod dump;
 mod explain;
 mod ls;
+mod man;
 mod pio;
 mod query;
 mod recover;
@@ -23,8 +25,10 @@ use hyperslab::internals::select::{self, Parsed};
 
 pub use self::query::sql::Sql;
 pub use self::refs::Icechunk;
-use crate::error::Usage;
-use crate::place::Place;
+use crate::error::{self, Reading, Usage};
+use crate::interrupt::{Left, Watch};
+use crate::place::Named;
+use crate::show::paint::Paint;
 use crate::{FAILED, OK, USAGE};
 
 /// A command and its arguments.
@@ -45,6 +49,45 @@ pub(crate) enum Command {
     Segy(segy::Args),
     Tune(tune::Args),
     Pio(Box<pio::Args>),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Where a command writes, and how.
+pub(crate) struct Outputs<'o> {
+    pub(crate) out: &'o mut dyn Write,
+    pub(crate) err: &'o mut dyn Write,
+    /// The colours of `out`, and of `err`.
+    pub(crate) paint: Paint,
+    pub(crate) err_paint: Paint,
+    pub(crate) reading: Reading,
+}
+
+impl Outputs<'_> {
+    /// Calls `f` with each of these objects. If there are several, reports a failure and goes on with the next
+    /// object.
+    fn each(
+        &mut self,
+        named: &[Named],
+        mut f: impl FnMut(&mut Self, &Named) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut failed = 0;
+        for one in named {
+            match f(self, one) {
+                Ok(()) => {}
+                Err(error) if named.len() == 1 || error.is::<Usage>() || error::is_broken_pipe(&error) => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    failed += 1;
+                    self.out.flush()?;
+                    error::report(&error, self.reading, self.err_paint, self.err);
+                }
+            }
+        }
+        anyhow::ensure!(failed == 0, "{failed} of {} failed", named.len());
+        Ok(())
+    }
 }
 
 impl Command {
@@ -52,28 +95,53 @@ impl Command {
     pub(crate) fn run(
         &self,
         given: &[OsString],
-        out: &mut dyn Write,
-        err: &mut dyn Write,
+        mut to: Outputs<'_>,
         libraries: &Libraries<'_>,
     ) -> anyhow::Result<u8> {
+        let left = self.left_by_interrupts().filter(|_| libraries.is_program);
+        let _watch = left.map(Watch::new).transpose()?;
         let done = match self {
-            Self::Ls(args) => ls::run(args, out),
-            Self::Dump(args) => dump::run(args, out),
-            Self::Stat(args) => stat::run(args, out),
-            Self::Explain(args) => explain::run(args, out),
-            Self::Check(args) => check::run(args, out),
-            Self::Recover(args) => recover::run(args, out),
-            Self::Repack(args) => repack::run(args, out, err),
-            Self::Copy(args) => copy::run(args, out),
-            Self::Query(args) => query::run(args, out),
-            Self::Sql(args) => query::sql::run(args, out, libraries.sql),
-            Self::Refs(args) => refs::run(args, out, err, libraries.icechunk),
-            Self::Segy(args) => segy::run(args, out),
-            Self::Tune(args) => tune::run(args, out),
-            Self::Pio(args) => return pio::run(args, given, libraries.program, out),
-            Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
+            Self::Ls(args) => ls::run(args, &mut to),
+            Self::Dump(args) => dump::run(args, &mut to),
+            Self::Stat(args) => stat::run(args, &mut to),
+            Self::Explain(args) => explain::run(args, to.out),
+            Self::Check(args) => check::run(args, &mut to),
+            Self::Recover(args) => recover::run(args, to.out),
+            Self::Repack(args) => repack::run(args, to.out, to.err),
+            Self::Copy(args) => copy::run(args, to.out),
+            Self::Query(args) => query::run(args, to.out),
+            Self::Sql(args) => query::sql::run(args, to.out, libraries.sql),
+            Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
+            Self::Segy(args) => segy::run(args, to.out),
+            Self::Tune(args) => tune::run(args, to.out),
+            Self::Pio(args) => return pio::run(args, given, libraries.program, to.out),
+            Self::Diff(args) => return Ok(if diff::run(args, to.out)? { OK } else { FAILED }),
+            Self::Completions(args) => completions::run(args, to.out),
+            Self::Man(args) => man::run(args, to.out),
         };
         done.map(|()| OK)
+    }
+
+    /// Returns what to say about the files that an interrupt leaves; `None` for a command that leaves nothing.
+    fn left_by_interrupts(&self) -> Option<Left> {
+        match self {
+            Self::Repack(_) | Self::Query(_) | Self::Sql(_) => Some(Box::new(|| None)),
+            Self::Copy(args) => Some(args.left_by_interrupts()),
+            Self::Refs(args) => Some(args.left_by_interrupts()),
+            Self::Segy(args) => Some(args.left_by_interrupts()),
+            Self::Pio(args) if args.has_own_files() => Some(Box::new(|| None)),
+            _ => None,
+        }
+    }
+
+    /// Returns how the command reads chunks.
+    pub(crate) fn reading(&self) -> Reading {
+        match self {
+            Self::Dump(_) | Self::Explain(_) => Reading::Elements,
+            Self::Repack(_) => Reading::Objects,
+            Self::Copy(_) => Reading::Object,
+            _ => Reading::Other,
+        }
     }
 
     /// Returns the exit code of a failure of this command.
@@ -92,6 +160,9 @@ pub struct Libraries<'l> {
     pub icechunk: Option<&'l dyn Icechunk>,
     /// The program and the arguments that start this command again, for the processes of the command `pio`.
     pub program: Option<&'l [OsString]>,
+    /// Whether this process only runs the command. Ctrl-C then ends the process, after it has removed
+    /// incomplete files, and text for a terminal is coloured.
+    pub is_program: bool,
 }
 
 /// The number of threads.
@@ -110,22 +181,21 @@ impl Threads {
     }
 }
 
-/// An object of a file, and a selection of its elements.
+/// A selection of elements.
 #[derive(Debug, clap::Args)]
 struct Selected {
-    #[command(flatten)]
-    place: Place,
-    /// The elements to select, in NumPy's syntax
-    #[arg(long, value_name = "SELECTION", default_value = "...", allow_hyphen_values = true)]
-    select: String,
+    /// The elements to select, in NumPy's syntax [default: all]
+    #[arg(long, value_name = "SELECTION", allow_hyphen_values = true)]
+    select: Option<String>,
 }
 
 impl Selected {
     /// Returns the selected elements of an array of this shape.
     fn elements(&self, shape: &[u64]) -> anyhow::Result<Parsed> {
-        select::parse(&self.select, shape).map_err(|error| {
+        let text = self.select.as_deref().unwrap_or("...");
+        select::parse(text, shape).map_err(|error| {
             let shape = crate::show::shape(shape);
-            Usage(format!("--select '{}' of an array of shape {shape}: {error}", self.select)).into()
+            Usage(format!("--select '{text}' of an array of shape {shape}: {error}")).into()
         })
     }
 }

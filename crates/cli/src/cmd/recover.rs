@@ -10,8 +10,10 @@ use hyperslab::File;
 use hyperslab::driver::{Driver, Members, Posix};
 use hyperslab::internals::store::Store;
 use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, inspect};
+use hyperslab_remote::is_url;
 
-use crate::error;
+use crate::error::{self, Usage};
+use crate::place;
 use crate::show::{counted, plain};
 
 /// Finish or undo the transaction that a crash interrupted
@@ -27,6 +29,7 @@ recovery. This command writes the state that hyperslab reads into the file. Mean
 have the file open for writing.")]
 pub(crate) struct Args {
     /// The HDF5 file
+    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Print what would be done, and change nothing
     #[arg(long)]
@@ -35,6 +38,10 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = &args.file;
+    if path.to_str().is_some_and(is_url) {
+        let why = "a file on a server cannot be changed: download it, and recover the copy";
+        return Err(Usage(format!("{}: {why}", place::shown(path))).into());
+    }
     let report = inspected(path, false)?.1;
     let shown = plain(&path.display().to_string());
     writeln!(out, "{shown}: {}", found(&report))?;
@@ -47,6 +54,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(why) = report.refusal {
         bail!("{shown}: cannot be recovered: {why}");
     }
+    let (needed, found) = (report.superblock().end_of_file(), report.view_len());
+    if needed > found && !report.superblock().is_marked_swmr() {
+        writeln!(out, "  {}", error::CutShort { needed, found })?;
+        writeln!(out, "{}", rescue(&shown, needed))?;
+        bail!("{shown}: cannot be recovered: the end of the file is missing");
+    }
     if report.action == Action::Nothing || args.dry_run {
         writeln!(out, "  {}", todo(&report))?;
         return Ok(());
@@ -55,6 +68,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Store::recover(&driver, &report).with_context(|| shown)?;
     writeln!(out, "  done: {}", todo(&report))?;
     Ok(())
+}
+
+/// Says what can be done with a file whose end is missing.
+fn rescue(shown: &str, needed: u64) -> String {
+    format!(
+        "  no transaction was interrupted, so there is nothing to finish or undo: copy the file again from where \
+         it is complete\n  \
+         to read the part that is here, lengthen a copy: `cp {shown} part.h5 && truncate -s {needed} part.h5`; \
+         `hyperslab check --data part.h5` then lists the damage, and missing elements read as zeros"
+    )
 }
 
 fn inspected(path: &Path, write: bool) -> anyhow::Result<(Arc<dyn Driver>, Report)> {

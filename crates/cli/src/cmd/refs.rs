@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use super::query::target::{self, Target};
 use crate::error::Usage;
-use crate::place;
+use crate::interrupt::Left;
 use crate::refs::{Options, Plan, kerchunk};
 use crate::show::{counted, plain};
+use crate::target::{self, Target};
+use crate::{place, progress};
 
 /// Write where the chunks of files are, for the readers of Zarr
 #[derive(Debug, clap::Args)]
@@ -25,7 +26,7 @@ VirtualiZarr. Of several files, each gets its own references in --out-dir; kerch
 them. Datasets that Zarr cannot read in place, for example because it has no codec for a filter, are an error
 that names them all; --skip-unsupported leaves them out. Strings of variable length are embedded.")]
 pub(crate) struct Args {
-    /// The HDF5 files
+    /// The HDF5 files or their URLs
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The form of the references
@@ -92,6 +93,17 @@ pub trait Icechunk {
     fn write(&self, source: &Path, target: &Path, options: &Options, skip: bool) -> anyhow::Result<()>;
 }
 
+impl Args {
+    /// Returns what to say about the repository if the command is interrupted.
+    pub(super) fn left_by_interrupts(&self) -> Left {
+        let begun = self.target.clone().filter(|target| self.format == Format::Icechunk && !target.exists());
+        Box::new(move || {
+            let target = begun.as_ref().filter(|target| target.exists())?;
+            Some(format!("{} is incomplete: remove it", target.display()))
+        })
+    }
+}
+
 pub(super) fn run(
     args: &Args,
     out: &mut dyn Write,
@@ -146,7 +158,7 @@ fn one(
     err: &mut dyn Write,
     icechunk: Option<&dyn Icechunk>,
 ) -> anyhow::Result<()> {
-    let shown = || file.display().to_string();
+    let shown = || place::shown(file);
     let url = match &args.url {
         Some(url) if url.ends_with('/') => {
             let name = file.file_name().and_then(|name| name.to_str());
@@ -164,22 +176,32 @@ fn one(
             );
         };
         let Some(target) = target else { return Ok(()) };
+        if !target.exists() {
+            target::check_other(target)?;
+        }
         return icechunk.write(file, target, &options, args.skip_unsupported);
     }
     let opened = place::open(file)?;
+    if let Some(target) = target.filter(|target| !target.is_dir()) {
+        target::check(target, file)?;
+    }
+    let busy = progress::busy(&format!("looking up the chunks of {}", plain(&shown())))?;
     let plan = Plan::new(&opened.root(), options).with_context(shown)?;
+    drop(busy);
     report(plan.left_out().iter().map(|left| (&*left.path, &*left.why)), args.skip_unsupported, err)
         .with_context(shown)?;
     match target {
         #[cfg(feature = "parquet")]
         Some(target) if args.format == Format::Parquet => {
+            let _busy = progress::busy(&format!("writing {}", plain(&target.display().to_string())))?;
             crate::refs::parquet::write(&plan, target, args.record_size.get())
         }
         Some(path) => {
             target::check(path, file)?;
+            let _busy = progress::busy(&format!("writing {}", plain(&path.display().to_string())))?;
             let named = || path.display().to_string();
             let mut out = BufWriter::new(Target::new(path).with_context(named)?);
-            kerchunk::write(&plan, &mut out).with_context(shown)?;
+            kerchunk::write(&plan, &mut out).map_err(|error| whose(error, &shown(), Some(&named())))?;
             out.flush().with_context(named)?;
             out.into_inner()
                 .map_err(std::io::IntoInnerError::into_error)
@@ -187,7 +209,17 @@ fn one(
                 .finish()
                 .with_context(named)
         }
-        None => kerchunk::write(&plan, out).with_context(shown),
+        None => kerchunk::write(&plan, out).map_err(|error| whose(error, &shown(), None)),
+    }
+}
+
+/// Adds the name of the file that failed: the file that is read, or else the target, if it has a name.
+fn whose(error: anyhow::Error, read: &str, written: Option<&str>) -> anyhow::Error {
+    let name =
+        if error.chain().any(<dyn std::error::Error>::is::<hyperslab::Error>) { Some(read) } else { written };
+    match name {
+        Some(name) => error.context(name.to_owned()),
+        None => error,
     }
 }
 

@@ -13,14 +13,14 @@ use serde_json::json;
 
 use super::Threads;
 use crate::show::{bytes, plain};
-use crate::{filters, place, progress};
+use crate::{error, filters, place, progress, target};
 
 /// Rewrite a file, with other filters, chunk shapes or versions of structures
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
-    /// The HDF5 file
+    /// The HDF5 file or its URL
     #[arg(value_name = "IN")]
     from: PathBuf,
     /// The new file, which gets its name only when it is complete
@@ -118,6 +118,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let mut options = args.options()?;
     args.threads.set();
     let from = place::open(&args.from)?;
+    target::check_other(&args.to)?;
+    target::check_new(&args.to, args.overwrite)?;
     let begun = Instant::now();
     let indexes: Vec<String> = options.select.iter().filter_map(|path| indexes_of(&from, path)).collect();
     options.select.extend(indexes);
@@ -129,13 +131,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let progress = progress::bar(progress::BYTES, Some(lengths.fold(0, u64::saturating_add)))?;
     let done = from.repack(&args.to, &options, &|bytes| progress.inc(bytes));
     progress.finish_and_clear();
-    done.with_context(|| args.from.display().to_string())?;
+    done.map_err(|error| error::between(&args.from, &args.to, error))?;
     let rebuilt = rebuilt(&from, &args.to, &outdated).with_context(|| args.to.display().to_string())?;
     let size = |path: &PathBuf| {
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())
     };
     let (before, after) = (from.store().medium_bytes()?, size(&args.to)?);
-    let [source, target] = [&args.from, &args.to].map(|path| path.display().to_string());
+    let [source, target] = [&args.from, &args.to].map(|path| place::shown(path));
     if misfits.fitting == 0 && !misfits.others.is_empty() {
         writeln!(err, "hyperslab: {misfits}")?;
     }

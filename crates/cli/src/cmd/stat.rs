@@ -1,8 +1,9 @@
 //! `hyperslab stat`: shows where the bytes of a file are.
 
+use std::cmp::Reverse;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hyperslab::{Dataset, File, Node, Object, Step, Walk};
@@ -11,24 +12,45 @@ use hyperslab_format::message::link::LinkTarget;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use crate::show::table::Table;
+use super::Outputs;
+use crate::place::Named;
+use crate::show::paint::{BROKEN, DATATYPE, FAINT, HEAD};
+use crate::show::table::{Cell, Table};
 use crate::show::{bytes, counted, datatype, plain, shape, storage};
 use crate::{place, progress};
 
 /// Show versions, counts, and the stored and decoded bytes of each dataset
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  hyperslab stat climate.h5 --json | jq '.datasets[] | select(.ratio < 1.5) | .path'
+Examples:
+  hyperslab stat climate.h5 --sort stored
+  hyperslab stat *.h5 --json | jq '.datasets[] | select(.ratio < 1.5) | .path'
 
-An object with several hard links counts once. `ratio` is decoded bytes over stored bytes.")]
+An object with several hard links counts once. `share` is the part of all stored bytes, and `ratio` is
+decoded bytes over stored bytes. --json prints a line for each file.")]
 pub(crate) struct Args {
-    /// The HDF5 file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// HDF5 files or their URLs
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The order of the datasets
+    #[arg(long, value_enum, value_name = "BY", default_value = "path")]
+    sort: Sort,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// An order of datasets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// As the file lists them
+    Path,
+    /// The most stored bytes first
+    Stored,
+    /// The most decoded bytes first
+    Decoded,
+    /// The worst compression first
+    Ratio,
 }
 
 /// The facts of a file.
@@ -50,6 +72,8 @@ struct Report {
 struct DatasetReport {
     path: String,
     datatype: String,
+    /// The datatype in a column of the table.
+    short: String,
     shape: Vec<u64>,
     layout: &'static str,
     chunk_shape: Option<Vec<u64>>,
@@ -61,17 +85,29 @@ struct DatasetReport {
     decoded: u64,
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let file = place::open(&args.file)?;
+pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
+    let files: Vec<Named> = args.files.iter().map(|file| Named::file(file)).collect();
+    let mut is_first = true;
+    to.each(&files, |to, file| {
+        if !std::mem::take(&mut is_first) && !args.json {
+            writeln!(to.out)?;
+        }
+        stat(args, &file.file, to)
+    })
+}
+
+fn stat(args: &Args, path: &Path, to: &mut Outputs<'_>) -> anyhow::Result<()> {
+    let file = place::open(path)?;
     let progress = progress::bar(progress::SPINNER, None)?;
-    let report = examine(&file, &progress);
+    let mut report = examine(&file, &progress);
     progress.finish_and_clear();
-    let path = args.file.display().to_string();
+    report.sort(args.sort);
+    let path = place::shown(path);
     let len = file.store().medium_bytes().with_context(|| path.clone())?;
     if args.json {
-        as_json(&path, len, &file, &report, out)?;
+        as_json(&path, len, &file, &report, to.out)?;
     } else {
-        as_text(&path, len, &file, &report, out)?;
+        as_text(&path, len, &file, &report, to)?;
     }
     match &report.broken[..] {
         [] => Ok(()),
@@ -131,6 +167,23 @@ impl Report {
         }
     }
 
+    fn sort(&mut self, by: Sort) {
+        match by {
+            Sort::Path => {}
+            Sort::Stored => self.datasets.sort_by_key(|found| Reverse(found.stored)),
+            Sort::Decoded => self.datasets.sort_by_key(|found| Reverse(found.decoded)),
+            // Without stored bytes there is no ratio.
+            Sort::Ratio => self.datasets.sort_by(|a, b| {
+                let ratio = |found: &DatasetReport| {
+                    let stored = found.stored.filter(|&stored| stored > 0)?;
+                    Some(quotient(found.decoded, stored))
+                };
+                let last = f64::INFINITY;
+                ratio(a).unwrap_or(last).total_cmp(&ratio(b).unwrap_or(last))
+            }),
+        }
+    }
+
     /// Returns the stored and decoded bytes of all datasets whose bytes are in this file.
     fn totals(&self) -> (u64, u64) {
         self.datasets
@@ -169,6 +222,7 @@ impl DatasetReport {
         Ok(Self {
             path,
             datatype: datatype::name(&dataset.datatype()),
+            short: datatype::short(&dataset.datatype(), ROOM),
             shape: dataset.shape(),
             layout: storage::layout(dataset),
             chunk_shape: dataset.chunk_shape(),
@@ -201,11 +255,16 @@ impl DatasetReport {
 /// The chunks that are counted between two progress messages.
 const TICK: u64 = 100_000;
 
-fn as_text(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
+/// The columns of a datatype in the table.
+const ROOM: usize = 40;
+
+fn as_text(path: &str, len: u64, file: &File, report: &Report, to: &mut Outputs<'_>) -> anyhow::Result<()> {
+    let (paint, out) = (to.paint, &mut *to.out);
     let store = file.store();
     let widths = store.widths();
     let (stored, decoded) = report.totals();
-    writeln!(out, "file         {}, {} ({len} bytes)", plain(path), bytes(len))?;
+    let name = paint.styled(HEAD, &plain(path));
+    writeln!(out, "file         {name}, {} ({len} bytes)", bytes(len))?;
     writeln!(
         out,
         "superblock   version {}, addresses of {} bytes, lengths of {} bytes",
@@ -232,36 +291,43 @@ fn as_text(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Wri
     if !report.datasets.is_empty() {
         writeln!(out)?;
     }
-    let mut table = Table::new(out, &[2, 3, 4]);
+    let mut table = Table::new(out, &[1, 2, 3, 4]).painted(paint);
     if !report.datasets.is_empty() {
-        let heads = ["dataset", "index", "stored", "decoded", "ratio", "chunks", "datatype, shape, filters"];
-        table.row(heads.map(str::to_owned).to_vec())?;
+        table.row(HEADS.map(|head| Cell::styled(head, HEAD)))?;
     }
     for found in &report.datasets {
-        let stored = found.stored.map_or_else(|| "elsewhere".to_owned(), bytes);
+        let in_file = found.stored.map_or_else(|| "elsewhere".to_owned(), bytes);
+        let share = found
+            .stored
+            .filter(|_| stored > 0)
+            .map_or(String::new(), |bytes| format!("{:.1} %", 100.0 * quotient(bytes, stored)));
         let ratio = found.ratio().unwrap_or_default();
         let chunks = match (found.chunks, &found.chunk_shape) {
             (Some((count, most)), Some(chunk)) => format!("{count} of {most}, {}", shape(chunk)),
             _ => String::new(),
         };
-        let mut what = vec![found.datatype.clone(), shape(&found.shape)];
-        what.extend(found.filters.iter().cloned());
-        let decoded = bytes(found.decoded);
-        table.row(vec![
-            plain(&found.path),
-            found.layout.to_owned(),
-            stored,
-            decoded,
-            ratio,
-            chunks,
-            what.join(", "),
+        table.row([
+            Cell::from(plain(&found.path)),
+            in_file.into(),
+            share.into(),
+            bytes(found.decoded).into(),
+            ratio.into(),
+            Cell::styled(&found.short, DATATYPE),
+            shape(&found.shape).into(),
+            found.layout.into(),
+            chunks.into(),
+            Cell::styled(found.filters.join(", "), FAINT),
         ])?;
     }
     for (path, reason) in &report.broken {
-        table.line(format!("broken: {}: {}", plain(path), plain(reason)))?;
+        table.line(Cell::styled(format!("broken: {}: {}", plain(path), plain(reason)), BROKEN))?;
     }
     Ok(table.finish()?)
 }
+
+/// The heads of the columns.
+const HEADS: [&str; 10] =
+    ["dataset", "stored", "share", "decoded", "ratio", "datatype", "shape", "index", "chunks", "filters"];
 
 fn as_json(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
     let (store, widths) = (file.store(), file.store().widths());
@@ -281,7 +347,10 @@ fn as_json(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Wri
 
 /// Returns the decoded bytes divided by the stored bytes, with two digits, or `None` if nothing is stored.
 fn ratio(decoded: u64, stored: u64) -> Option<String> {
-    #[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
-    let ratio = decoded as f64 / stored as f64;
-    (stored > 0).then(|| format!("{ratio:.2}"))
+    (stored > 0).then(|| format!("{:.2}", quotient(decoded, stored)))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
+fn quotient(a: u64, b: u64) -> f64 {
+    a as f64 / b as f64
 }

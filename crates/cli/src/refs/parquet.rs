@@ -17,6 +17,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use super::{Array, Chunk, Plan, Sink, group_entries};
+use crate::interrupt::Incomplete;
 use crate::show::json;
 
 /// The references in each file, unless the user says otherwise.
@@ -27,7 +28,11 @@ pub const RECORD: usize = 100_000;
 /// Errors: those of the file and of the folder; a folder or a file of this name exists.
 pub fn write(plan: &Plan, target: &Path, record: usize) -> anyhow::Result<()> {
     let shown = || target.display().to_string();
-    ensure!(!target.exists(), "{} exists already: remove it, or give another name", target.display());
+    ensure!(
+        target.symlink_metadata().is_err(),
+        "{} exists already: remove it, or give another name",
+        target.display()
+    );
     let mut name = target.file_name().with_context(shown)?.to_owned();
     name.push(".part");
     let part = target.with_file_name(name);
@@ -36,6 +41,7 @@ pub fn write(plan: &Plan, target: &Path, record: usize) -> anyhow::Result<()> {
         fs::remove_dir_all(&part).with_context(shown)?;
     }
     fs::create_dir(&part).with_context(shown)?;
+    let _incomplete = Incomplete::folder(&part);
     let done = Folder::new(part.clone(), record).fill(plan);
     let done = done.and_then(|()| fs::rename(&part, target).with_context(shown));
     if done.is_err() {

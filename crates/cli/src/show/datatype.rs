@@ -1,8 +1,10 @@
 //! Names of datatypes, as NumPy's `str(dtype)` prints them if NumPy has the datatype.
 
 use hyperslab_format::datatype::{
-    ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, Normalization, ReferenceKind,
+    ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, Member, Normalization, ReferenceKind,
 };
+
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{plain, tuple};
 
@@ -41,6 +43,62 @@ pub(crate) fn name(datatype: &Datatype) -> String {
         Datatype::Array(t) => format!("{}{}", tuple(t.shape.iter().map(u32::to_string)), name(&t.base)),
         Datatype::Complex(t) => complex(&t.base),
     }
+}
+
+/// Returns the name of a datatype in at most about `room` columns. A compound has as many members as fit, and
+/// the number of the others.
+pub(crate) fn short(datatype: &Datatype, room: usize) -> String {
+    let whole = name(datatype);
+    if whole.width() <= room {
+        return whole;
+    }
+    match datatype {
+        Datatype::Compound(t) if complex_parts(t).is_none() => first_members(t, room),
+        Datatype::Sequence(base) => format!("vlen({})", short(base, room.saturating_sub(6))),
+        Datatype::Array(t) => {
+            let shape = tuple(t.shape.iter().map(u32::to_string));
+            let left = room.saturating_sub(shape.len());
+            format!("{shape}{}", short(&t.base, left))
+        }
+        _ => {
+            let kept: String = whole.chars().take(room.saturating_sub(1)).collect();
+            format!("{kept}…")
+        }
+    }
+}
+
+/// Returns the members of a compound, each as `name: datatype`. `None` for other datatypes, and for a compound
+/// whose name has at most `room` columns.
+pub(crate) fn long_members(datatype: &Datatype, room: usize) -> Option<Vec<String>> {
+    match datatype {
+        Datatype::Compound(t) if complex_parts(t).is_none() && name(datatype).width() > room => {
+            Some(t.members.iter().map(member).collect())
+        }
+        Datatype::Sequence(base) => long_members(base, room),
+        Datatype::Array(t) => long_members(&t.base, room),
+        _ => None,
+    }
+}
+
+fn first_members(t: &Compound, room: usize) -> String {
+    let mut shown = String::new();
+    for (number, member) in t.members.iter().map(member).enumerate() {
+        let more = format!(", … {} more", t.members.len() - number - 1);
+        let comma = if number > 0 { ", " } else { "" };
+        if [&*shown, comma, &member, &more].iter().map(|text| text.width()).sum::<usize>() + 2 > room {
+            let left = t.members.len() - number;
+            return match number {
+                0 => format!("{{{left} members}}"),
+                _ => format!("{{{shown}, … {left} more}}"),
+            };
+        }
+        shown.extend([comma, &member]);
+    }
+    format!("{{{shown}}}")
+}
+
+fn member(member: &Member) -> String {
+    format!("{}: {}", plain(&member.name), name(&member.datatype))
 }
 
 /// Returns whether an enumeration is h5py's boolean type: FALSE and TRUE in one byte.
@@ -127,9 +185,7 @@ fn compound(t: &Compound) -> String {
     if let Some(part) = complex_parts(t) {
         return complex_of(part);
     }
-    let members =
-        t.members.iter().map(|member| format!("{}: {}", plain(&member.name), name(&member.datatype)));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+    format!("{{{}}}", t.members.iter().map(member).collect::<Vec<_>>().join(", "))
 }
 
 /// The most members in the name of an enumeration.
@@ -145,7 +201,7 @@ fn enumeration(t: &Enumeration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hyperslab_format::datatype::{BitRange, Member};
+    use hyperslab_format::datatype::BitRange;
 
     use super::*;
 
@@ -172,5 +228,21 @@ mod tests {
         let members = vec![Member::new("a", 0, byte()), Member::new("b", 1, inner)];
         let outer = Datatype::Compound(Compound { size: 2, members });
         assert_eq!(name(&outer), "{a: int8, b: {x: int8}}");
+    }
+
+    #[test]
+    fn a_long_compound_has_the_members_that_fit_and_the_number_of_the_others() {
+        let byte = || integer_of(1, ByteOrder::Little, 8, 0);
+        let members = (0..91).map(|number| Member::new(format!("field{number}"), number, byte()));
+        let long = Datatype::Compound(Compound { size: 91, members: members.collect() });
+        assert_eq!(short(&long, 44), "{field0: int8, field1: int8, … 89 more}");
+        assert_eq!(short(&long, 20), "{91 members}");
+        assert_eq!(short(&Datatype::Sequence(Box::new(long.clone())), 20), "vlen({91 members})");
+        assert_eq!(short(&long, 10_000), name(&long));
+        for room in 12..200 {
+            assert!(short(&long, room).width() <= room, "{room}");
+        }
+        assert_eq!(long_members(&long, 44).unwrap()[90], "field90: int8");
+        assert_eq!(long_members(&byte(), 2), None);
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod array;
 pub(crate) mod datatype;
 mod float;
+pub(crate) mod paint;
 mod region;
 pub(crate) mod storage;
 pub(crate) mod table;

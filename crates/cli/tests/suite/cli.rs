@@ -36,16 +36,16 @@ fn json(args: &[&str]) -> Value {
 #[test]
 fn ls_lists_members_with_their_types_and_storage() {
     let expected = "\
-a        dataset  int32     (20,)   contiguous
+a        dataset  int32  (20,)    80 B  contiguous
 group/   group    1 member
-group/b  dataset  >f8       (6, 7)  chunks (4, 4), deflate 4
+group/b  dataset  >f8    (6, 7)  336 B  chunks (4, 4), deflate 4
 ";
     assert_eq!(printed(&["ls", "-r", "@libver_v110.h5"]), expected);
-    let top = "a       dataset  int32     (20,)  contiguous\ngroup/  group    1 member\n";
+    let top = "a       dataset  int32  (20,)  80 B  contiguous\ngroup/  group    1 member\n";
     assert_eq!(printed(&["ls", "@libver_v110.h5"]), top);
     assert_eq!(
         printed(&["ls", "@libver_v110.h5", "/group"]),
-        "b  dataset  >f8  (6, 7)  chunks (4, 4), deflate 4\n"
+        "b  dataset  >f8  (6, 7)  336 B  chunks (4, 4), deflate 4\n"
     );
 }
 
@@ -208,8 +208,8 @@ fn stat_counts_objects_and_bytes() {
 fn stat_as_text_has_a_line_for_every_dataset() {
     let text = printed(&["stat", "@masks_latest.h5"]);
     assert!(text.contains("objects      1 group, 4 datasets, 0 datatypes, 0 attributes\n"), "{text}");
-    let line = "/free       btree2             300 B    480 B   1.60  6 of 6, (4, 5)  int32, (12, 10), \
-                shuffle, deflate 4, fletcher32\n";
+    let line = "/free        300 B  30.6 %    480 B   1.60  int32     (12, 10)  btree2            \
+                6 of 6, (4, 5)  shuffle, deflate 4, fletcher32\n";
     assert!(text.contains(line), "{text}");
 }
 
@@ -223,12 +223,34 @@ fn explain_prints_the_plan_as_text_and_as_json() {
 }
 
 #[test]
-fn every_command_has_help_with_an_example() {
-    for command in ["ls", "dump", "stat", "explain", "check"] {
-        let help = printed(&[command, "--help"]);
-        assert!(help.contains("Example") && help.contains(&format!("hyperslab {command} ")), "{help}");
-    }
-    assert!(printed(&["--help"]).contains("Exit codes"));
+fn stat_sorts_datasets_and_takes_several_files() {
+    let order = |by: &str| -> Vec<String> {
+        let found = json(&["stat", "--json", "--sort", by, "@masks_latest.h5"]);
+        let datasets = found["datasets"].as_array().unwrap().iter();
+        datasets.map(|dataset| dataset["path"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(order("path"), ["/fixed", "/free", "/single", "/unlimited"]);
+    assert_eq!(order("stored"), ["/fixed", "/free", "/unlimited", "/single"]);
+    assert_eq!(order("ratio"), ["/single", "/fixed", "/free", "/unlimited"]);
+    let both = printed(&["stat", "@masks_latest.h5", "@libver_v110.h5"]);
+    let one = printed(&["stat", "@masks_latest.h5"]);
+    assert_eq!(both, format!("{one}\n{}", printed(&["stat", "@libver_v110.h5"])));
+    assert_eq!(printed(&["stat", "--json", "@masks_latest.h5", "@libver_v110.h5"]).lines().count(), 2);
+}
+
+#[test]
+fn several_objects_are_dumped_one_after_the_other() {
+    let (a, b) =
+        (printed(&["dump", "@libver_v110.h5", "a"]), printed(&["dump", "@libver_v110.h5", "group/b"]));
+    let both = printed(&["dump", "@libver_v110.h5", "a", "group/b"]);
+    let without_heads: Vec<&str> = both.lines().filter(|line| !line.ends_with(':')).collect();
+    assert_eq!(without_heads, a.lines().chain(b.lines()).collect::<Vec<_>>());
+    assert!(both.contains("libver_v110.h5:/group/b:\n"), "{both}");
+    let lines = printed(&["dump", "--json", "@libver_v110.h5", "a", "@masks_latest.h5", "/single"]);
+    let found: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found.iter().map(|one| &one["path"]).collect::<Vec<_>>(), ["/a", "/single"]);
+    let (code, _, err) = run(&["dump", "--canon", "@libver_v110.h5", "a", "group/b"]);
+    assert!(code == 2 && err.contains("--canon prints one object"), "{err}");
 }
 
 #[test]

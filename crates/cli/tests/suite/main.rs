@@ -5,6 +5,9 @@ mod cli;
 mod common;
 mod copy;
 mod diff;
+mod failures;
+mod interrupts;
+mod ls;
 mod pio;
 #[cfg(feature = "plot")]
 mod plot;
@@ -13,4 +16,5 @@ mod recover;
 mod refs;
 mod repack;
 mod segy;
+mod shells;
 mod tune;

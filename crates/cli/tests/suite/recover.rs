@@ -135,3 +135,31 @@ fn a_missing_file_is_named() {
     let (code, _, err) = recover(Path::new("/no/such.h5"), &[]);
     assert!(code == 1 && err.contains("/no/such.h5: No such file"), "{err}");
 }
+
+#[test]
+fn a_file_that_is_cut_short_is_not_called_sound() {
+    let whole = std::fs::read(golden::directory().join("files/libver_v110.h5")).unwrap();
+    let file = Scratch::new("cut", &whole[..3000]);
+    for more in [&[][..], &["--dry-run"]] {
+        let (code, out, err) = recover(&file.0, more);
+        assert_eq!(code, 1, "{out}{err}");
+        let stated = format!(
+            "the file is cut short: its superblock states {} bytes, and it has 3000; 3.5 KiB (54.7 %) are missing",
+            whole.len()
+        );
+        let rescue = format!("truncate -s {} part.h5", whole.len());
+        for text in [&*stated, "copy the file again", &*rescue, "missing elements read as zeros"] {
+            assert!(out.contains(text), "{text}: {out}");
+        }
+        assert!(!out.contains("nothing to do") && err.contains("cannot be recovered"), "{out}{err}");
+    }
+    assert_eq!(file.content(), &whole[..3000]);
+    // The advice holds: what is here is readable in a longer copy.
+    let mut longer = whole[..3000].to_vec();
+    longer.resize(whole.len(), 0);
+    let longer = Scratch::new("lengthened", &longer);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["hyperslab", "stat"].map(OsString::from).into_iter().chain([longer.0.clone().into()]);
+    hyperslab_cli::run(args, &mut out, &mut err);
+    assert!(String::from_utf8(out).unwrap().contains("superblock   version 3"));
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::posix::sync_folder;
 use super::{Create, Driver as _, Posix};
@@ -47,10 +47,21 @@ impl Aside {
         let mut part = to.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let aside =
-            Self { medium: Arc::new(claimed(&part)?), part, to, before, _lock: lock, is_named: false };
+        let medium = Arc::new(claimed(&part)?);
+        incomplete().push((std::process::id(), part.clone()));
+        let aside = Self { medium, part, to, before, _lock: lock, is_named: false };
         aside.medium.set_len(0)?;
         Ok(aside)
+    }
+
+    /// Removes the incomplete files of this process, for a program that ends without dropping them, as at an
+    /// interrupt. Returns their names. Afterwards none of them can be finished.
+    pub fn abandon_all() -> Vec<PathBuf> {
+        let mut incomplete = incomplete();
+        let process = std::process::id();
+        let own: Vec<PathBuf> =
+            incomplete.extract_if(.., |(owner, _)| *owner == process).map(|(_, part)| part).collect();
+        own.into_iter().filter(|part| fs::remove_file(part).is_ok()).collect()
     }
 
     /// Returns the file to write to.
@@ -68,7 +79,12 @@ impl Aside {
         }
         // Without this, a loss of power could leave the name with an empty file.
         self.medium.flush(false)?;
-        fs::rename(&self.part, &self.to)?;
+        {
+            // An interrupt between the two would remove the file of the next program that uses this name.
+            let mut incomplete = incomplete();
+            fs::rename(&self.part, &self.to)?;
+            forget(&mut incomplete, &self.part);
+        }
         self.is_named = true;
         let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
         sync_folder(folder.unwrap_or(Path::new(".")))
@@ -78,10 +94,24 @@ impl Aside {
 impl Drop for Aside {
     fn drop(&mut self) {
         if !self.is_named {
+            let mut incomplete = incomplete();
             // The original failure matters to the caller, and a failed removal does not.
             let _ = fs::remove_file(&self.part);
+            forget(&mut incomplete, &self.part);
         }
     }
+}
+
+/// The incomplete files, each with the process that writes it: a forked child inherits the list.
+static INCOMPLETE: Mutex<Vec<(u32, PathBuf)>> = Mutex::new(Vec::new());
+
+fn incomplete() -> MutexGuard<'static, Vec<(u32, PathBuf)>> {
+    // The list is whole after every statement that changes it.
+    INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn forget(incomplete: &mut Vec<(u32, PathBuf)>, part: &Path) {
+    incomplete.retain(|(_, listed)| listed != part);
 }
 
 /// Follows symbolic links from `to`. Returns the final path, and the permissions of the file there if it
@@ -212,6 +242,18 @@ mod tests {
         fs::create_dir(&to).unwrap();
         assert!(aside.finish().is_err());
         assert!(to.is_dir() && !directory.path().join("a.part").exists());
+    }
+
+    #[test]
+    fn a_finished_file_is_not_abandoned() {
+        let directory = tempfile::tempdir().unwrap();
+        let listed = |name: &str| incomplete().iter().any(|(_, part)| *part == directory.path().join(name));
+        let (done, dropped) = (directory.path().join("done"), directory.path().join("dropped"));
+        let aside = Aside::new(&done).unwrap();
+        assert!(listed("done.part"));
+        aside.finish().unwrap();
+        drop(Aside::new(&dropped).unwrap());
+        assert!(!listed("done.part") && !listed("dropped.part"));
     }
 
     #[test]

@@ -372,7 +372,9 @@ def run_cli(args: list[str]) -> int:
     """Runs the command `hyperslab` in this process and returns its exit code.
 
     The command writes to the standard output and the standard error of the process, not to `sys.stdout` and
-    `sys.stderr`. The GIL is released. An interrupt of Python (Ctrl-C) does not stop the command.
+    `sys.stderr`. The GIL is released. An interrupt (Ctrl-C) does not stop the command, unless its signal has
+    the default action of the system, `signal.SIG_DFL`: then it ends the process, and incomplete files are
+    removed.
 
     Args:
         args: The arguments of the command. The first is the name of the program.

@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::interrupt::Incomplete;
+
 /// A folder that is removed with its files when this value is dropped, unless they are kept.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
     keeps: bool,
+    /// An interrupt removes the folder, too.
+    _incomplete: Option<Incomplete>,
 }
 
 impl Folder {
@@ -19,7 +23,10 @@ impl Folder {
         let names = (0..100).map(|number| parent.join(format!("{PREFIX}{}-{number}", std::process::id())));
         for path in names {
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Self { path, keeps }),
+                Ok(()) => {
+                    let incomplete = (!keeps).then(|| Incomplete::folder(&path));
+                    return Ok(Self { path, keeps, _incomplete: incomplete });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
                     return Err(error).with_context(|| format!("--folder {}", parent.display()));

@@ -167,6 +167,11 @@ fn is_launched() -> bool {
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
 
 impl Args {
+    /// Returns whether this process makes the files of a run, and removes them at its end.
+    pub(super) fn has_own_files(&self) -> bool {
+        self.worker.is_empty() && !is_launched()
+    }
+
     /// Returns the plan, with these numbers of processes if none are given.
     fn plan(&self, processes: &[u64]) -> Result<Plan, Usage> {
         let chosen = self.filter.iter().map(|filter| filter.choice.clone()).collect::<Vec<_>>();

@@ -2,7 +2,6 @@
 
 mod output;
 pub(super) mod sql;
-pub(super) mod target;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -30,11 +29,14 @@ columns are written `info.level` in a condition and `info/level` in --columns. O
 condition and of the result are decoded. The table of PyTables and any other one-dimensional dataset of
 records is a table. --format json prints one object for each row; NaN and infinities are null there.")]
 pub(crate) struct Args {
-    /// The HDF5 file
+    /// The HDF5 file or its URL
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: OsString,
     /// The path of the table in the file
+    #[arg(value_name = "TABLE")]
     table: String,
     /// The condition [default: all rows]
+    #[arg(value_name = "CONDITION")]
     condition: Option<String>,
     /// The columns to print, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -58,8 +60,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.threads.set();
     let path = Path::new(&args.file);
     args.output.check(path)?;
-    let dataset = place::open(path)?.dataset(&args.table).with_context(|| path.display().to_string())?;
-    let table = Table::new(dataset)?;
+    let dataset = place::open(path)?.dataset(&args.table).with_context(|| place::shown(path))?;
+    let table = Table::new(dataset).with_context(|| place::shown(path))?;
     // A condition without columns is true for all rows.
     let query = args.condition.as_deref().map(|condition| Query::new(&table, condition, &[])).transpose()?;
     if args.count {

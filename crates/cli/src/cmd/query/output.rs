@@ -7,11 +7,13 @@ use anyhow::{Context as _, bail};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use indicatif::ProgressBar;
 
-use super::target::{self, Target};
 use crate::error::Usage;
+use crate::progress;
 use crate::show::plain;
 use crate::show::table::Table;
+use crate::target::{self, Target};
 
 /// The rows that are printed as text unless there is a limit.
 const SHOWN: u64 = 1000;
@@ -85,7 +87,10 @@ impl Output {
         rows: Box<dyn RecordBatchReader + Send>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let mut rows = Limited { rows, left: self.limit(), has_more: false };
+        // On a terminal the rows themselves show the progress.
+        let shows = self.target.is_some() || !io::stdout().is_terminal();
+        let bar = if shows { progress::bar(ROWS, None)? } else { ProgressBar::hidden() };
+        let mut rows = Limited { rows, left: self.limit(), has_more: false, bar };
         if let Some(path) = &self.target {
             return self.replace(path, &mut rows);
         }
@@ -137,7 +142,17 @@ struct Limited {
     left: u64,
     /// Whether there are rows after the last one.
     has_more: bool,
+    bar: ProgressBar,
 }
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The number of rows that are written.
+const ROWS: &str = "{spinner} {human_pos} rows, {elapsed}";
 
 impl Iterator for Limited {
     type Item = anyhow::Result<RecordBatch>;
@@ -152,6 +167,7 @@ impl Iterator for Limited {
         };
         let count = batch.num_rows().min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= count as u64;
+        self.bar.inc(count as u64);
         self.has_more = count < batch.num_rows();
         Some(Ok(batch.slice(0, count)))
     }
@@ -187,14 +203,14 @@ fn table(rows: &mut Limited, out: &mut dyn Write) -> anyhow::Result<()> {
     let numbers = schema.fields().iter().enumerate().filter(|(_, field)| field.data_type().is_numeric());
     let right: Vec<usize> = numbers.map(|(number, _)| number).collect();
     let mut table = Table::new(&mut *out, &right);
-    table.row(schema.fields().iter().map(|field| plain(field.name())).collect())?;
+    table.row(schema.fields().iter().map(|field| plain(field.name())))?;
     let options = FormatOptions::default().with_null("null");
     for batch in &mut *rows {
         let batch = batch?;
         let cells = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
-            table.row(cells.iter().map(|cell| plain(&cell.value(row).to_string())).collect())?;
+            table.row(cells.iter().map(|cell| plain(&cell.value(row).to_string())))?;
         }
     }
     table.finish()?;

@@ -20,9 +20,11 @@ DuckDB runs the statement: install it beside the Python package of hyperslab wit
 pyarrow it reads only the columns that the statement needs. A table has the name of the last part of its path,
 or its whole path in double quotes. Only the tables that the statement names are opened.")]
 pub(crate) struct Args {
-    /// The HDF5 file
+    /// The HDF5 file or its URL
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: OsString,
     /// The statement
+    #[arg(value_name = "STATEMENT")]
     statement: String,
     #[command(flatten)]
     output: Output,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use hyperslab_segy::{AxisSummary, Fact, Position};
 use serde_json::{Value, json};
 
-use super::{Taking, blame};
+use super::{Taking, blame, check_local};
 use crate::show::{bytes, plain};
 
 /// Show the headers and the geometry of a SEG-Y file, or of a survey in HDF5
@@ -29,8 +29,9 @@ Examples:
   hyperslab segy info cube.h5 --json";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let said =
-        hyperslab_segy::summary(&args.file, &args.taking.segy(), &args.taking.survey()).map_err(blame)?;
+    check_local(&args.file)?;
+    let said = hyperslab_segy::summary(&args.file, &args.taking.segy(), &args.taking.survey())
+        .map_err(|error| blame(error, &args.file))?;
     if args.json {
         let said: serde_json::Map<_, _> =
             said.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();

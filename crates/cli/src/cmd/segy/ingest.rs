@@ -1,6 +1,7 @@
 //! `hyperslab segy ingest`: converts SEG-Y to HDF5.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -8,11 +9,12 @@ use anyhow::Context as _;
 use hyperslab::RepackChunks;
 use hyperslab_segy::{Domain, IngestOptions};
 
-use super::{Taking, blame};
+use super::{Taking, blame, check_local};
 use crate::cmd::{Threads, repack};
 use crate::error::Usage;
+use crate::interrupt::Left;
 use crate::show::{bytes, counted, plain, shape};
-use crate::{filters, progress, units};
+use crate::{filters, progress, target, units};
 
 /// Convert a SEG-Y file to HDF5, with all headers, in chunks that make every slice fast to read
 #[derive(Debug, clap::Args)]
@@ -56,6 +58,23 @@ Examples:
 If the command is interrupted, run it again to continue. `hyperslab tune` measures which chunk shape
 suits a cube.";
 
+impl Args {
+    /// Returns what to say about the new file if the command is interrupted.
+    pub(super) fn left_by_interrupts(&self) -> Left {
+        let to = self.to.clone();
+        let is_there =
+            move || std::fs::metadata(&to).ok().map(|found| (found.ino(), to.display().to_string()));
+        let before = is_there().map(|(inode, _)| inode);
+        let continues = !self.overwrite;
+        Box::new(move || {
+            // Until the new file has its name, an existing one stays.
+            let (_, to) = is_there().filter(|(inode, _)| continues || before != Some(*inode))?;
+            let how = "run the command again, without --overwrite, to continue, or remove the file";
+            Some(format!("{to} is incomplete: {how}"))
+        })
+    }
+}
+
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let options = IngestOptions {
         segy: args.taking.segy(),
@@ -73,11 +92,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         overwrite: args.overwrite,
     };
     args.threads.set();
+    check_local(&args.from)?;
+    target::check_other(&args.to)?;
     let begun = Instant::now();
     let bar = progress::bar(progress::BYTES, Some(0))?;
     let done = hyperslab_segy::ingest(&args.from, &args.to, &options, &super::moves(&bar));
     bar.finish_and_clear();
-    let done = done.map_err(blame)?;
+    let done = done.map_err(|error| blame(error, &args.to))?;
     let seconds = begun.elapsed().as_secs_f64();
     let len = |path: &PathBuf| {
         std::fs::metadata(path).map(|found| found.len()).with_context(|| path.display().to_string())

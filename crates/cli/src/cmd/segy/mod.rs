@@ -7,12 +7,16 @@ mod slice;
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use clap::ValueEnum;
+use hyperslab_remote::is_url;
 use hyperslab_segy::{Field, Kind, SegyOptions, SurveyOptions};
 use indicatif::ProgressBar;
 
 use crate::error::Usage;
+use crate::interrupt::Left;
+use crate::place;
 
 /// Convert SEG-Y surveys to HDF5, inspect them, cut out slices, and write them back
 #[derive(Debug, clap::Args)]
@@ -45,6 +49,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Info(args) => info::run(args, out),
         Command::Slice(args) => slice::run(args, out),
         Command::Export(args) => export::run(args, out),
+    }
+}
+
+impl Args {
+    /// Returns what to say about the file if the command is interrupted.
+    pub(super) fn left_by_interrupts(&self) -> Left {
+        match &self.command {
+            Command::Ingest(args) => args.left_by_interrupts(),
+            Command::Info(_) | Command::Slice(_) | Command::Export(_) => Box::new(|| None),
+        }
     }
 }
 
@@ -121,10 +135,22 @@ impl Taking {
     }
 }
 
-/// Turns an error about an argument into a usage error.
-fn blame(error: hyperslab_segy::Error) -> anyhow::Error {
+/// Refuses a URL of a SEG-Y file.
+fn check_local(path: &Path) -> anyhow::Result<()> {
+    if path.to_str().is_some_and(is_url) {
+        let why = "SEG-Y files are read from this machine: download the file first";
+        return Err(Usage(format!("{}: {why}", place::shown(path))).into());
+    }
+    Ok(())
+}
+
+/// Turns an error about an argument into a usage error, and names the file of any other. `hdf5` is the HDF5
+/// file.
+fn blame(error: hyperslab_segy::Error, hdf5: &Path) -> anyhow::Error {
     match error {
+        hyperslab_segy::Error::Hdf5(cause) => anyhow::Error::new(cause).context(place::shown(hdf5)),
         error @ hyperslab_segy::Error::Argument { .. } => Usage(error.to_string()).into(),
+        hyperslab_segy::Error::Io { path, cause } => anyhow::Error::new(cause).context(path),
         error => error.into(),
     }
 }

@@ -1,7 +1,6 @@
 //! `hyperslab segy slice`: extracts one plane of a survey.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -10,15 +9,17 @@ use npyz::WriterBuilder as _;
 
 use super::blame;
 use crate::error::Usage;
+use crate::place;
 use crate::plot::{self, Axis, Plane, Size};
 use crate::show::{plain, shape};
+use crate::target::{self, Target};
 
 /// Write one inline, crossline, offset or time slice of a survey to a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 #[command(group = clap::ArgGroup::new("plane").required(true))]
 pub(super) struct Args {
-    /// The HDF5 file
+    /// The HDF5 file or its URL
     #[arg(value_name = "CUBE")]
     from: PathBuf,
     /// The number of the inline
@@ -47,11 +48,13 @@ Examples:
   hyperslab segy slice cube.h5 --slice 752 --out t752.png";
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let cube = Cube::open(&args.from).map_err(blame)?;
+    let cube = Cube::of(place::open(&args.from)?).map_err(|error| blame(error, &args.from))?;
+    target::check(&args.out, &args.from)?;
     let (axis, index) = args.place(&cube)?;
     match args.out.extension().and_then(|ending| ending.to_str()) {
         Some("npy") => npy(&cube, axis, index, &args.out)?,
-        Some("sgy" | "segy") => hyperslab_segy::extract(&cube, axis, index, &args.out).map_err(blame)?,
+        Some("sgy" | "segy") => hyperslab_segy::extract(&cube, axis, index, &args.out)
+            .map_err(|error| blame(error, &args.from))?,
         Some("png" | "svg") => picture(&cube, axis, index, args)?,
         _ => {
             let out = args.out.display();
@@ -69,7 +72,7 @@ impl Args {
         let named = [("inline", self.inline), ("crossline", self.crossline), ("offset", self.offset)];
         for (axis, number) in named {
             if let Some(number) = number {
-                return cube.find(axis, number).map_err(blame);
+                return cube.find(axis, number).map_err(|error| blame(error, &self.from));
             }
         }
         let (wanted, values) = (self.slice.unwrap_or(0.0), &cube.samples.values);
@@ -155,16 +158,19 @@ fn named(cube: &Cube, axis: usize, index: u64) -> String {
 
 /// Saves the plane as a NumPy array.
 fn npy(cube: &Cube, axis: usize, index: u64, to: &Path) -> anyhow::Result<()> {
+    let shown = || to.display().to_string();
     macro_rules! save {
         ($($stored:pat => $number:ty),*) => {
             match cube.source.format.stored() {
                 $($stored => {
                     let values: Vec<$number> = cube.data.read(cube.plane(axis, index))?;
-                    let file = BufWriter::new(File::create(to).with_context(|| to.display().to_string())?);
+                    let mut file = BufWriter::new(Target::new(to).with_context(shown)?);
                     let shape = without(&cube.data.shape(), axis);
-                    let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(file).begin_nd()?;
+                    let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut file).begin_nd()?;
                     writer.extend(values)?;
                     writer.finish()?;
+                    let file = file.into_inner().map_err(IntoInnerError::into_error).with_context(shown)?;
+                    file.finish().with_context(shown)?;
                 })*
                 FieldKind::Text8 => bail!("samples are numbers"),
             }

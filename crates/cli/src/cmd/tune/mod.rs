@@ -119,7 +119,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         set_threads(threads);
     }
     let file = place::open(&args.file)?;
-    let dataset = target::dataset(&file, args.dataset.as_deref())?;
+    let dataset =
+        target::dataset(&file, args.dataset.as_deref()).with_context(|| place::shown(&args.file))?;
     let shape = dataset.shape();
     check(&dataset, &shape)?;
     let names = target::axis_names(&dataset);

@@ -1,17 +1,19 @@
-//! The file that `-o` names.
+//! The file that a command writes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
+use anyhow::bail;
 use hyperslab::driver::{Aside, Driver as _};
+use hyperslab_remote::is_url;
 
 use crate::error::Usage;
 
-/// A file that rows are written to, from its first byte to its last.
+/// A file that a command writes from its first byte to its last.
 #[derive(Debug)]
-pub(in crate::cmd) enum Target {
+pub(crate) enum Target {
     /// A regular file. It gets its name when it is complete.
     Regular { aside: Aside, len: u64 },
     /// A device or a pipe, which keeps its name, or an output of this process.
@@ -19,7 +21,7 @@ pub(in crate::cmd) enum Target {
 }
 
 impl Target {
-    pub(in crate::cmd) fn new(path: &Path) -> io::Result<Self> {
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
         let before = fs::metadata(path).map(|found| found.file_type());
         if before.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device() || kind.is_fifo()) {
             return OpenOptions::new().write(true).open(path).map(Self::Other);
@@ -32,7 +34,7 @@ impl Target {
     }
 
     /// Gives a complete file its name.
-    pub(in crate::cmd) fn finish(self) -> io::Result<()> {
+    pub(crate) fn finish(self) -> io::Result<()> {
         match self {
             Self::Regular { aside, .. } => aside.finish(),
             Self::Other(_) => Ok(()),
@@ -63,15 +65,50 @@ fn is_output(path: &Path) -> bool {
     outputs.iter().any(|output| path.starts_with(output))
 }
 
-/// Refuses a target that is the file to read.
-pub(in crate::cmd) fn check(target: &Path, input: &Path) -> anyhow::Result<()> {
+/// Refuses a name that a file to write cannot have, before any work is done. `input` is the file to read.
+pub(crate) fn check(target: &Path, input: &Path) -> anyhow::Result<()> {
     let is_same = match (fs::metadata(target), fs::metadata(input)) {
         (Ok(target), Ok(input)) => (target.dev(), target.ino()) == (input.dev(), input.ino()),
         _ => false,
     };
     if is_same {
-        let why = format!("-o {}: this is the file to read, so name another one", target.display());
-        return Err(Usage(why).into());
+        let shown = target.display();
+        return Err(Usage(format!("{shown}: this is the file to read, so name another one to write")).into());
+    }
+    check_other(target)
+}
+
+/// Does the same where the file may replace the one to read.
+pub(crate) fn check_other(target: &Path) -> anyhow::Result<()> {
+    let shown = target.display();
+    if target.as_os_str().is_empty() {
+        return Err(Usage("the name of the file to write is empty: name a file".to_owned()).into());
+    }
+    if target.to_str().is_some_and(is_url) {
+        let why = "files are written to this machine, not to URLs: name a file, and upload it";
+        return Err(Usage(format!("{}: {why}", crate::place::shown(target))).into());
+    }
+    if target.is_dir() {
+        bail!("{shown} is a folder: name a file in it");
+    }
+    match target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if !folder.exists() => {
+            let folder = folder.display();
+            bail!(
+                "{shown}: there is no folder {folder}: create it (`mkdir -p {folder}`), or name another one"
+            )
+        }
+        Some(folder) if !folder.is_dir() => {
+            bail!("{shown}: {} is no folder: name a file in a folder", folder.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to replace a file without `--overwrite`. The command has this option.
+pub(crate) fn check_new(target: &Path, overwrites: bool) -> anyhow::Result<()> {
+    if !overwrites && target.symlink_metadata().is_ok() {
+        bail!("{} exists already: name another file, or replace it with --overwrite", target.display());
     }
     Ok(())
 }
