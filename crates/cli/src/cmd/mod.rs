@@ -14,6 +14,8 @@ mod repack;
 mod segy;
 mod stat;
 mod tune;
+#[cfg(feature = "view")]
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Segy(segy::Args),
     Tune(tune::Args),
     Pio(Box<pio::Args>),
+    #[cfg(feature = "view")]
+    View(view::Args),
 }
 
 impl Command {
@@ -70,6 +74,8 @@ impl Command {
             Self::Refs(args) => refs::run(args, out, err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, out),
             Self::Tune(args) => tune::run(args, out),
+            #[cfg(feature = "view")]
+            Self::View(args) => view::run(args, out, err),
             Self::Pio(args) => return pio::run(args, given, libraries.program, out),
             Self::Diff(args) => return Ok(if diff::run(args, out)? { OK } else { FAILED }),
         };
