@@ -53,6 +53,10 @@ $(WEB)/node_modules/stamp: $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/.
 $(WEB)/dist/index.html: $(WEB)/node_modules/stamp $(WEB)/build.mjs $(wildcard $(WEB)/src/*)
 	cd $(WEB) && node build.mjs
 
+# The page in Chromium, which Debian's package of that name has.
+test-view: web $(VENV)/test.stamp $(VENV)/view.stamp develop
+	$(BIN)/python -m pytest -q crates/view/tests/browser
+
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet

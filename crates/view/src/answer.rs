@@ -76,11 +76,11 @@ impl Cancelled {
 
     /// Returns an error if the reader has gone.
     pub(crate) fn check(&self) -> Answered<()> {
-        match self.0.load(Ordering::Relaxed) {
-            // Nobody receives this.
-            true => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "cancelled")),
-            false => Ok(()),
+        if self.0.load(Ordering::Relaxed) {
+            // The reader does not receive this.
+            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "cancelled"));
         }
+        Ok(())
     }
 }
 

@@ -39,7 +39,8 @@ pub(crate) fn described(datatype: &Datatype, widths: Widths) -> Value {
         }
         // H5Web knows complex numbers only as compounds.
         Datatype::Complex(t) => {
-            _ = put("members", ["r", "i"].map(|part| named(part, &t.base, widths)).into_iter().collect())
+            let parts = ["r", "i"].map(|part| named(part, &t.base, widths));
+            put("members", parts.into_iter().collect());
         }
         Datatype::Enumeration(t) => {
             put("members", enumerated(t));
@@ -65,13 +66,13 @@ fn enumerated(t: &Enumeration) -> Value {
     let Datatype::Integer(base) = &*t.base else { return json!({}) };
     let members = t.members.iter().map(|(name, value)| {
         let value = integer(value, base.order, base.bits, base.signed);
-        // 64 bits hold every value that numbers of JSON have here.
-        (name.clone(), i64::try_from(value).map_or_else(|_| json!(value.unsigned_abs() as u64), Value::from))
+        let value = i64::try_from(value).map_or_else(|_| json!(u64::try_from(value).ok()), Value::from);
+        (name.clone(), value)
     });
     Value::Object(members.collect())
 }
 
-/// Returns the class as libhdf5 numbers it (H5T_class_t).
+/// Returns the class as libhdf5 numbers it (`H5T_class_t`).
 fn class(datatype: &Datatype) -> u8 {
     match datatype {
         Datatype::Integer(_) => 0,
@@ -88,7 +89,7 @@ fn class(datatype: &Datatype) -> u8 {
     }
 }
 
-/// Returns the byte order as libhdf5 numbers it (H5T_order_t).
+/// Returns the byte order as libhdf5 numbers it (`H5T_order_t`).
 fn order(order: ByteOrder) -> u8 {
     match order {
         ByteOrder::Little => 0,

@@ -137,12 +137,12 @@ pub(crate) fn attr(asked: &Asked<'_>, out: &mut Limited) -> Answered<()> {
         }
         out.json(&attribute.name.as_str())?;
         out.push(b":")?;
-        value(&values, attribute, out)?;
+        value(values, attribute, out)?;
     }
     out.push(b"}")
 }
 
-fn value(values: &Values<'_>, attribute: &Attribute, out: &mut Limited) -> Answered<()> {
+fn value(values: Values<'_>, attribute: &Attribute, out: &mut Limited) -> Answered<()> {
     if attribute.dataspace == Dataspace::Null {
         return out.push(b"null");
     }

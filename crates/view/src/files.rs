@@ -23,7 +23,7 @@ pub enum ViewError {
         /// The path or the URL.
         file: OsString,
         /// The reason.
-        cause: Error,
+        cause: Box<Error>,
     },
     /// The server cannot be started.
     #[error("unable to start a server on 127.0.0.1, port {port}: {cause}")]
@@ -74,7 +74,7 @@ impl Served {
         let mut names = HashSet::new();
         let mut served = Vec::with_capacity(given.len());
         for file in given {
-            let failed = |cause| ViewError::File { file: file.clone(), cause };
+            let failed = |cause| ViewError::File { file: file.clone(), cause: Box::new(cause) };
             let place = Place::of(file, links).map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
             let base = place.name();
             let mut name = base.clone();

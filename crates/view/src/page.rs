@@ -13,21 +13,16 @@ pub(crate) fn is_built() -> bool {
 /// Returns a file of the page. The empty name is that of the page itself.
 pub(crate) fn file(name: &str) -> Response<Body> {
     let wanted = if name.is_empty() { "index.html" } else { name };
-    match FILES.iter().find(|(found, ..)| *found == wanted) {
-        Some((_, kind, content)) => {
-            let mut response = Response::new(Body::from(*content));
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-            response
-        }
-        None => {
-            let text = if is_built() { "there is no such page" } else { MISSING };
-            let mut response = Response::new(Body::from(text));
-            *response.status_mut() = StatusCode::NOT_FOUND;
-            let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-            response.headers_mut().insert(header::CONTENT_TYPE, kind);
-            response
-        }
+    let found = FILES.iter().find(|(found, ..)| *found == wanted);
+    let advice = if is_built() { "there is no such page" } else { MISSING };
+    let (kind, content) =
+        found.map_or(("text/plain; charset=utf-8", advice.as_bytes()), |(_, kind, content)| (kind, content));
+    let mut response = Response::new(Body::from(content));
+    if found.is_none() {
+        *response.status_mut() = StatusCode::NOT_FOUND;
     }
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
 }
 
 /// The advice for a build without the page.

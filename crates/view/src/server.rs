@@ -119,13 +119,10 @@ async fn serve(listener: StdListener, shared: Arc<Shared>) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let Ok((stream, _)) = listener.accept().await else {
             // The process may have no descriptor left for now.
-            Err(_) => {
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            }
+            sleep(Duration::from_millis(50)).await;
+            continue;
         };
         // Without it, small answers are only slower.
         let _ = stream.set_nodelay(true);

@@ -57,8 +57,9 @@ impl Number {
     }
 }
 
-fn smaller(known: Option<Number>, number: Number) -> Option<Number> {
-    Some(known.filter(|known| *known <= number).unwrap_or(number))
+/// Returns the smaller of `known`, if there is one, and `number`.
+fn smaller(known: Option<Number>, number: Number) -> Number {
+    known.filter(|known| *known <= number).unwrap_or(number)
 }
 
 impl Statistics {
@@ -78,10 +79,10 @@ impl Statistics {
             }
         });
         if value >= 0.0 {
-            self.positive_min = smaller(self.positive_min, number);
+            self.positive_min = Some(smaller(self.positive_min, number));
         }
         if value > 0.0 {
-            self.strict_positive_min = smaller(self.strict_positive_min, number);
+            self.strict_positive_min = Some(smaller(self.strict_positive_min, number));
         }
     }
 

@@ -24,13 +24,13 @@ impl<'f> Values<'f> {
     }
 
     /// Returns the bytes of one element.
-    pub(crate) fn size(&self, datatype: &Datatype) -> Answered<usize> {
+    pub(crate) fn size(self, datatype: &Datatype) -> Answered<usize> {
         let size = datatype.size(self.file.store().widths());
         usize::try_from(size).map_err(|_| Refusal::argument("an element larger than the address space"))
     }
 
     /// Writes the element in `stored`.
-    pub(crate) fn write(&self, datatype: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
+    pub(crate) fn write(self, datatype: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
         match datatype {
             Datatype::Integer(t) => number(integer(stored, t.order, t.bits, t.signed), out),
             Datatype::Bits(t) => number(integer(stored, t.order, t.bits, false), out),
@@ -101,7 +101,7 @@ impl<'f> Values<'f> {
         }
     }
 
-    fn complex(&self, base: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
+    fn complex(self, base: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
         let (re, im) = stored.split_at(stored.len() / 2);
         list([re, im].into_iter().map(Ok), out, |part, out| self.write(base, part, out))
     }
@@ -136,7 +136,7 @@ impl<'d> Nest<'d> {
         let mut product = 1_u64;
         let is_start = |len: &&u64| {
             product = product.saturating_mul(**len);
-            product > 0 && self.at % product == 0
+            product > 0 && self.at.is_multiple_of(product)
         };
         self.dims.iter().rev().take_while(is_start).count()
     }

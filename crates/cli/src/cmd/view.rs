@@ -39,7 +39,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
     let options = ViewOptions { port: args.port, links: args.links.clone() };
     let view = View::new(&args.files, &options).map_err(|failed| match failed {
-        ViewError::File { file, cause } => error::opening(file.as_ref(), cause),
+        ViewError::File { file, cause } => error::opening(file.as_ref(), *cause),
         other => other.into(),
     })?;
     if let Some(missing) = View::missing_page() {

@@ -24,7 +24,7 @@ impl Table {
         for number in bytes.chunks_exact(self.size.max(1)) {
             out.push(text(self.kind, number).as_bytes())?;
             self.at += 1;
-            out.push(if self.at % self.columns == 0 { b"\n" } else { b"," })?;
+            out.push(if self.at.is_multiple_of(self.columns) { b"\n" } else { b"," })?;
         }
         Ok(())
     }
