@@ -257,6 +257,7 @@ def test_files_of_the_same_name_have_numbers(tmp_path):
         assert viewer.get("data", file="a.h5 (2)", path="/x").json() == 1
 
 
+@pytest.mark.damages
 def test_a_plane_of_a_large_dataset_reads_only_its_chunks(tmp_path):
     """Of 100 GB, all chunks but those of one plane are damaged: the plane reads without an error."""
     path = tmp_path / "large.h5"
@@ -276,6 +277,7 @@ def test_a_plane_of_a_large_dataset_reads_only_its_chunks(tmp_path):
         assert viewer.get("data", **where, selection="700,1:3,::2").body == plane[1:3, ::2].tobytes()
 
 
+@pytest.mark.damages
 def test_the_command_refuses_files_that_it_cannot_open(tmp_path):
     (tmp_path / "text.h5").write_text("no HDF5")
     for name, words in [("none.h5", "No such file"), ("text.h5", "HDF5"), (".", "not a file")]:

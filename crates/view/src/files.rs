@@ -62,8 +62,8 @@ struct Open {
 
 /// The version of a file on a server, which is not watched.
 const UNWATCHED: &str = "remote";
-/// How long a file stays open after a request. Until then it is locked, so that no other program that respects
-/// locks changes it.
+/// How long a file stays open after a request. Until then it is locked, so that no other program that
+/// respects locks changes it.
 const IDLE: Duration = Duration::from_secs(2);
 /// The memory for decoded chunks of one file.
 const CHUNK_CACHE: u64 = 32 << 20;

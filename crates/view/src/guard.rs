@@ -73,8 +73,8 @@ fn check_origin(request: &Request, host: &str) -> Answered<()> {
     }
 }
 
-/// The headers of all answers. The library of arrays in the page compiles loops with `Function`, so evaluation
-/// is allowed; scripts are only those of the page.
+/// The headers of all answers. The library of arrays in the page compiles loops with `Function`, so
+/// evaluation is allowed; scripts are only those of the page.
 static HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,

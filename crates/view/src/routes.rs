@@ -29,8 +29,8 @@ pub(crate) const ONCE: &str = "once";
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) secret: Secret,
-    /// The secret that leads to the page once. A browser gets it on its command line, where other users of the
-    /// machine can see it.
+    /// The secret that leads to the page once. A browser gets it on its command line, where other users of
+    /// the machine can see it.
     pub(crate) code: Secret,
     pub(crate) is_code_used: AtomicBool,
     pub(crate) files: Vec<Served>,
@@ -182,5 +182,48 @@ struct CancelOnDrop(Cancelled);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.set();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn the_work_ends_when_the_reader_of_the_answer_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.h5");
+        File::create(&path).unwrap().close().unwrap();
+        let shared = Arc::new(Shared {
+            secret: Secret::new().unwrap(),
+            code: Secret::new().unwrap(),
+            is_code_used: AtomicBool::new(false),
+            files: Served::all(&[path.into()], None).unwrap(),
+            limits: Limits::default(),
+        });
+        let (begins, begun) = mpsc::channel();
+        let (ends, ended) = mpsc::channel();
+        let request = tokio::spawn(async move {
+            let query = Query::new(Some("file=a.h5"));
+            let work = move |asked: &Asked<'_>| {
+                begins.send(()).unwrap();
+                while asked.cancelled.check().is_ok() {
+                    thread::yield_now();
+                }
+                ends.send(()).unwrap();
+                Ok(())
+            };
+            blocking(&shared, query, work).await
+        });
+        begun.recv_timeout(LONG).unwrap();
+        assert_eq!(ended.try_recv(), Err(mpsc::TryRecvError::Empty));
+        request.abort();
+        ended.recv_timeout(LONG).unwrap();
     }
 }

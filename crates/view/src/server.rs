@@ -60,13 +60,13 @@ impl View {
         Ok(Self { listener, port, shared: Arc::new(shared) })
     }
 
-    /// Returns the address of the page. Who knows it can read the files.
+    /// Returns the address of the page. Programs that know it can read the files.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.shared.secret.text())
     }
 
-    /// Returns an address that leads to the page once, for the command line of a browser, which other users of
-    /// the machine can see.
+    /// Returns an address that leads to the page once, for the command line of a browser, which other users
+    /// of the machine can see.
     pub fn address_for_once(&self) -> String {
         format!("http://127.0.0.1:{}/{ONCE}/{}", self.port, self.shared.code.text())
     }

@@ -8,7 +8,7 @@ use crate::encode::csv::extended;
 use crate::number::{Form, Kind};
 use crate::routes::Asked;
 
-/// What is known of the numbers so far. NaN and infinities do not count.
+/// The statistics of the numbers so far. NaN and infinities do not count.
 #[derive(Debug, Default)]
 struct Statistics {
     count: f64,

@@ -15,9 +15,9 @@ Examples:
   hyperslab view climate.h5
   hyperslab view run-*.h5 --port 8000 --no-browser
 
-The page is at an address of this machine with a secret in it: who has the address can read the files, nobody
-else. The files are only read, and are closed while the page does not use them. Of files that they link to
-(external links, sources of virtual datasets, external raw data), those in the folder of the given file and
+The page is at an address of this machine with a secret in it: only programs that have the address can read
+the files. The files are only read, and are closed while the page does not use them. Of files that they link
+to (external links, sources of virtual datasets, external raw data), those in the folder of the given file and
 below are read. Ctrl-C ends the command.
 
 On another machine, forward the port (`ssh -L 8000:localhost:8000 HOST`) and use --port 8000 --no-browser.")]
@@ -49,10 +49,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     // The reader needs the address while the command runs.
     out.flush()?;
     if !args.no_browser && View::missing_page().is_none() {
-        // `webbrowser` waits for browsers that run in the terminal.
         let address = view.address_for_once();
-        let opened = std::thread::spawn(move || webbrowser::open(&address));
-        drop(opened);
+        // The address is printed, so the command works without a browser. A browser in the terminal does not
+        // return before it ends.
+        std::thread::spawn(move || webbrowser::open(&address).is_ok());
     }
     Ok(view.run()?)
 }

@@ -244,11 +244,12 @@ impl OpenOptions {
         self
     }
 
-    /// Limits the other files that the file may name to those in `folder` and below: targets of external links,
-    /// sources of virtual datasets and external raw data. Symbolic links count as their targets. By default,
-    /// there is no limit.
+    /// Limits the other files that the file may name to those in `folder` and below: targets of external
+    /// links, sources of virtual datasets and external raw data. Symbolic links count as their targets. By
+    /// default, there is no limit.
     ///
-    /// For files of unknown origin: a file can name any path, and its reader would show what is there.
+    /// For files of unknown origin: a file can name any path, and a program that shows the file would show the
+    /// contents of that path, too.
     ///
     /// ```
     /// use hyperslab::File;
