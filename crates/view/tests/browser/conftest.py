@@ -1,6 +1,5 @@
 """A file of every kind of view, a viewer of it, and pages in Chromium."""
 
-import io
 import shutil
 import sys
 from pathlib import Path
@@ -8,26 +7,13 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from matplotlib.image import imread
 from playwright.sync_api import sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-sys.path.insert(0, str(REPOSITORY / "crates/python/tests"))
+sys.path.append(str(REPOSITORY / "crates/python/tests"))
 
+from pages import ARGUMENTS, Page  # noqa: E402
 from viewer import Viewer  # noqa: E402
-
-PICTURES = REPOSITORY / "target/view-pictures"
-# No sandbox, because CI runs as root; nothing that talks to other servers.
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +38,7 @@ def file(tmp_path_factory):
         f.create_dataset("stations", data=np.array(rows, kind))
         f["text"] = "Grüße aus dem HDF5-File"
         f["wave"] = np.exp(1j * np.arange(100) / 10) * np.arange(100)
-        f["wave_plane"] = np.exp(1j * (x / 10 + y / 20))
+        f["wave_plane"] = np.exp(1j * (x / 10 + y / 20)) * (y + 1)
         f["big_endian"] = np.arange(12, dtype=">i8").reshape(3, 4)
         f["soft"] = h5py.SoftLink("/line")
         f["dangling"] = h5py.SoftLink("/nowhere")
@@ -83,37 +69,6 @@ def chromium():
 def viewer(file, other):
     with Viewer(file, other) as viewer:
         yield viewer
-
-
-class Page:
-    """The viewer's page in Chromium. At its end, nothing went wrong that a reader would not see."""
-
-    def __init__(self, page, viewer):
-        self.page, self.problems, self.foreign = page, [], []
-        page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        home = viewer.address.split("/")[2]
-        page.on("request", lambda request: f"//{home}/" not in request.url and self.note(request.url))
-        page.goto(viewer.address)
-        page.get_by_role("treeitem").first.wait_for()
-
-    def note(self, url):
-        if not url.startswith(("data:", "blob:")):
-            self.foreign.append(url)
-
-    def show(self, *names, kind=None):
-        """Opens the groups and the last object of a path in the tree, and selects a kind of view."""
-        for name in names:
-            self.page.get_by_role("treeitem", name=name, exact=True).first.click()
-        if kind:
-            self.page.get_by_role("tab", name=kind, exact=True).click()
-
-    def picture(self, name):
-        """Keeps a picture of the page for people to look at, and returns its pixels."""
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        self.page.wait_for_timeout(300)  # animations of the page
-        data = self.page.screenshot(path=PICTURES / f"{name}.png")
-        return imread(io.BytesIO(data))[..., :3]
 
 
 @pytest.fixture

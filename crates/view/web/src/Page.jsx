@@ -51,7 +51,13 @@ export function Page() {
       {files.length > 1 && (
         <label className="files">
           File
-          <select value={file.name} onChange={(event) => (window.location.hash = encodeURIComponent(event.target.value))}>
+          <select
+            aria-label="File"
+            value={file.name}
+            onChange={(event) => {
+              window.location.hash = encodeURIComponent(event.target.value);
+            }}
+          >
             {files.map((one) => (
               <option key={one.name}>{one.name}</option>
             ))}

@@ -248,8 +248,8 @@ impl OpenOptions {
     /// links, sources of virtual datasets and external raw data. Symbolic links count as their targets. By
     /// default, there is no limit.
     ///
-    /// For files of unknown origin: a file can name any path, and a program that shows the file would show the
-    /// contents of that path, too.
+    /// For files of unknown origin: a file can name any path, and a program that shows the file would also
+    /// show the contents of that path.
     ///
     /// ```
     /// use hyperslab::File;
