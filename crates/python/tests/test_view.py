@@ -13,16 +13,17 @@ import tifffile
 from h5grove.content import create_content, get_list_of_paths
 from h5grove.encoders import orjson_encode
 from h5grove.utils import LinkResolution
-from support import GOLDEN, WHOLE_FILES
+from support import REPOSITORY, WHOLE_FILES
 from viewer import COMMAND, Viewer
 
-# Files that h5py cannot read, or not as they are: those of HDF5 2.0, and those that need plug-ins.
+# The fixture `golden` makes the files here.
+MADE = REPOSITORY / "target/golden"
 NAMES = [name for name in WHOLE_FILES if name.endswith((".h5", ".nc")) and "/" not in name]
 
 
 @pytest.fixture(scope="module")
-def viewer():
-    with Viewer(*(GOLDEN / "files" / name for name in NAMES)) as viewer:
+def viewer(golden):
+    with Viewer(*(golden / name for name in NAMES)) as viewer:
         yield viewer
 
 
@@ -33,7 +34,7 @@ def encoded(content):
 
 def entities(name, kinds):
     """Yields the paths of the file that h5grove can describe, with their contents."""
-    with h5py.File(GOLDEN / "files" / name, "r") as f:
+    with h5py.File(MADE / name, "r") as f:
         paths = ["/"]
         f.visit_links(lambda path: paths.append("/" + path))
         for path in paths:
@@ -149,7 +150,7 @@ def test_elements_are_those_that_h5grove_sends(viewer, name):
 
 @pytest.mark.parametrize("name", ["links_latest.h5", "composed_latest.h5", "symbol_table_deep.h5", "virtual.h5"])
 def test_paths_are_those_that_h5grove_lists(viewer, name):
-    with get_list_of_paths(GOLDEN / "files" / name, "/", lambda _, text: ValueError(text)) as expected:
+    with get_list_of_paths(MADE / name, "/", lambda _, text: ValueError(text)) as expected:
         assert sorted(viewer.get("paths", file=name, path="/").json()) == sorted(expected)
 
 
@@ -172,7 +173,7 @@ def test_links_are_followed_as_asked(viewer):
     kinds = {}
     for resolve in ("none", "only_valid", "all"):
         for path, content in entities("links_latest.h5", ["group", "dataset", "soft_link", "external_link"]):
-            with h5py.File(GOLDEN / "files/links_latest.h5", "r") as f:
+            with h5py.File(MADE / "links_latest.h5", "r") as f:
                 try:
                     kind = create_content(f, path, LinkResolution(resolve)).kind
                 except Exception:  # noqa: BLE001  (a link that leads nowhere)
