@@ -148,6 +148,8 @@ fn dtype(datatype: &Datatype, widths: Widths) -> Value {
             .map(|member| (member.name.clone(), dtype(&member.datatype, widths)))
             .collect::<Map<_, _>>()
             .into(),
+        // h5py stores types of NumPy that HDF5 has not, such as times, with their names.
+        Datatype::Opaque(t) if t.tag.starts_with("NUMPY:") => t.tag["NUMPY:".len()..].into(),
         other => format!("|V{}", memory_size(other, widths)).into(),
     }
 }

@@ -45,7 +45,8 @@ impl Limits {
 
 async fn take(semaphore: &Arc<Semaphore>, permits: u32) -> OwnedSemaphorePermit {
     let permit = Arc::clone(semaphore).acquire_many_owned(permits).await;
-    permit.expect("the semaphores are never closed")
+    // Invariant: the semaphores are never closed.
+    permit.expect("an open semaphore")
 }
 
 fn units(bytes: u64) -> u32 {
