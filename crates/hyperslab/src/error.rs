@@ -2,6 +2,7 @@
 //! yet.
 
 use std::io;
+use std::path::PathBuf;
 
 use hyperslab_filters::FilterError;
 use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
@@ -258,6 +259,14 @@ pub enum RequestError {
     NoSuchFile {
         /// The name in the link.
         name: String,
+    },
+    /// The file names another file outside the folder to which its opening is confined.
+    #[error("the file {name:?} is outside the folder {}, to which reading is confined", folder.display())]
+    OutsideFolder {
+        /// The name in the file.
+        name: String,
+        /// The folder.
+        folder: PathBuf,
     },
     /// The file that an external link names exists and cannot be opened.
     #[error("unable to open the file {name:?} of the external link {link:?}: {why}")]

@@ -16,7 +16,7 @@ from support import GOLDEN, IS_H5PY, REPOSITORY, hs, image_of, open_image
 
 # h5py supports neither SEG-Y nor tables, so these tests do not run with h5py in place of hyperslab.
 OWN = ("test_segy_*", "test_table*", "test_*_tables", "test_index*", "test_quer*", "test_waiting_rows", "test_arrow")
-OWN += ("test_number_filters", "test_virtual")
+OWN += ("test_number_filters", "test_virtual", "test_view*")
 collect_ignore_glob = [f"{name}.py" for name in OWN] if IS_H5PY else []
 
 

@@ -7,6 +7,7 @@ mod datatype;
 
 use std::io::Write;
 
+use hyperslab::internals::select::{axes, batches};
 use hyperslab::{Attribute, Dataset, Group, Node, Object, Selection, Walk};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::dataspace::Dataspace;
@@ -15,7 +16,6 @@ use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::name;
 use sha2::{Digest as _, Sha256};
 
-use crate::batches::{axes, batches};
 use crate::show::value::{Decoder, Value, hex};
 use crate::show::{json, json_numbers};
 

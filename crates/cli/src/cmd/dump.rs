@@ -3,13 +3,12 @@
 use std::io::Write;
 
 use anyhow::Context as _;
-use hyperslab::internals::select::Parsed;
+use hyperslab::internals::select::{Parsed, axes, batches};
 use hyperslab::{Dataset, Node, Object};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 
 use super::{Outputs, Selected};
-use crate::batches::{axes, batches};
 use crate::canon;
 use crate::error::Usage;
 use crate::place::{Named, Places, shown};

@@ -16,6 +16,8 @@ mod repack;
 mod segy;
 mod stat;
 mod tune;
+#[cfg(feature = "view")]
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Segy(segy::Args),
     Tune(tune::Args),
     Pio(Box<pio::Args>),
+    #[cfg(feature = "view")]
+    View(view::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -114,6 +118,8 @@ impl Command {
             Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, to.out),
             Self::Tune(args) => tune::run(args, to.out),
+            #[cfg(feature = "view")]
+            Self::View(args) => view::run(args, to.out, to.err),
             Self::Pio(args) => return pio::run(args, given, libraries.program, to.out),
             Self::Diff(args) => return Ok(if diff::run(args, to.out)? { OK } else { FAILED }),
             Self::Completions(args) => completions::run(args, to.out),

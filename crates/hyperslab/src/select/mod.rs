@@ -5,6 +5,7 @@
 //! listed as runs of neighbouring elements ([`Runs`]).
 
 mod axis_cuts;
+mod batches;
 mod boxes;
 mod chunk;
 mod cover;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+pub use batches::{axes, batches};
 pub use boxes::Boxes;
 pub use chunk::{first_along, first_element, inside, is_cut};
 pub use dim::Dim;

@@ -13,7 +13,7 @@ use crate::driver::{Joined, Part};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::local::{self, LocalHeap};
 use crate::object::File;
-use crate::object::file::external::from_origin;
+use crate::object::file::external::{allowed, from_origin};
 use crate::store::{Store, Txn};
 
 /// A part of an external file that holds elements.
@@ -121,7 +121,11 @@ impl State {
             let len = named.len.unwrap_or(rest).min(rest);
             rest -= len;
             parts.push(Part {
-                candidates: candidates(&named.name, file.path(), &prefix),
+                candidates: allowed(
+                    file,
+                    &named.name,
+                    candidates(&named.name, file.path(), &prefix).into_iter(),
+                )?,
                 offset: named.offset,
                 len,
             });

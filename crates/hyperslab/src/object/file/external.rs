@@ -81,7 +81,8 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
         opened => opened,
     };
     let on_disk = on_disk(name);
-    first(name, candidates(&on_disk, from.path(), &prefixes), open)
+    let found = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
+    first(name, found.into_iter(), open)
 }
 
 /// Opens the file `name` that a virtual dataset in `from` names (spec III.F). `prefix` is a folder to search,
@@ -98,7 +99,32 @@ pub(in crate::object) fn open_source(
     }
     let prefixes = from_origin(prefixes, from.path());
     let on_disk = on_disk(name);
-    first(name, candidates(&on_disk, from.path(), &prefixes), |path| open_linked(from, path, options))
+    let found = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
+    first(name, found.into_iter(), |path| open_linked(from, path, options))
+}
+
+/// Returns the candidates for the file `name` that `from` may read, which its options can limit to a folder.
+pub(in crate::object) fn allowed(
+    from: &File,
+    name: &str,
+    candidates: impl Iterator<Item = PathBuf>,
+) -> Result<Vec<PathBuf>> {
+    let Some(folder) = &from.opened_with().confined_to else { return Ok(candidates.collect()) };
+    let folder = folder.canonicalize().map_err(Error::io("open", 0, 0))?;
+    let (mut found, mut missing, mut outside) = (Vec::new(), Vec::new(), false);
+    for candidate in candidates {
+        match candidate.canonicalize() {
+            Ok(path) if path.starts_with(&folder) => found.push(path),
+            Ok(_) => outside = true,
+            Err(_) => missing.push(candidate),
+        }
+    }
+    match found.is_empty() {
+        true if outside => Err(RequestError::OutsideFolder { name: name.to_owned(), folder }.into()),
+        // Opening them gives the error of the system.
+        true => Ok(missing),
+        false => Ok(found),
+    }
 }
 
 /// Returns a prefix with the folder of the file at `path` in place of `${ORIGIN}` at its beginning.

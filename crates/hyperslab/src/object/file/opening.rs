@@ -263,7 +263,9 @@ impl Shared {
     /// Returns whether an opening with `options` is a file of its own, because both only read, and in other
     /// ways.
     fn is_apart(&self, options: &OpenOptions) -> bool {
-        let is_alike = self.options.via == options.via && self.options.members == options.members;
+        let is_alike = self.options.via == options.via
+            && self.options.members == options.members
+            && self.options.confined_to == options.confined_to;
         !is_alike && !self.store.is_writable() && !options.access.writes()
     }
 

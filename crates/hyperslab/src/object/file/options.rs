@@ -44,6 +44,7 @@ pub struct OpenOptions {
     pub(super) via: Via,
     pub(super) queue_depth: Option<usize>,
     pub(super) swmr: bool,
+    pub(super) confined_to: Option<Arc<Path>>,
     pub(super) ranks: Option<Arc<dyn Ranks>>,
     pub(in crate::object) registry: Arc<Registry>,
     pub(super) commit: CommitOptions,
@@ -112,6 +113,7 @@ impl Default for OpenOptions {
             via: Via::default(),
             queue_depth: None,
             swmr: false,
+            confined_to: None,
             ranks: None,
             registry: Registry::shared(),
             commit: CommitOptions::default(),
@@ -239,6 +241,34 @@ impl OpenOptions {
     /// ```
     pub fn swmr(mut self, swmr: bool) -> Self {
         self.swmr = swmr;
+        self
+    }
+
+    /// Limits the other files that the file may name to those in `folder` and below: targets of external
+    /// links, sources of virtual datasets and external raw data. Symbolic links count as their targets. By
+    /// default, there is no limit.
+    ///
+    /// For files of unknown origin: a file can name any path, and a program that shows the file would also
+    /// show the contents of that path.
+    ///
+    /// ```
+    /// use hyperslab::File;
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let (inside, outside) = (directory.path().join("in"), directory.path().join("out.h5"));
+    /// std::fs::create_dir(&inside)?;
+    /// File::create(&outside)?.close()?;
+    /// let file = File::create(inside.join("all.h5"))?;
+    /// file.root().link_external("out", outside.to_str().unwrap(), "/")?;
+    /// assert!(file.get("out").is_ok());
+    /// file.close()?;
+    ///
+    /// let file = File::options().confined_to(&inside).open(inside.join("all.h5"))?;
+    /// assert!(file.get("out").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn confined_to(mut self, folder: impl AsRef<Path>) -> Self {
+        self.confined_to = Some(folder.as_ref().into());
         self
     }
 

@@ -1,10 +1,9 @@
 //! Splits a selection into parts that follow each other in row-major order, so that memory use stays bounded.
 
-use hyperslab::Selection;
-use hyperslab::internals::select::{Axis, Boxes, Dim};
+use super::{Axis, Boxes, Dim, Selection};
 
 /// Returns the parts, of at most `most` elements (but at least one), of the product of `axes`.
-pub(crate) fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Selection> {
+pub fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Selection> {
     let lengths: Vec<u64> = axes.iter().map(Axis::len).collect();
     let boxes = Boxes::new(&lengths, &vec![1; lengths.len()], None, most);
     (0..boxes.len()).map(move |number| {
@@ -18,7 +17,7 @@ pub(crate) fn batches(axes: Vec<Axis>, most: u64) -> impl Iterator<Item = Select
 }
 
 /// Returns the axes of a selection in an array of the shape `extent`, or `None` for a list of points.
-pub(crate) fn axes(selection: &Selection, extent: &[u64]) -> Option<Vec<Axis>> {
+pub fn axes(selection: &Selection, extent: &[u64]) -> Option<Vec<Axis>> {
     Some(match selection {
         Selection::All => extent.iter().map(|&len| Axis::Range(Dim::range(0, len))).collect(),
         Selection::Slab(slab) => slab.0.iter().map(|&dim| Axis::Range(dim)).collect(),

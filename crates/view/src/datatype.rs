@@ -1,0 +1,177 @@
+//! Datatypes as h5grove describes them: the numbers of libhdf5's classes, and NumPy's names.
+
+use hyperslab_format::Widths;
+use hyperslab_format::datatype::{
+    ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Padding, ReferenceKind,
+};
+use serde_json::{Map, Value, json};
+
+use crate::number::{Form, Numbers, integer};
+
+/// Returns the description of a datatype.
+pub(crate) fn described(datatype: &Datatype, widths: Widths) -> Value {
+    let mut members = Map::new();
+    let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
+    put("class", class(datatype).into());
+    put("dtype", dtype(datatype, widths));
+    put("size", memory_size(datatype, widths).into());
+    match datatype {
+        Datatype::Integer(t) => {
+            put("order", order(t.order).into());
+            put("sign", u8::from(t.signed).into());
+        }
+        Datatype::Float(t) => _ = put("order", order(t.order).into()),
+        Datatype::Bits(t) => _ = put("order", order(t.order).into()),
+        Datatype::Text(t) => {
+            put("cset", cset(t.charset).into());
+            put("strpad", strpad(t.padding).into());
+            put("vlen", false.into());
+        }
+        Datatype::VariableText(t) => {
+            put("cset", cset(t.charset).into());
+            put("strpad", strpad(t.padding).into());
+            put("vlen", true.into());
+        }
+        Datatype::Opaque(t) => _ = put("tag", t.tag.as_str().into()),
+        Datatype::Compound(t) => {
+            let all = t.members.iter().map(|member| named(&member.name, &member.datatype, widths));
+            put("members", all.collect());
+        }
+        // H5Web knows complex numbers only as compounds.
+        Datatype::Complex(t) => {
+            let parts = ["r", "i"].map(|part| named(part, &t.base, widths));
+            put("members", parts.into_iter().collect());
+        }
+        Datatype::Enumeration(t) => {
+            put("members", enumerated(t));
+            put("base", described(&t.base, widths));
+        }
+        Datatype::Sequence(base) => _ = put("base", described(base, widths)),
+        Datatype::Array(t) => {
+            put("dims", json!(t.shape));
+            put("base", described(&t.base, widths));
+        }
+        Datatype::Time(_) | Datatype::Reference(_) => {}
+    }
+    Value::Object(members)
+}
+
+fn named(name: &str, datatype: &Datatype, widths: Widths) -> Value {
+    let mut described = described(datatype, widths);
+    described["name"] = name.into();
+    described
+}
+
+fn enumerated(t: &Enumeration) -> Value {
+    let Datatype::Integer(base) = &*t.base else { return json!({}) };
+    let members = t.members.iter().map(|(name, value)| {
+        let value = integer(value, base.order, base.bits, base.signed);
+        let value = i64::try_from(value).map_or_else(|_| json!(u64::try_from(value).ok()), Value::from);
+        (name.clone(), value)
+    });
+    Value::Object(members.collect())
+}
+
+/// Returns the class as libhdf5 numbers it (`H5T_class_t`).
+fn class(datatype: &Datatype) -> u8 {
+    match datatype {
+        Datatype::Integer(_) => 0,
+        Datatype::Float(_) => 1,
+        Datatype::Time(_) => 2,
+        Datatype::Text(_) | Datatype::VariableText(_) => 3,
+        Datatype::Bits(_) => 4,
+        Datatype::Opaque(_) => 5,
+        Datatype::Compound(_) | Datatype::Complex(_) => 6,
+        Datatype::Reference(_) => 7,
+        Datatype::Enumeration(_) => 8,
+        Datatype::Sequence(_) => 9,
+        Datatype::Array(_) => 10,
+    }
+}
+
+/// Returns the byte order as libhdf5 numbers it (`H5T_order_t`).
+fn order(order: ByteOrder) -> u8 {
+    match order {
+        ByteOrder::Little => 0,
+        ByteOrder::Big => 1,
+        ByteOrder::Vax => 2,
+    }
+}
+
+fn cset(charset: Charset) -> u8 {
+    match charset {
+        Charset::Ascii => 0,
+        Charset::Utf8 => 1,
+    }
+}
+
+fn strpad(padding: Padding) -> u8 {
+    match padding {
+        Padding::NullTerminated => 0,
+        Padding::NullPadded => 1,
+        Padding::SpacePadded => 2,
+    }
+}
+
+/// Returns the size that libhdf5 states: a string of variable length is a pointer, a sequence a length and a
+/// pointer.
+fn memory_size(datatype: &Datatype, widths: Widths) -> u64 {
+    match datatype {
+        Datatype::VariableText(_) => 8,
+        Datatype::Sequence(_) => 16,
+        Datatype::Array(t) => {
+            t.shape.iter().fold(memory_size(&t.base, widths), |size, &len| size.saturating_mul(len.into()))
+        }
+        Datatype::Compound(t) => {
+            let grown = t.members.iter().map(|member| {
+                memory_size(&member.datatype, widths).wrapping_sub(member.datatype.size(widths))
+            });
+            grown.fold(u64::from(t.size), u64::wrapping_add)
+        }
+        _ => datatype.size(widths),
+    }
+}
+
+/// Returns NumPy's dtype as h5grove has it: a text, or an object for a record.
+fn dtype(datatype: &Datatype, widths: Widths) -> Value {
+    if !matches!(datatype, Datatype::Array(_))
+        && let Some(numbers) = Numbers::of(datatype, Form::Origin)
+    {
+        return numbers.dtype().into();
+    }
+    match datatype {
+        Datatype::Text(t) => format!("|S{}", t.size).into(),
+        Datatype::VariableText(_) | Datatype::Sequence(_) | Datatype::Reference(_) => "|O".into(),
+        Datatype::Compound(t) => t
+            .members
+            .iter()
+            .map(|member| (member.name.clone(), dtype(&member.datatype, widths)))
+            .collect::<Map<_, _>>()
+            .into(),
+        // h5py stores types of NumPy that HDF5 has not, such as times, with their names.
+        Datatype::Opaque(t) if t.tag.starts_with("NUMPY:") => t.tag["NUMPY:".len()..].into(),
+        other => format!("|V{}", memory_size(other, widths)).into(),
+    }
+}
+
+/// Returns whether an enumeration is h5py's boolean type: FALSE and TRUE in one byte.
+pub(crate) fn is_bool(t: &Enumeration) -> bool {
+    let is = |index: usize, name: &str, value: u8| matches!(t.members.get(index), Some((found, bytes)) if found == name && bytes[..] == [value]);
+    t.members.len() == 2 && is(0, "FALSE", 0) && is(1, "TRUE", 1)
+}
+
+/// Returns the type of the parts, if a compound is h5py's complex type: `r` and `i`, two equal floats.
+pub(crate) fn complex_parts(t: &Compound) -> Option<&Float> {
+    let [re, im] = &t.members[..] else { return None };
+    match (&re.datatype, &im.datatype) {
+        (Datatype::Float(a), Datatype::Float(b)) if a == b && re.offset == 0 && im.offset == a.size => {
+            Some(a).filter(|a| re.name == "r" && im.name == "i" && t.size == 2 * a.size)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether a reference leads to elements of a dataset.
+pub(crate) fn is_region(kind: ReferenceKind) -> bool {
+    matches!(kind, ReferenceKind::Region1 | ReferenceKind::Region2)
+}

@@ -1,0 +1,219 @@
+//! The files that are served: by names, and never by paths that a request gives.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::{fs, io};
+
+use axum::http::StatusCode;
+use hyperslab::{Error, File};
+use hyperslab_remote::{RemoteOptions, is_url, without_secrets};
+use parking_lot::Mutex;
+
+use crate::answer::{Answered, Refusal};
+
+/// A viewer that does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ViewError {
+    /// A file cannot be opened.
+    #[error("{}: {cause}", without_secrets(&file.to_string_lossy()))]
+    File {
+        /// The path or the URL.
+        file: OsString,
+        /// The reason.
+        cause: Box<Error>,
+    },
+    /// The server cannot be started.
+    #[error("unable to start a server on 127.0.0.1, port {port}: {cause}")]
+    Server {
+        /// The port, or 0 for any.
+        port: u16,
+        /// The reason.
+        cause: io::Error,
+    },
+}
+
+/// A file that is served.
+#[derive(Debug)]
+pub(crate) struct Served {
+    name: String,
+    place: Place,
+    open: Mutex<Option<Open>>,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A file, and the folder in which files may be that it links to.
+    Path {
+        path: PathBuf,
+        links: PathBuf,
+    },
+    Url(String),
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    version: String,
+    used: Instant,
+}
+
+/// The version of a file on a server, which is not watched.
+const UNWATCHED: &str = "remote";
+/// How long a file stays open after a request. Until then it is locked, so that no other program that
+/// respects locks changes it.
+const IDLE: Duration = Duration::from_secs(2);
+/// The memory for decoded chunks of one file.
+const CHUNK_CACHE: u64 = 32 << 20;
+
+impl Served {
+    /// Opens the given files once. Files with the same last name get a number.
+    pub(crate) fn all(given: &[OsString], links: Option<&Path>) -> Result<Vec<Self>, ViewError> {
+        let mut names = HashSet::new();
+        let mut served = Vec::with_capacity(given.len());
+        for file in given {
+            let failed = |cause| ViewError::File { file: file.clone(), cause: Box::new(cause) };
+            let place = Place::of(file, links).map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
+            let base = place.name();
+            let mut name = base.clone();
+            for number in 2.. {
+                if names.insert(name.clone()) {
+                    break;
+                }
+                name = format!("{base} ({number})");
+            }
+            let one = Self { name, place, open: Mutex::default() };
+            let version = one.version().map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
+            one.open_as(version).map_err(failed)?;
+            served.push(one);
+        }
+        Ok(served)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns a text that changes when the file does.
+    pub(crate) fn version(&self) -> io::Result<String> {
+        let Place::Path { path, .. } = &self.place else { return Ok(UNWATCHED.to_owned()) };
+        let found = fs::metadata(path)?;
+        if !found.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+        }
+        let changed = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(format!("{:x}-{:x}-{:x}", changed.as_nanos(), found.len(), number(&found)))
+    }
+
+    /// Returns the file as it is now, and its version.
+    pub(crate) fn file(&self) -> Answered<(File, String)> {
+        let version = self.version().map_err(|cause| self.unopened(&Error::io("open", 0, 0)(cause)))?;
+        let file = self.open_as(version.clone()).map_err(|error| self.unopened(&error))?;
+        Ok((file, version))
+    }
+
+    /// Returns an error if the file has changed since it had this version.
+    pub(crate) fn check(&self, version: &str) -> Answered<()> {
+        match self.version() {
+            Ok(now) if now == version => Ok(()),
+            _ => Err(Refusal::new(
+                StatusCode::CONFLICT,
+                format!("{} was changed while it was read: reload it", self.name),
+            )),
+        }
+    }
+
+    /// Closes the file if no request has used it for a while.
+    pub(crate) fn close_idle(&self, now: Instant) {
+        let mut open = self.open.lock();
+        if open.as_ref().is_some_and(|open| now.duration_since(open.used) >= IDLE) {
+            *open = None;
+        }
+    }
+
+    fn open_as(&self, version: String) -> hyperslab::Result<File> {
+        let used = Instant::now();
+        let mut open = self.open.lock();
+        if let Some(open) = open.as_mut().filter(|open| open.version == version) {
+            open.used = used;
+            return Ok(open.file.clone());
+        }
+        *open = None;
+        let file = self.place.open()?;
+        *open = Some(Open { file: file.clone(), version, used });
+        Ok(file)
+    }
+
+    /// Returns the refusal, in the words that H5Web knows.
+    fn unopened(&self, error: &Error) -> Refusal {
+        let kind = match error {
+            Error::Io { op: "open", cause, .. } => Some(cause.kind()),
+            _ => None,
+        };
+        let name = &self.name;
+        match kind {
+            Some(io::ErrorKind::NotFound) => Refusal::new(StatusCode::NOT_FOUND, "File not found!"),
+            Some(io::ErrorKind::PermissionDenied) => {
+                Refusal::new(StatusCode::FORBIDDEN, "Cannot read file: Permission denied!")
+            }
+            Some(io::ErrorKind::WouldBlock) => Refusal::new(
+                StatusCode::CONFLICT,
+                format!("another program is writing {name}: reload it when that program has closed it"),
+            ),
+            _ => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{name}: {error}")),
+        }
+    }
+}
+
+impl Place {
+    fn of(given: &OsStr, links: Option<&Path>) -> io::Result<Self> {
+        if let Some(url) = given.to_str().filter(|text| is_url(text)) {
+            return Ok(Self::Url(url.to_owned()));
+        }
+        let path = PathBuf::from(given);
+        let links = match links {
+            Some(folder) => folder.canonicalize()?,
+            None => path.canonicalize()?.parent().map(Path::to_owned).unwrap_or_default(),
+        };
+        Ok(Self::Path { path: std::path::absolute(path)?, links })
+    }
+
+    /// Returns the last part of the path or of the URL.
+    fn name(&self) -> String {
+        match self {
+            Self::Path { path, .. } => {
+                path.file_name().map_or_else(|| path.to_string_lossy(), OsStr::to_string_lossy).into_owned()
+            }
+            Self::Url(url) => {
+                let shown = without_secrets(url);
+                let path = shown.split(['?', '#']).next().unwrap_or_default();
+                path.trim_end_matches('/').rsplit('/').next().unwrap_or(path).to_owned()
+            }
+        }
+    }
+
+    /// Opens the file for this server only, so that a changed file is a new one.
+    fn open(&self) -> hyperslab::Result<File> {
+        match self {
+            Self::Path { path, links } => {
+                let options =
+                    File::options().confined_to(links).location(path).chunk_cache_bytes(CHUNK_CACHE);
+                options.open_on(options.medium(path)?)
+            }
+            Self::Url(url) => hyperslab_remote::open(url, &RemoteOptions::default()),
+        }
+    }
+}
+
+/// Returns the number of the file in its file system, which another file of the same name does not have.
+#[cfg(unix)]
+fn number(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> u64 {
+    0
+}

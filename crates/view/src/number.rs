@@ -1,0 +1,184 @@
+//! Datatypes whose elements are numbers, as NumPy or JavaScript has them.
+
+use hyperslab_format::datatype::{Array, BitRange, ByteOrder, Complex, Datatype, Float, Integer};
+
+use crate::datatype::{complex_parts, is_bool};
+
+/// The form of the numbers that are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As h5py reads them.
+    Origin,
+    /// In little-endian order, without floats of more than 8 bytes.
+    Little,
+    /// In a form that a typed array of JavaScript has: also without floats of 2 bytes.
+    Safe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    Complex,
+}
+
+/// Numbers in one of the forms.
+#[derive(Debug, Clone)]
+pub(crate) struct Numbers {
+    pub(crate) kind: Kind,
+    /// The size of a number in bytes.
+    pub(crate) size: u32,
+    pub(crate) is_big: bool,
+    /// The datatype in which elements are read.
+    pub(crate) memory: Datatype,
+    /// The axes inside an element, if it is an array.
+    pub(crate) axes: Vec<u64>,
+}
+
+impl Numbers {
+    /// Returns the numbers of a datatype, or `None` if its elements are not numbers, or have no such form.
+    pub(crate) fn of(datatype: &Datatype, form: Form) -> Option<Self> {
+        match datatype {
+            Datatype::Integer(t) => whole(t.size, t.signed, t.order, form),
+            Datatype::Bits(t) => whole(t.size, false, t.order, form),
+            Datatype::Float(t) => {
+                let float = float(t, form)?;
+                Some(Self::new(Kind::Float, float.size, float.order, Datatype::Float(float)))
+            }
+            Datatype::Enumeration(t) => {
+                let base = Self::of(&t.base, form)?;
+                Some(if is_bool(t) { Self { kind: Kind::Bool, ..base } } else { base })
+            }
+            Datatype::Compound(t) => complex(complex_parts(t)?, form),
+            Datatype::Complex(t) => match &*t.base {
+                Datatype::Float(part) => complex(part, form),
+                _ => None,
+            },
+            Datatype::Array(t) => {
+                let base = Self::of(&t.base, form)?;
+                let memory = Datatype::Array(Array { base: Box::new(base.memory), shape: t.shape.clone() });
+                let outer = t.shape.iter().map(|&len| u64::from(len));
+                Some(Self { memory, axes: outer.chain(base.axes).collect(), ..base })
+            }
+            _ => None,
+        }
+    }
+
+    fn new(kind: Kind, size: u32, order: ByteOrder, memory: Datatype) -> Self {
+        Self { kind, size, is_big: order == ByteOrder::Big && size > 1, memory, axes: Vec::new() }
+    }
+
+    /// Returns NumPy's name of the type.
+    pub(crate) fn dtype(&self) -> String {
+        let kind = match self.kind {
+            Kind::Bool => 'b',
+            Kind::Signed => 'i',
+            Kind::Unsigned => 'u',
+            Kind::Float => 'f',
+            Kind::Complex => 'c',
+        };
+        let order = if self.size == 1 {
+            '|'
+        } else if self.is_big {
+            '>'
+        } else {
+            '<'
+        };
+        format!("{order}{kind}{}", self.size)
+    }
+}
+
+/// Returns integers that use all bits of 1, 2, 4 or 8 bytes.
+fn whole(size: u32, signed: bool, order: ByteOrder, form: Form) -> Option<Numbers> {
+    let size = [1, 2, 4, 8].into_iter().find(|&known| known >= size)?;
+    let order = if form == Form::Origin { order } else { ByteOrder::Little };
+    let kind = if signed { Kind::Signed } else { Kind::Unsigned };
+    Some(Numbers::new(kind, size, order, Datatype::Integer(Integer::whole(size, signed, order))))
+}
+
+fn complex(part: &Float, form: Form) -> Option<Numbers> {
+    // Complex numbers of 2-byte parts exist neither in NumPy nor in TIFF.
+    let part = float(part, if form == Form::Origin && part.size >= 4 { form } else { Form::Safe })?;
+    let memory = Datatype::Complex(Complex { base: Box::new(Datatype::Float(part)) });
+    Some(Numbers::new(Kind::Complex, 2 * part.size, part.order, memory))
+}
+
+/// Returns the smallest float of NumPy that has all values of `t`, or the nearest that the form allows.
+fn float(t: &Float, form: Form) -> Option<Float> {
+    let order = match (form, t.order) {
+        (Form::Origin, ByteOrder::Big) => ByteOrder::Big,
+        _ => ByteOrder::Little,
+    };
+    let most = (1_i64 << t.exponent_size.min(62)) - i64::from(t.exponent_bias) - 1;
+    let least = 1 - i64::from(t.exponent_bias);
+    let fits = |&&(size, mantissa, max, min): &&(u32, u8, i64, i64)| {
+        size >= t.size && t.mantissa_size <= mantissa && most <= max && least >= min
+    };
+    let size = FLOATS.iter().find(fits).map_or(16, |(size, ..)| *size);
+    let size = match form {
+        Form::Origin => size,
+        Form::Little => size.min(8),
+        Form::Safe => size.clamp(4, 8),
+    };
+    match size {
+        16 if t.in_order(order) == Float::EXTENDED.in_order(order) => Some(Float::EXTENDED.in_order(order)),
+        // Other floats of 16 bytes have no form in NumPy.
+        16 => Float::ieee(8, order),
+        size => Float::ieee(size, order),
+    }
+}
+
+/// NumPy's floats: size in bytes, mantissa bits, largest and smallest exponent.
+const FLOATS: [(u32, u8, i64, i64); 3] = [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022)];
+
+/// Returns the integer in `stored`, of at most 16 bytes. Of longer ones it is the lowest part.
+pub(crate) fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> i128 {
+    let mut bytes = [0; 16];
+    for (to, from) in bytes.iter_mut().zip(lowest_first(stored, order)) {
+        *to = from;
+    }
+    let precision = u32::from(bits.precision.clamp(1, 128));
+    let word = u128::from_le_bytes(bytes).checked_shr(bits.offset.into()).unwrap_or(0);
+    let left = word << (128 - precision);
+    let unused = 128 - precision;
+    if signed { left.cast_signed() >> unused } else { (left >> unused).cast_signed() }
+}
+
+fn lowest_first(stored: &[u8], order: ByteOrder) -> impl Iterator<Item = u8> {
+    let len = stored.len();
+    (0..len).map(move |at| stored[if order == ByteOrder::Little { at } else { len - 1 - at }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_any_order_and_precision_are_decoded() {
+        let bits = |offset, precision| BitRange { offset, precision };
+        assert_eq!(integer(&[0xff, 0xfe], ByteOrder::Big, bits(0, 16), false), 65534);
+        assert_eq!(integer(&[0xfe, 0xff], ByteOrder::Little, bits(0, 16), true), -2);
+        // Five bits, starting two bits above the lowest: 0b10110.
+        assert_eq!(integer(&[0b1101_1011], ByteOrder::Little, bits(2, 5), true), -10);
+        assert_eq!(integer(&u64::MAX.to_le_bytes(), ByteOrder::Little, bits(0, 64), false), u64::MAX.into());
+    }
+
+    #[test]
+    fn numbers_are_sent_in_forms_that_javascript_has() {
+        let name = |datatype: &Datatype, form| Numbers::of(datatype, form).unwrap().dtype();
+        let big_half = Datatype::Float(Float::HALF.in_order(ByteOrder::Big));
+        assert_eq!(name(&big_half, Form::Origin), ">f2");
+        assert_eq!(name(&big_half, Form::Little), "<f2");
+        assert_eq!(name(&big_half, Form::Safe), "<f4");
+        let extended = Datatype::Float(Float::EXTENDED);
+        assert_eq!(
+            (name(&extended, Form::Origin), name(&extended, Form::Safe)),
+            ("<f16".into(), "<f8".into())
+        );
+        assert_eq!(name(&Datatype::Float(Float::BFLOAT16), Form::Origin), "<f4");
+        assert_eq!(name(&Datatype::Integer(Integer::big(8, true)), Form::Safe), "<i8");
+        assert_eq!(name(&Datatype::Integer(Integer::big(1, false)), Form::Origin), "|u1");
+    }
+}

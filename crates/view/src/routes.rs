@@ -1,0 +1,229 @@
+//! The requests, and the work for each of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::middleware;
+use axum::routing::get;
+use bytes::Bytes;
+use hyperslab::File;
+use serde_json::{Value, json};
+
+use crate::answer::{Answered, Cancelled, Limited, Refusal};
+use crate::data::Reading;
+use crate::files::Served;
+use crate::guard::guard;
+use crate::limits::{Limits, MOST_JSON};
+use crate::query::Query;
+use crate::secret::Secret;
+use crate::{entity, page, stats};
+
+/// The first part of the address that leads to the page once.
+pub(crate) const ONCE: &str = "once";
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) secret: Secret,
+    /// The secret that leads to the page once. A browser gets it on its command line, where other users of
+    /// the machine can see it.
+    pub(crate) code: Secret,
+    pub(crate) is_code_used: AtomicBool,
+    pub(crate) files: Vec<Served>,
+    pub(crate) limits: Limits,
+}
+
+impl Shared {
+    fn served(&self, name: &str) -> Answered<&Served> {
+        let found = self.files.iter().find(|file| file.name() == name);
+        found.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "File not found!"))
+    }
+}
+
+/// A request for a part of a file.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) name: &'a str,
+    pub(crate) query: &'a Query,
+    pub(crate) cancelled: &'a Cancelled,
+}
+
+/// Writes an answer in JSON.
+type Writer = fn(&Asked<'_>, &mut Limited) -> Answered<()>;
+
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    let json = |writer: Writer| {
+        get(move |State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery| async move {
+            let answer = written(&shared, Query::new(query.as_deref()), writer).await;
+            answer.map_or_else(Refusal::into_response, |bytes| of_type("application/json", bytes))
+        })
+    };
+    Router::new()
+        .route("/once/{code}", get(once))
+        .route("/{secret}/", get(|| async { page::file("") }))
+        .route("/{secret}/files", get(files))
+        .route("/{secret}/meta", json(entity::meta))
+        .route("/{secret}/attr", json(entity::attr))
+        .route("/{secret}/paths", json(entity::paths))
+        .route("/{secret}/stats", json(stats::stats))
+        .route("/{secret}/data", get(data))
+        .route(
+            "/{secret}/{name}",
+            get(|Path((_, name)): Path<(String, String)>| async move { page::file(&name) }),
+        )
+        .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "there is no such page").into_response() })
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
+        .with_state(shared)
+}
+
+fn of_type(kind: &'static str, bytes: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(bytes));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// Leads the browser that was started to the page.
+async fn once(State(shared): State<Arc<Shared>>, Path(code): Path<String>) -> Response<Body> {
+    if !shared.code.is(&code) || shared.is_code_used.swap(true, Ordering::AcqRel) {
+        let why = "this address led to the page once: use the address that `hyperslab view` printed";
+        return Refusal::new(StatusCode::FORBIDDEN, why).into_response();
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    if let Ok(place) = HeaderValue::from_str(&format!("/{}/", shared.secret.text())) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
+}
+
+/// Answers with the names of the files and their versions. A file that is gone has no version.
+async fn files(State(shared): State<Arc<Shared>>) -> Response<Body> {
+    let versions = move || -> Value {
+        let files = shared.files.iter();
+        files.map(|file| json!({ "name": file.name(), "version": file.version().ok() })).collect()
+    };
+    match tokio::task::spawn_blocking(versions).await {
+        Ok(found) => of_type("application/json", found.to_string().into()),
+        Err(_) => unexpected().into_response(),
+    }
+}
+
+async fn written(shared: &Arc<Shared>, query: Query, writer: Writer) -> Answered<Bytes> {
+    // The name is checked before any memory is taken.
+    shared.served(query.file()?)?;
+    let memory = shared.limits.memory(MOST_JSON).await;
+    let answer = blocking(shared, query, move |asked| {
+        let mut out = Limited::new(MOST_JSON);
+        writer(asked, &mut out)?;
+        Ok(out.into_bytes())
+    });
+    Ok(memory.hold(answer.await?))
+}
+
+async fn data(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response<Body> {
+    let query = Query::new(query.as_deref());
+    let answer = async {
+        let reading =
+            blocking(&shared, query.clone(), |asked| Reading::of(asked.file, asked.name, asked.query))
+                .await?;
+        let headers = reading.headers();
+        let memory = shared.limits.memory(reading.memory()?).await;
+        let bytes = blocking(&shared, query, move |asked| reading.run(asked.cancelled)).await?;
+        Ok((headers, memory.hold(bytes)))
+    };
+    let ((kind, saved), bytes) = match answer.await {
+        Ok(answer) => answer,
+        Err(refusal) => return Refusal::into_response(refusal),
+    };
+    let mut response = Response::new(Body::from(bytes));
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    if let Some(saved) = saved {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, saved);
+    }
+    response
+}
+
+/// Runs `work` on a thread that may wait for the medium, once fewer than the most reads are in progress. If
+/// the request is dropped, the work ends early.
+async fn blocking<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    query: Query,
+    work: impl FnOnce(&Asked<'_>) -> Answered<T> + Send + 'static,
+) -> Answered<T> {
+    let place = shared.limits.read().await;
+    let cancelled = Cancelled::default();
+    let _end = CancelOnDrop(cancelled.clone());
+    let shared = Arc::clone(shared);
+    let done = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        let served = shared.served(query.file()?)?;
+        let (file, version) = served.file()?;
+        let asked = Asked { file: &file, name: served.name(), query: &query, cancelled: &cancelled };
+        let done = work(&asked);
+        // Of a file that has changed meanwhile, parts of both states may have been read.
+        served.check(&version)?;
+        done
+    });
+    done.await.unwrap_or_else(|_| Err(unexpected()))
+}
+
+/// Returns the refusal after a panic.
+fn unexpected() -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed: `hyperslab view` has printed why")
+}
+
+struct CancelOnDrop(Cancelled);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn the_work_ends_when_the_reader_of_the_answer_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.h5");
+        File::create(&path).unwrap().close().unwrap();
+        let shared = Arc::new(Shared {
+            secret: Secret::new().unwrap(),
+            code: Secret::new().unwrap(),
+            is_code_used: AtomicBool::new(false),
+            files: Served::all(&[path.into()], None).unwrap(),
+            limits: Limits::default(),
+        });
+        let (begins, begun) = mpsc::channel();
+        let (ends, ended) = mpsc::channel();
+        let request = tokio::spawn(async move {
+            let query = Query::new(Some("file=a.h5"));
+            let work = move |asked: &Asked<'_>| {
+                begins.send(()).unwrap();
+                while asked.cancelled.check().is_ok() {
+                    thread::yield_now();
+                }
+                ends.send(()).unwrap();
+                Ok(())
+            };
+            blocking(&shared, query, work).await
+        });
+        begun.recv_timeout(LONG).unwrap();
+        assert_eq!(ended.try_recv(), Err(mpsc::TryRecvError::Empty));
+        request.abort();
+        ended.recv_timeout(LONG).unwrap();
+    }
+}
