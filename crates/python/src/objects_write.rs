@@ -78,8 +78,8 @@ pub(crate) fn elements(
     taker.finish(py)
 }
 
-/// Returns the strings of a list or a tuple as the engine writes them, or `None` if the dtype of `translation`
-/// is not of strings, or not all elements are strings.
+/// Returns the strings of a list or a tuple as the engine writes them. Returns `None` if the dtype of
+/// `translation` is not of strings, or not all elements are strings.
 pub(crate) fn listed(
     file: &File,
     translation: &Translation,

@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 /// handler of a signal raises ends the work.
 pub(crate) struct Progress {
     function: Option<Py<PyAny>>,
+    /// The least time between two reports.
+    pause: Duration,
     state: Mutex<State>,
 }
 
@@ -23,17 +25,22 @@ struct State {
     raised: Option<PyErr>,
 }
 
-/// The least time between two reports.
+/// The least time between two reports of work that reports often.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Progress {
-    /// Returns the reports to `function`. Without a function, only signals end the work.
+    /// Returns the reports to `function`, at a bounded rate. Without a function, only signals end the work.
     pub(crate) fn new(function: Option<Py<PyAny>>) -> Self {
-        Self { function, state: Mutex::default() }
+        Self { function, pause: PAUSE, state: Mutex::default() }
     }
 
-    /// Reports that `done` of `total` is done, if the last report was some time ago and had less. Breaks if
-    /// the work has to end. Any thread may call this, with or without the GIL.
+    /// Does the same for work that reports each of its long steps, and may begin again: each is passed on.
+    pub(crate) fn of_steps(function: Option<Py<PyAny>>) -> Self {
+        Self { function, pause: Duration::ZERO, state: Mutex::default() }
+    }
+
+    /// Reports that `done` of `total` is done, unless the last report was a short time ago or had as much.
+    /// Breaks if the work has to end. Any thread may call this, with or without the GIL.
     pub(crate) fn tell(&self, done: u64, total: u64) -> ControlFlow<()> {
         // A thread that reports may wait for the GIL, which this thread may have, so nothing waits for it.
         let Some(mut state) = self.state.try_lock() else { return ControlFlow::Continue(()) };
@@ -42,7 +49,8 @@ impl Progress {
         }
         let done = done.min(total);
         state.total = Some(total);
-        let is_due = state.told.is_none_or(|(when, before, _)| when.elapsed() >= PAUSE && done > before);
+        let is_due = self.pause.is_zero()
+            || state.told.is_none_or(|(when, before, _)| done > before && when.elapsed() >= self.pause);
         if !is_due {
             return ControlFlow::Continue(());
         }

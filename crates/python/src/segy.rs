@@ -106,7 +106,7 @@ pub(crate) fn ingest(
         memory: storing.memory,
         overwrite: storing.overwrite,
     };
-    let progress = Progress::new(progress);
+    let progress = Progress::of_steps(progress);
     let tell = |done, total| progress.tell(done, total);
     let done = py.detach(|| hyperslab_segy::ingest(source, to, &options, &tell));
     let done = progress.result(done.or_raise())?;
@@ -124,7 +124,7 @@ pub(crate) fn ingest(
 #[pyo3(name = "_segy_export")]
 pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
     let core = open_state(file)?.core.clone();
-    let progress = Progress::new(progress);
+    let progress = Progress::of_steps(progress);
     let tell = |done, total| progress.tell(done, total);
     let done = file.py().detach(|| hyperslab_segy::export(&Cube::of(core)?, to, &tell));
     progress.result(done.or_raise())

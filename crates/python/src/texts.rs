@@ -212,13 +212,7 @@ impl<'py> Common<'_, 'py> {
                 Err(_) => return Ok(false),
             }
         };
-        Ok(match &self.first {
-            Some(first) => first.is(&kind),
-            None => {
-                self.first = Some(kind);
-                true
-            }
-        })
+        Ok(self.first.get_or_insert_with(|| kind.clone()).is(&kind))
     }
 }
 

@@ -1,7 +1,7 @@
 """Objects in notebooks: trees that fold, as HTML without scripts.
 
-What is read is bounded: the first members of a group, the first attributes of an object, no elements of a
-dataset. Everything that a file says is escaped. An object that cannot be read shows its error in its place.
+Reads are bounded: the first members of a group, the first attributes of an object, no elements of a dataset.
+Everything that a file says is escaped. An object that cannot be read shows its error in its place.
 """
 
 import html
@@ -232,7 +232,9 @@ def _dataset_facts(dataset: Dataset, most_chunks: int) -> "Iterable[tuple[str, s
             yield "filters", ", ".join(dataset.filter_names)
         if grid <= most_chunks:
             stored = dataset.id.get_storage_size()
-            ratio = f", {dataset.nbytes / stored:.3g} times smaller" if is_flat and stored and dataset.filter_ids else ""
+            ratio = (
+                f", {dataset.nbytes / stored:.3g} times smaller" if is_flat and stored and dataset.filter_ids else ""
+            )
             yield "stored", _bytes(stored) + ratio
 
 
@@ -350,5 +352,7 @@ def _text(text: str, most: int = _CHARACTERS) -> str:
     if len(text) > most:
         text = f"{text[:most]}… ({len(text):,} characters)"
     if not text.isprintable():
-        text = "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+        text = "".join(
+            one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text
+        )
     return html.escape(text)
