@@ -102,7 +102,7 @@ def test_a_tree_folds_groups_and_names_links_without_following_them(file):
     file["away"] = hs.ExternalLink("other.h5", "/x")
     page = shown(file)
     assert "details" in page.tags
-    for text in ("b", "c", "3, int64, 24 B", "→ /a/b", "→ /x in other.h5", "group, 2 members, the same as /a"):
+    for text in ("b", "c", "(3,), int64, 24 B", "→ /a/b", "→ /x in other.h5", "group, 2 members, the same as /a"):
         assert page.has(text), text
 
 
@@ -123,7 +123,7 @@ def test_what_a_file_says_is_escaped_everywhere(file):
 
 def test_characters_that_notebooks_cannot_store_are_shown_by_their_numbers():
     def write(f):
-        f.create_group(b"bad \xff name".decode("utf-8", "surrogateescape"))
+        f.create_group(b"bad \xff name")
         f.attrs["control"] = "a\u202eb\x1bc"
 
     with h5py.File("image.h5", "w", driver="core", backing_store=False) as made:
@@ -133,7 +133,7 @@ def test_characters_that_notebooks_cannot_store_are_shown_by_their_numbers():
     with hs.File.from_bytes(image) as file:
         page = shown(file)
         assert page.has("a\\u202eb\\x1bc")
-        assert page.has("xff name")
+        assert page.has("bad \\xff name")
 
 
 def test_closed_objects_say_so_and_raise_nothing():
@@ -163,7 +163,7 @@ def group_of(count, libver, track_order):
     with h5py.File(made, "w", libver=libver) as f:
         group = f.create_group("g", track_order=track_order)
         for n in range(count):
-            group[f"member {n:06}"] = h5py.SoftLink("/nothing")
+            group[f"member {n:06}" + 100 * "x"] = h5py.SoftLink("/nothing")
     return Counted(made.getvalue())
 
 
@@ -174,12 +174,14 @@ def test_a_large_group_is_read_in_part(libver, track_order):
     with hs.File(large) as file:
         group, before = file["g"], large.count
         page = shown(group)
-        assert large.count - before < len(large.getvalue()) / 10
-        assert sum("member 0" in text for text in page.text) == 50
         is_old = libver == "earliest" and not track_order
+        # Without an index of their order, links of neighbouring hashes are in as many blocks of the heap.
+        most = 51 << 16 if libver == "latest" and not track_order else 1 << 18
+        assert large.count - before < most < len(large.getvalue())
+        assert sum("member 0" in text for text in page.text) == 50
         assert page.has("… and more members" if is_old else "… and 29,950 more of 30,000 members")
         if is_old or track_order:
-            assert page.has("member 000000") and page.has("member 000049")
+            assert page.has("member 000000x") and page.has("member 000049x")
         assert len(group._repr_html_()) < 50_000
 
 
@@ -223,7 +225,7 @@ def test_damaged_objects_show_their_errors_in_their_places():
     image[place + 12] ^= 0xFF
     with hs.File.from_bytes(bytes(image)) as file:
         page = shown(file)
-        assert page.has("3, int64, 24 B")
+        assert page.has("(3,), int64, 24 B")
         assert page.has("FormatError") and page.has("bad")
 
 

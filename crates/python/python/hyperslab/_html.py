@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The members that are shown of the group itself, and of each group below it.
 _MEMBERS, _MEMBERS_BELOW = 50, 10
+#: The most members of a group of which all names are read, so that the first ones can be shown.
+_SORTED = 2000
 #: The objects that are opened for one output, and the depth of groups below the first one.
 _OBJECTS, _DEPTH = 200, 4
 _ATTRIBUTES, _COLUMNS, _SOURCES = 50, 50, 5
@@ -53,7 +55,7 @@ font-size:var(--jp-content-font-size1,14px);line-height:1.5;max-width:100%;overf
 .hs-html .hs-more{opacity:.72;overflow-wrap:anywhere;unicode-bidi:isolate}
 .hs-html .hs-error{color:var(--hs-error);overflow-wrap:anywhere}
 .hs-html .hs-body{padding:0 0 .2em 1.3em}
-.hs-html.hs-html dl{display:grid;grid-template-columns:minmax(5em,max-content) minmax(0,1fr);gap:0 1em;margin:0;padding:0}
+.hs-html.hs-html dl{display:grid;grid-template-columns:fit-content(40%) minmax(0,1fr);gap:0 1em;margin:0;padding:0}
 .hs-html.hs-html dl>dt,.hs-html.hs-html dl>dd{float:none;width:auto;margin:0;padding:0;text-align:left;
 font-weight:400;overflow-wrap:anywhere;white-space:pre-wrap;unicode-bidi:isolate}
 .hs-html.hs-html dl>dt{opacity:.72}
@@ -119,7 +121,10 @@ def _title(found: HLObject) -> str:
     kind = "group" if isinstance(found, Group) else "named type" if isinstance(found, Datatype) else "dataset"
     if isinstance(found, Dataset) and type(found) is not Dataset and type(found).__module__.startswith("hyperslab."):
         kind = type(found).__name__.lower()
-    return f'HDF5 {kind} "{found.name}"' if found.name is not None else f"HDF5 {kind} (anonymous)"
+    name: str | bytes | None = found.name
+    if isinstance(name, bytes):
+        name = name.decode("utf-8", "backslashreplace")
+    return f"HDF5 {kind} (anonymous)" if name is None else f'HDF5 {kind} "{name}"'
 
 
 class _Tree:
@@ -155,6 +160,8 @@ class _Tree:
         self.seen.setdefault(group, group.name or "")
         try:
             names, count = group._some_names(most)
+            if count is not None and most < count <= _SORTED:
+                names = group._names()[:most]
         except Exception as error:
             return _leaf("members", error=error)
         rows = [self.member(group, name, depth) for name in names]
@@ -183,7 +190,7 @@ class _Tree:
             line = "group" if count is None else f"group, {_counted(count, 'member')}"
             if found in self.seen:
                 return _leaf(name, f"{line}, the same as {self.seen[found]}")
-            if depth == _DEPTH:
+            if depth == _DEPTH or (count == 0 and found.attrs._some_names(0)[1] == 0):
                 return _leaf(name, line)
             return _fold(name, line, self.content(found, _MEMBERS_BELOW, _CHUNKS_BELOW, depth + 1))
         except Exception as error:
@@ -199,8 +206,8 @@ def _link(group: Group, name: str) -> str | None:
 
 
 def _dataset_line(dataset: Dataset) -> str:
-    shape = "empty" if dataset.shape is None else "scalar" if dataset.shape == () else _by(dataset.shape)
-    size = "" if dataset.shape is None else f", {_bytes(dataset.nbytes)}"
+    shape = "empty" if dataset.shape is None else "scalar" if dataset.shape == () else str(dataset.shape)
+    size = "" if dataset.shape is None or dataset.dtype.hasobject else f", {_bytes(dataset.nbytes)}"
     return f"{shape}, {_type(dataset.dtype)}{size}"
 
 
@@ -270,7 +277,7 @@ def _value(attributes: AttributeManager, name: str) -> str:
             return _text(f"{_by(shape)}, {_type(dtype)}")
         value = attributes[name]
         if isinstance(value, str | bytes | Reference | Empty):
-            return _text(value if isinstance(value, str) else repr(value))
+            return _text(value if isinstance(value, str | bytes) else repr(value))
         if isinstance(value, np.ndarray):
             listed = np.array2string(value, threshold=12, edgeitems=4, separator=", ", max_line_width=10**6)
             return _text(f"{' '.join(listed.split())}  ({_by(shape)}, {_type(dtype)})")
@@ -346,9 +353,11 @@ def _error(error: Exception) -> str:
     return f'<span class="hs-error">{_text(f"{type(error).__name__}: {error}")}</span>'
 
 
-def _text(text: str, most: int = _CHARACTERS) -> str:
+def _text(text: "str | bytes", most: int = _CHARACTERS) -> str:
     """Returns text of a file as HTML. Characters that are not printed, and halves of characters, which no
     notebook can store, are shown by their numbers."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "backslashreplace")
     if len(text) > most:
         text = f"{text[:most]}… ({len(text):,} characters)"
     if not text.isprintable():
