@@ -57,7 +57,7 @@ def listed(module, texts: list, is_new: bool):
             if is_new:
                 file.create_dataset("d", data=texts)
             else:
-                dataset = file.create_dataset("d", (len(texts),), module().string_dtype(), chunks=(10_000,))
+                dataset = file.create_dataset("d", (len(texts),), module().string_dtype(), chunks=(len(texts) // 10,))
                 dataset[...] = texts
 
     return make

@@ -65,7 +65,7 @@ font-weight:400;overflow-wrap:anywhere;white-space:pre-wrap;unicode-bidi:isolate
 
 def of_object(found: HLObject) -> str:
     """Returns the HTML of a file, a group, a dataset or a committed datatype."""
-    return _output(lambda: _title(found), lambda: _Tree().content(found, _MEMBERS, _CHUNKS, 0), bool(found))
+    return _output(lambda: _title(found), lambda: _Tree().content(found, _MEMBERS, _CHUNKS, 0, _OBJECTS), bool(found))
 
 
 def of_attributes(attributes: AttributeManager, owner: HLObject) -> str:
@@ -93,7 +93,7 @@ def of_survey(survey: "Survey") -> str:
             *([("geometry", source["geometry_fields"])] if source["geometry_fields"] else []),
         ]
         text = f"<pre>{_text(survey.text, 20_000)}</pre>"
-        file = _Tree().content(survey.file, _MEMBERS_BELOW, _CHUNKS_BELOW, 1)
+        file = _Tree().content(survey.file, _MEMBERS_BELOW, _CHUNKS_BELOW, 1, _OBJECTS)
         return _facts(axes + facts) + _fold("textual header", "", text) + _fold("datasets", "", file)
 
     return _output(lambda: f"Survey: {survey.kind} of {survey.data.dtype}", content, bool(survey.file), "Closed survey")
@@ -131,11 +131,10 @@ class _Tree:
     """The objects of one output, of which a bounded number is opened."""
 
     def __init__(self) -> None:
-        self.left = _OBJECTS
         self.seen: dict[HLObject, str] = {}
 
-    def content(self, found: HLObject, members: int, chunks: int, depth: int) -> str:
-        """Returns what is below the line of an object."""
+    def content(self, found: HLObject, members: int, chunks: int, depth: int, budget: int) -> str:
+        """Returns what is below the line of an object. Of its members and below, `budget` are opened."""
         parts = []
         try:
             if isinstance(found, Dataset):
@@ -152,10 +151,10 @@ class _Tree:
         except Exception as error:
             parts.append(_leaf("attributes", error=error))
         if isinstance(found, Group):
-            parts.append(self.members(found, members, depth))
+            parts.append(self.members(found, min(members, budget), depth, budget))
         return "".join(parts)
 
-    def members(self, group: Group, most: int, depth: int) -> str:
+    def members(self, group: Group, most: int, depth: int, budget: int) -> str:
         """Returns the first members of a group, with what is below them."""
         self.seen.setdefault(group, group.name or "")
         try:
@@ -164,7 +163,11 @@ class _Tree:
                 names = group._names()[:most]
         except Exception as error:
             return _leaf("members", error=error)
-        rows = [self.member(group, name, depth) for name in names]
+        # All members of a level are opened before any below them, and groups share what is left.
+        opened = [(name, *_opened(group, name)) for name in names]
+        groups = sum(isinstance(found, Group) for _, found, _ in opened)
+        share = (budget - len(names)) // max(1, groups)
+        rows = [self.member(name, found, line, depth, share) for name, found, line in opened]
         if count is None or count > len(names):
             more = "more members" if count is None else f"{count - len(names):,} more of {count:,} members"
             rows.append(_leaf(f"… and {more}", is_name=False))
@@ -172,29 +175,40 @@ class _Tree:
             rows.append(_leaf("no members", is_name=False))
         return f"<ul>{''.join(f'<li>{row}</li>' for row in rows)}</ul>"
 
-    def member(self, group: Group, name: str, depth: int) -> str:
+    def member(self, name: str, found: Any, line: "str | Exception", depth: int, budget: int) -> str:
         """Returns the line of a member, which folds what is below it."""
-        if self.left == 0:
-            return _leaf(name)
         try:
-            target = _link(group, name)
-            if target is not None:
-                return _leaf(name, target)
-            self.left -= 1
-            found = group[name]
+            if isinstance(line, Exception):
+                return _leaf(name, error=line)
             if isinstance(found, Dataset):
-                return _fold(name, _dataset_line(found), self.content(found, 0, _CHUNKS_BELOW, depth))
-            if isinstance(found, Datatype):
-                return _leaf(name, f"named type: {_type(found.dtype)}")
-            names, count = found._some_names(0)
-            line = "group" if count is None else f"group, {_counted(count, 'member')}"
+                return _fold(name, line, self.content(found, 0, _CHUNKS_BELOW, depth, 0))
+            if not isinstance(found, Group):
+                return _leaf(name, line)
             if found in self.seen:
                 return _leaf(name, f"{line}, the same as {self.seen[found]}")
-            if depth == _DEPTH or (count == 0 and found.attrs._some_names(0)[1] == 0):
+            is_empty = found._some_names(0)[1] == 0
+            if depth == _DEPTH or (is_empty and found.attrs._some_names(0)[1] == 0) or (budget == 0 and not is_empty):
                 return _leaf(name, line)
-            return _fold(name, line, self.content(found, _MEMBERS_BELOW, _CHUNKS_BELOW, depth + 1))
+            return _fold(name, line, self.content(found, _MEMBERS_BELOW, _CHUNKS_BELOW, depth + 1, budget))
         except Exception as error:
             return _leaf(name, error=error)
+
+
+def _opened(group: Group, name: str) -> "tuple[Any, str | Exception]":
+    """Returns a member and its line. A link is not followed: its line has its target."""
+    try:
+        target = _link(group, name)
+        if target is not None:
+            return None, target
+        found = group[name]
+        if isinstance(found, Dataset):
+            return found, _dataset_line(found)
+        if isinstance(found, Datatype):
+            return found, f"named type: {_type(found.dtype)}"
+        count = found._some_names(0)[1]
+        return found, "group" if count is None else f"group, {_counted(count, 'member')}"
+    except Exception as error:
+        return None, error
 
 
 def _link(group: Group, name: str) -> str | None:
