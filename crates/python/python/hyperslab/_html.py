@@ -163,7 +163,7 @@ class _Tree:
                 names = group._names()[:most]
         except Exception as error:
             return _leaf("members", error=error)
-        # All members of a level are opened before any below them, and groups share what is left.
+        # All members of a level are opened before any below them, and groups share the rest of the budget.
         opened = [(name, *_opened(group, name)) for name in names]
         groups = sum(isinstance(found, Group) for _, found, _ in opened)
         share = (budget - len(names)) // max(1, groups)
