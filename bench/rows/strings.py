@@ -49,6 +49,20 @@ def making(module, array: np.ndarray):
     return make
 
 
+def listed(module, texts: list, is_new: bool):
+    """Returns a function that writes a list: as a new dataset without a dtype, or to chunks of a dataset."""
+
+    def make(path):
+        with module().File(path, "w") as file:
+            if is_new:
+                file.create_dataset("d", data=texts)
+            else:
+                dataset = file.create_dataset("d", (len(texts),), module().string_dtype(), chunks=(len(texts) // 10,))
+                dataset[...] = texts
+
+    return make
+
+
 def h5py_module():
     import h5py
 
@@ -102,3 +116,18 @@ def groups(threads: int):
                 operations=len(array),
                 normal=partial(h5py_answer, use=lambda file: file.asstr()[:], name="d"),
             )
+    array = values("short", "str", scaled(100_000, 1000))
+    texts = array.tolist()
+    for is_new, name in ((True, "create_dataset(data=)"), (False, "dataset[...] =, chunks")):
+        yield Group(
+            f"short, list of {len(texts)}, {name}",
+            [
+                writers.writer(OUR_NAME, "ours.h5", listed(ours_module, texts, is_new), OURS, **set_threads),
+                writers.writer("h5py", "h5py.h5", listed(h5py_module, texts, is_new), threads=ONE),
+                writers.writer("plain writes", "plain", plain_writes(len(texts)), LIMIT, threads="1"),
+            ],
+            [Target("h5py", 4.0)],
+            lambda: array,
+            operations=len(texts),
+            normal=partial(h5py_answer, use=lambda file: file.asstr()[:], name="d"),
+        )

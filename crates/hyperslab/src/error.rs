@@ -324,6 +324,9 @@ pub enum RequestError {
     /// The file was closed.
     #[error("the file is closed")]
     Closed,
+    /// The caller's function for progress has stopped the work.
+    #[error("the work was stopped before its end, as its caller asked")]
+    Stopped,
     /// The file was opened by the parent of this process.
     #[error("the file was opened before this process was forked: open it again here to change it")]
     Forked,

@@ -36,6 +36,7 @@ mod heap;
 mod index;
 mod object;
 mod process;
+mod progress;
 mod ranks;
 mod record;
 mod select;
@@ -65,6 +66,7 @@ pub use object::{
     FixedSize, Group, InPlace, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions,
     ReferenceTarget, Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
+pub use progress::{Progress, silent};
 pub use ranks::Ranks;
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
 pub use store::commit::Durability;

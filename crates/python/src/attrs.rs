@@ -469,8 +469,21 @@ impl AttributeManager {
         calls::method(slf.as_any(), "_mapping", "update", args, kwds).map(drop)
     }
 
+    /// Returns the names of at most `most` attributes, and the number of all.
+    #[pyo3(name = "_some_names")]
+    fn some_names(&self, py: Python<'_>, most: usize) -> PyResult<(Vec<Name<String>>, u64)> {
+        self.state.check()?;
+        let (some, count) = py.detach(|| self.node.some_attribute_names(most)).or_raise()?;
+        Ok((name::names(some), count))
+    }
+
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<Name<String>>> {
         self.list(py)
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let function = slf.py().import("hyperslab._html")?.getattr("of_attributes")?;
+        function.call1((slf, &slf.get().object))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {

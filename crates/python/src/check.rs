@@ -10,30 +10,41 @@ use pyo3::prelude::*;
 use crate::error::open_exception;
 use crate::file::path_of;
 use crate::fileobj::FileObject;
+use crate::progress::Progress;
 
 /// A finding: severity, message, structure, section of the specification, address, path.
 type Found = (String, String, &'static str, &'static str, Option<u64>, Option<String>);
 
-/// Checks the file at the path `file`, or the file of a file object.
+/// Checks the file at the path `file`, or the file of a file object. `progress` is called with bytes.
 #[pyfunction(name = "_check")]
-pub(crate) fn check(file: &Bound<'_, PyAny>, data: bool) -> PyResult<Vec<Found>> {
+pub(crate) fn check(
+    file: &Bound<'_, PyAny>,
+    data: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<Found>> {
     let py = file.py();
     let options = CheckOptions::default().data(data);
+    let progress = Progress::new(progress);
+    let mut tell = |now: checking::Progress<'_>| {
+        if progress.tell(now.done_bytes, now.bytes).is_break() {
+            now.stop();
+        }
+    };
     let (name, report) = if file.hasattr("read")? && file.hasattr("seek")? {
         let medium = Arc::new(FileObject::new(file, true));
-        (file.repr()?.to_string(), py.detach(|| checking::check(medium, &options, &mut |_| {})))
+        (file.repr()?.to_string(), py.detach(|| checking::check(medium, &options, &mut tell)))
     } else if let Some(url) = path_of(file)?.to_str().filter(|name| is_url(name)) {
         let checked = py.detach(|| {
             let medium = Remote::open(url, &RemoteOptions::default()).map_err(Error::io("open", 0, 0))?;
-            checking::check(Arc::new(medium), &options, &mut |_| {})
+            checking::check(Arc::new(medium), &options, &mut tell)
         });
         (without_secrets(url), checked)
     } else {
         let path = path_of(file)?;
         let name = path.to_string_lossy().into_owned();
-        (name, py.detach(|| checking::check_path(&path, &options, &mut |_| {})))
+        (name, py.detach(|| checking::check_path(&path, &options, &mut tell)))
     };
-    Ok(found(report.map_err(|error| open_exception(&error, &name))?))
+    progress.result(report.map_err(|error| open_exception(&error, &name))).map(found)
 }
 
 fn found(report: Report) -> Vec<Found> {

@@ -40,6 +40,7 @@ mod opened;
 mod operand;
 mod plain;
 mod plan;
+mod progress;
 mod query;
 mod ranks;
 mod read;
@@ -115,6 +116,7 @@ mod _native {
             create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
             indexes_follow, rebuild_index, remove_index, set_indexes_follow, update_indexes,
         },
+        texts::item_type,
         track_order,
         views::{AsStrView, AsTypeView, FieldsView},
     };

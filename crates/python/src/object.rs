@@ -362,6 +362,10 @@ impl HLObject {
         slf.py().import("hyperslab._pickle")?.getattr("token")?.call1((slf,))
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._html")?.getattr("of_object")?.call1((slf,))
+    }
+
     /// Pickles the handle of an object. Unpickling opens the file again.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().state.check()?;

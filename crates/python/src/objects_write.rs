@@ -19,7 +19,7 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
 use crate::reference;
 use crate::string_dtype;
-use crate::texts::Texts;
+use crate::texts::{Listed, Texts};
 
 /// Returns the elements of `array` in the form that the engine writes. Raises `TypeError` if the array cannot
 /// be converted to the dtype of `translation`.
@@ -76,6 +76,19 @@ pub(crate) fn elements(
         taker.take(py, recipe, index * itemsize, index * translation.memory_size)?;
     }
     taker.finish(py)
+}
+
+/// Returns the strings of a list or a tuple as the engine writes them. Returns `None` if the dtype of
+/// `translation` is not of strings, or not all elements are strings.
+pub(crate) fn listed(
+    file: &File,
+    translation: &Translation,
+    list: &Listed<'_, '_>,
+    py: Python<'_>,
+) -> PyResult<Option<Vec<u8>>> {
+    let Some(Recipe::Text(charset)) = &translation.recipe else { return Ok(None) };
+    let Some(texts) = list.texts(*charset)? else { return Ok(None) };
+    py.detach(|| file.put_elements(&texts, VlenKind::Text)).or_raise().map(Some)
 }
 
 struct Taker<'a, 'py> {

@@ -1,5 +1,6 @@
 //! References to chunks for the readers of Zarr: as kerchunk's dictionary, and as arrays of numbers.
 
+use hyperslab::RequestError;
 use hyperslab_cli::refs::{Array, Chunk, Options, Plan, Sink, group_entries, kerchunk};
 use numpy::{PyArray1, ToPyArray as _};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -8,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::error::exception;
 use crate::group::Group;
+use crate::progress::Progress;
 
 /// Datasets that are left out, each with the reason.
 type LeftOut = Vec<(String, String)>;
@@ -22,12 +24,52 @@ pub(crate) fn references<'py>(
     embed: u64,
     split: u64,
     imagecodecs: bool,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, LeftOut)> {
     let plan = planned(group, Options { url, inline, embed, split, imagecodecs })?;
     let refs = PyDict::new(group.py());
-    let mut sink = Dict { refs: refs.clone(), key: Vec::new(), prefix: 0, url: None };
-    plan.write(&mut sink).map_err(|error| raised(&error))?;
+    let dict = Dict { refs: refs.clone(), key: Vec::new(), prefix: 0, url: None };
+    let progress = Progress::new(progress);
+    let mut sink = Told { sink: dict, progress: &progress, total: plan.chunks(), before: 0, done: 0 };
+    let written = plan.write(&mut sink).map_err(|error| raised(&error));
+    progress.result(written)?;
     Ok((refs, left_out(&plan)))
+}
+
+/// Reports the chunks that another sink takes.
+struct Told<'p, S> {
+    sink: S,
+    progress: &'p Progress,
+    total: u64,
+    /// The chunks of the arrays before this one, and the chunks that were taken since. Those that are not
+    /// stored count at the end of an array.
+    before: u64,
+    done: u64,
+}
+
+impl<S: Sink> Sink for Told<'_, S> {
+    fn group(&mut self, path: &str, attributes: &str) -> anyhow::Result<()> {
+        self.sink.group(path, attributes)
+    }
+
+    fn array(&mut self, array: &Array) -> anyhow::Result<()> {
+        self.sink.array(array)
+    }
+
+    fn chunk(&mut self, array: &Array, coord: &[u64], chunk: Chunk<'_>) -> anyhow::Result<()> {
+        self.done += 1;
+        if self.progress.tell(self.before + self.done, self.total).is_break() {
+            // The exception that has ended the work is raised in place of this error.
+            return Err(hyperslab::Error::from(RequestError::Stopped).into());
+        }
+        self.sink.chunk(array, coord, chunk)
+    }
+
+    fn end_array(&mut self, array: &Array) -> anyhow::Result<()> {
+        self.before = self.before.saturating_add(array.chunk_count());
+        self.done = 0;
+        self.sink.end_array(array)
+    }
 }
 
 fn planned(group: &Bound<'_, Group>, options: Options) -> PyResult<Plan> {

@@ -1,8 +1,6 @@
 //! SEG-Y surveys: passes the arguments that `hyperslab.segy` has parsed to the crate `hyperslab-segy`.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_segy::{
@@ -16,6 +14,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::error::OrRaise;
 use crate::file::{File, open_state};
 use crate::filters;
+use crate::progress::Progress;
 
 /// How to read a SEG-Y file, and which trace header fields hold its geometry.
 #[derive(FromPyObject)]
@@ -85,41 +84,6 @@ fn kind(name: &str) -> PyResult<Kind> {
     })
 }
 
-/// Reports progress to a Python function, and stops the work on an interrupt.
-struct Told {
-    function: Option<Py<PyAny>>,
-    /// The exception that the function or a signal handler has raised.
-    raised: Mutex<Option<PyErr>>,
-}
-
-impl Told {
-    fn new(function: Option<Py<PyAny>>) -> Self {
-        Self { function, raised: Mutex::default() }
-    }
-
-    fn of(&self, done: u64, total: u64) -> ControlFlow<()> {
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            self.function.as_ref().map_or(Ok(()), |function| function.call1(py, (done, total)).map(drop))
-        });
-        match told {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                *self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    }
-
-    /// Returns the result of the work, or the exception that the function or a signal handler has raised.
-    fn result<T>(self, done: hyperslab_segy::Result<T>) -> PyResult<T> {
-        match self.raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => done.or_raise(),
-        }
-    }
-}
-
 /// Writes the survey of a SEG-Y file to an HDF5 file.
 #[pyfunction]
 #[pyo3(name = "_segy_ingest")]
@@ -142,10 +106,10 @@ pub(crate) fn ingest(
         memory: storing.memory,
         overwrite: storing.overwrite,
     };
-    let told = Told::new(progress);
-    let tell = |done, total| told.of(done, total);
+    let progress = Progress::of_steps(progress);
+    let tell = |done, total| progress.tell(done, total);
     let done = py.detach(|| hyperslab_segy::ingest(source, to, &options, &tell));
-    let done = told.result(done)?;
+    let done = progress.result(done.or_raise())?;
     let said = PyDict::new(py);
     said.set_item("shape", done.shape)?;
     said.set_item("traces", done.traces)?;
@@ -160,10 +124,10 @@ pub(crate) fn ingest(
 #[pyo3(name = "_segy_export")]
 pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<()> {
     let core = open_state(file)?.core.clone();
-    let told = Told::new(progress);
-    let tell = |done, total| told.of(done, total);
+    let progress = Progress::of_steps(progress);
+    let tell = |done, total| progress.tell(done, total);
     let done = file.py().detach(|| hyperslab_segy::export(&Cube::of(core)?, to, &tell));
-    told.result(done)
+    progress.result(done.or_raise())
 }
 
 /// Writes the traces at one number of an axis to a SEG-Y file.

@@ -13,6 +13,7 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
 use crate::filters;
+use crate::progress::Progress;
 
 /// An array of numbers of rows.
 type Numbers<'py> = Bound<'py, PyArray1<u64>>;
@@ -67,6 +68,7 @@ pub(crate) fn create_index(
     filters: Option<Vec<(u16, Vec<i64>)>>,
     tmp: Option<PathBuf>,
     sizes: Option<[u64; 4]>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let found = KINDS.iter().find(|(name, _)| *name == kind);
     let (_, kind) = found.ok_or_else(|| {
@@ -79,7 +81,10 @@ pub(crate) fn create_index(
     });
     let filters = filters.transpose()?.unwrap_or_default();
     let options = IndexOptions { kind: *kind, optlevel, filters, tmp, sizes, ..IndexOptions::default() };
-    change(dataset, |table| index::build_index(table, column, &options))
+    let progress = Progress::new(progress);
+    let tell = |done, total| progress.tell(done, total);
+    let built = change(dataset, |table| index::build_index_telling(table, column, &options, &tell));
+    progress.result(built)
 }
 
 /// Removes the index of a column. Returns whether there was one.

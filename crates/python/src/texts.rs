@@ -1,12 +1,12 @@
-//! Strings in memory, one after another, on their way from Python to a file.
+//! Strings in memory, one after another, on their way from Python to a file; lists of them in Python.
 
 use std::ops::Range;
 
 use hyperslab::internals::VlenData;
 use hyperslab_format::datatype::Charset;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
 
 /// Strings in blocks of [`BLOCK`], so that threads can fill blocks, and none grows large.
 #[derive(Debug, Default)]
@@ -123,3 +123,98 @@ impl Block {
         Ok(())
     }
 }
+
+/// The elements of a list or a tuple, in turn.
+pub(crate) enum Listed<'a, 'py> {
+    List(&'a Bound<'py, PyList>),
+    Tuple(&'a Bound<'py, PyTuple>),
+}
+
+impl<'a, 'py> Listed<'a, 'py> {
+    /// Returns the elements if `value` is a list or a tuple.
+    pub(crate) fn of(value: &'a Bound<'py, PyAny>) -> Option<Self> {
+        let list = value.cast::<PyList>().ok().map(Self::List);
+        list.or_else(|| value.cast::<PyTuple>().ok().map(Self::Tuple))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::List(list) => list.len(),
+            Self::Tuple(tuple) => tuple.len(),
+        }
+    }
+
+    /// Returns an element. Raises `IndexError` if code that runs meanwhile has made the list shorter.
+    pub(crate) fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::List(list) => list.get_item(index),
+            Self::Tuple(tuple) => tuple.get_item(index),
+        }
+    }
+
+    /// Returns the strings, or `None` if an element is no string.
+    pub(crate) fn texts(&self, charset: Charset) -> PyResult<Option<Texts>> {
+        let mut texts = Texts::default();
+        for index in 0..self.len() {
+            let item = self.get(index)?;
+            if !item.is_instance_of::<PyString>() && !item.is_instance_of::<PyBytes>() {
+                return Ok(None);
+            }
+            texts.push(&item, charset)?;
+        }
+        texts.checked().map(Some)
+    }
+}
+
+/// Returns the common type of all items of nested lists, or `None`; and whether no list is in another one.
+/// `other` gives the type of items that are not lists.
+#[pyfunction]
+#[pyo3(name = "_item_type")]
+pub(crate) fn item_type<'py>(
+    value: &Bound<'py, PyAny>,
+    other: &Bound<'py, PyAny>,
+) -> PyResult<(Option<Bound<'py, PyType>>, bool)> {
+    let mut found = Common { first: None, other, is_flat: true };
+    let is_common = found.add(value, 0)?;
+    Ok((found.first.filter(|_| is_common), found.is_flat))
+}
+
+struct Common<'a, 'py> {
+    first: Option<Bound<'py, PyType>>,
+    other: &'a Bound<'py, PyAny>,
+    is_flat: bool,
+}
+
+impl<'py> Common<'_, 'py> {
+    /// Adds a value at a depth of lists. Returns whether all items so far have one type.
+    fn add(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<bool> {
+        let exact = value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<PyBytes>();
+        if let Some(items) = (!exact).then(|| Listed::of(value)).flatten() {
+            if depth == DEEPEST {
+                return Err(PyRecursionError::new_err(format!(
+                    "lists are nested in more than {DEEPEST} others"
+                )));
+            }
+            self.is_flat &= depth == 0;
+            for index in 0..items.len() {
+                if !self.add(&items.get(index)?, depth + 1)? {
+                    return Ok(false);
+                }
+            }
+            // An empty list has no type.
+            return Ok(items.len() > 0);
+        }
+        let kind = if exact {
+            value.get_type()
+        } else {
+            match self.other.call1((value,))?.cast_into::<PyType>() {
+                Ok(kind) => kind,
+                Err(_) => return Ok(false),
+            }
+        };
+        Ok(self.first.get_or_insert_with(|| kind.clone()).is(&kind))
+    }
+}
+
+/// The most lists that are nested in each other. NumPy has fewer dimensions.
+const DEEPEST: usize = 500;

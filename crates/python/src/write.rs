@@ -6,18 +6,21 @@ use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyEllipsis;
 
 use crate::buffer;
 use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::dtype::holds;
 use crate::error::{OrRaise, in_one_shape};
+use crate::objects::Recipe;
 use crate::objects_write;
 use crate::plain::{self, Number};
 use crate::read;
 use crate::reference::RegionReference;
 use crate::region;
 use crate::selection::Request;
+use crate::texts::Listed;
 
 /// Performs `dataset[key] = value`: directly for numbers and arrays of numbers, else in `hyperslab._write`.
 pub(crate) fn set_item(
@@ -52,7 +55,52 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
     {
         return write(py, dataset, &request, buffer::bytes(array)?, memory);
     }
+    if let Some(list) = Listed::of(value)
+        && write_listed(dataset, key, &list, py)?
+    {
+        return Ok(());
+    }
     py.import("hyperslab._write")?.getattr("set_item")?.call1((slf, key, value)).map(drop)
+}
+
+/// Writes a list of strings to as many elements along one axis, without an array between. Returns whether the
+/// key, the list and the dataset are of this kind.
+fn write_listed(
+    dataset: &Dataset,
+    key: &Bound<'_, PyAny>,
+    list: &Listed<'_, '_>,
+    py: Python<'_>,
+) -> PyResult<bool> {
+    let translation = dataset.translation(py)?;
+    if !matches!(translation.recipe, Some(Recipe::Text(_))) {
+        return Ok(false);
+    }
+    let request = match Request::plain(key, &dataset.core.shape())? {
+        Some(request) => request,
+        None if key.is(PyEllipsis::get(py)) => read::request_of(dataset, None)?,
+        None => return Ok(false),
+    };
+    if request.shape[..] != [list.len()] {
+        return Ok(false);
+    }
+    refuse_ranks(dataset)?;
+    let _storing = dataset.core.file().storing();
+    let Some(bytes) = objects_write::listed(&dataset.state.core, translation, list, py)? else {
+        return Ok(false);
+    };
+    write(py, dataset, &request, &bytes, translation.memory.clone())?;
+    Ok(true)
+}
+
+/// Raises `OSError` if ranks write data of variable length, and not all the same.
+fn refuse_ranks(dataset: &Dataset) -> PyResult<()> {
+    if dataset.state.has_ranks() && dataset.transfer() != Transfer::Alike {
+        return Err(PyOSError::new_err(
+            "ranks write strings and sequences of variable length only when they create the dataset, all with \
+             the same data",
+        ));
+    }
+    Ok(())
 }
 
 /// Whether the engine converts an array of numbers to the elements of a dataset. Booleans, enumerations and
@@ -90,12 +138,7 @@ pub(crate) fn write_array(
         )));
     }
     if translation.recipe.is_some() {
-        if dataset.state.has_ranks() && dataset.transfer() != Transfer::Alike {
-            return Err(PyOSError::new_err(
-                "ranks write strings and sequences of variable length only when they create the dataset, \
-                 all with the same data",
-            ));
-        }
+        refuse_ranks(dataset)?;
         let _storing = dataset.core.file().storing();
         let bytes = objects_write::elements(&dataset.state.core, translation, array)?;
         return write(py, dataset, &request, &bytes, translation.memory.clone());

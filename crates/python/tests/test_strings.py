@@ -246,3 +246,108 @@ def test_references_to_strings_are_not_lost():
         read = dataset[:]
         # The array, the result of the index and the argument.
         assert sys.getrefcount(read[17]) == 3
+
+
+class Named(str):
+    """A string of another class."""
+
+
+LISTS = {
+    "str": ["a", "Zürich", "", "x" * 300],
+    "tuple": ("a", "b", "c"),
+    "bytes": [b"a", b"\xff", b""],
+    "str and bytes": ["a", b"b"],
+    "nested": [["a", "b"], ["c", "d"]],
+    "ragged": ["a", ["b"]],
+    "of NumPy": [np.str_("a"), np.str_("b")],
+    "bytes of NumPy": [np.bytes_(b"a"), np.bytes_(b"b")],
+    "another class": [Named("a"), Named("b")],
+    "str and number": ["a", 1],
+    "str and None": ["a", None],
+    "empty": [],
+    "empty lists": [[], []],
+    "zero byte": ["a\0b"],
+    "one": "a",
+    "arrays": [np.array("a", dtype=object), np.array("b", dtype=object)],
+}
+
+
+def written(module, value, is_new, how):
+    """What a file has after a list was written, or the class of the exception."""
+    with module.File("lists.h5", "w", driver="core", backing_store=False) as file:
+        try:
+            if is_new:
+                dataset = file.create_dataset("s", data=value, **how)
+            else:
+                shape = np.shape(np.array(value, dtype=object)) or (1,)
+                dataset = file.create_dataset("s", shape, module.string_dtype(), **how)
+                dataset[...] = value
+        except Exception as error:  # noqa: BLE001  (the class is the result)
+            return type(error)
+        info = h5py.check_string_dtype(dataset.dtype)
+        return dataset.shape, dataset.dtype.str, info and info.encoding, np.asarray(dataset[()]).tolist()
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(
+    "how", [{}, {"shape": (2,)}, {"chunks": (2,)}, {"dtype": "S4"}, {"dtype": h5py.string_dtype()}]
+)
+def test_lists_become_the_datasets_that_h5py_makes_of_them(name, how):
+    assert written(hs, LISTS[name], True, how) == written(h5py, LISTS[name], True, how)
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("how", [{}, {"chunks": (1,)}])
+def test_lists_are_written_to_existing_strings_as_by_h5py(name, how):
+    if name in ("nested", "ragged", "empty", "empty lists") and how:
+        how = {"chunks": True}
+    assert written(hs, LISTS[name], False, how) == written(h5py, LISTS[name], False, how)
+
+
+def test_a_list_goes_to_the_selected_elements_and_must_have_as_many():
+    found = []
+    for module in (hs, h5py):
+        with module.File("lists.h5", "w", driver="core", backing_store=False) as file:
+            dataset = file.create_dataset("s", (3, 4), module.string_dtype(), chunks=(2, 2))
+            dataset[...] = [["a"] * 4] * 3
+            dataset[1] = ["b", "c", "d", "é"]
+            dataset[:, 2] = ("x", "y", "z")
+            dataset[2, 1:4:2] = ["1", "2"]
+            dataset[0, [0, 3]] = ["p", "q"]
+            dataset[2:, 0] = ["one"]
+            for wrong in (["a"] * 3, ["a"] * 5):
+                with pytest.raises(TypeError):
+                    dataset[1] = wrong
+            with pytest.raises((TypeError, ValueError)):
+                dataset[1] = ["a", "b", 3, "d\0"]
+            found.append(dataset[()].tolist())
+    assert found[0] == found[1]
+    assert found[0][1] == [b"b", b"c", b"y", "é".encode()]
+
+
+def test_a_byte_that_is_no_utf_8_is_written_as_it_is():
+    with hs.File.in_memory() as file:
+        assert file.create_dataset("s", data=["a\udc80", "é"])[:].tolist() == [b"a\x80", "é".encode()]
+
+
+def test_a_list_that_contains_itself_is_an_error():
+    endless = ["a"]
+    endless.append(endless)
+    with hs.File.in_memory() as file:
+        with pytest.raises((RecursionError, ValueError)):
+            file.create_dataset("s", data=endless)
+        assert "s" not in file
+
+
+def test_lists_of_strings_over_flushed_ones_survive_without_a_flush(tmp_path):
+    path, copy = tmp_path / "s.h5", tmp_path / "copy.h5"
+    with hs.File(path, "w") as file:
+        dataset = file.create_dataset("s", data=VALUES.tolist(), chunks=(1000,))
+        file.flush()
+        dataset[100:200] = ["new"] * 100
+        copy.write_bytes(path.read_bytes())
+    # The copy is the file that a kill at this moment would leave.
+    with hs.File(copy, "r+") as file:
+        assert np.array_equal(file["s"].asstr()[:], VALUES)
+    with hs.File(path) as file:
+        assert np.array_equal(file["s"].asstr()[100:200], ["new"] * 100)

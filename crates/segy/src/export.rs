@@ -5,12 +5,12 @@ use std::sync::Mutex;
 
 use hyperslab::driver::{Aside, Driver};
 use hyperslab::internals::engine::each_number;
-use hyperslab::{Dataset, Selection};
+use hyperslab::{Dataset, Progress, Selection};
 
 use crate::cube::{self, Cube};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::ingest::{Progress, tell};
+use crate::ingest::tell;
 use crate::pieces::{self, Piece, Slot};
 use crate::survey::{Keys, Survey, TraceMap};
 use crate::{io, ranges};

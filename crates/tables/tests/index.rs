@@ -1,15 +1,16 @@
 //! Indexes against a search of all values: every kind, every type, appended rows, and damaged indexes.
 
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::driver::Memory;
 use hyperslab::filter::{Deflate, Shuffle};
 use hyperslab::{Dataset, Element, File, record};
 use hyperslab_format::datatype::{Charset, Compound, Datatype, Member, Padding, Text};
 use hyperslab_tables::index::{
-    Candidates, ColumnIndex, Filters, IndexOptions, Kind, build_index, indexed_columns, mark_stale,
-    rebuild_index, remove_index, update_indexes,
+    Candidates, ColumnIndex, Filters, IndexOptions, Kind, build_index, build_index_telling, indexed_columns,
+    mark_stale, rebuild_index, remove_index, update_indexes,
 };
 use hyperslab_testkit::{counts, sound};
 use proptest::prelude::*;
@@ -372,4 +373,30 @@ fn wrong_arguments_say_what_to_do() {
     assert!(error(build_index(&table, "b", &directory)).contains("another directory"));
     assert!(ColumnIndex::open(&table, "b").expect("opened").is_none(), "nothing is left of it");
     sound::assert_accounted(&file, 0);
+}
+
+#[test]
+fn an_index_tells_its_progress_and_leaves_nothing_when_it_is_stopped() {
+    let rows: Vec<Row> =
+        (0..5000_i16).map(|n| Row { a: f64::from(n % 50), b: n, c: 0, d: 1, e: 2.0 }).collect();
+    for kind in KINDS {
+        let file = File::in_memory().expect("a file");
+        let table = table(&file, &rows, 16);
+        let calls = AtomicU64::new(0);
+        let stops = |_done, _total| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Break(())
+        };
+        build_index_telling(&table, "a", &options(kind, 6), &stops).expect_err("it was stopped");
+        assert!(calls.load(Ordering::Relaxed) > 0);
+        assert!(indexed_columns(&table).expect("columns").is_empty(), "nothing of the index is left");
+        let last = AtomicU64::new(0);
+        let tell = |done, total| {
+            assert!(done <= total && total == 2 * rows.len() as u64, "{done} of {total}");
+            last.fetch_max(done, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        build_index_telling(&table, "a", &options(kind, 6), &tell).expect("an index");
+        assert_eq!(last.into_inner(), 2 * rows.len() as u64);
+    }
 }

@@ -77,6 +77,11 @@ impl Array {
         self.chunks.iter().fold(self.element_size, |size, &len| size.saturating_mul(len))
     }
 
+    /// Returns the number of chunks. Some may not be stored.
+    pub fn chunk_count(&self) -> u64 {
+        self.grid.iter().fold(1, |count, &len| count.saturating_mul(len))
+    }
+
     /// Returns the keys and the texts of the metadata of the array.
     pub fn entries(&self) -> [(String, &str); 2] {
         [(key(&self.path, ".zarray"), &self.metadata), (key(&self.path, ".zattrs"), &self.attributes)]
@@ -195,6 +200,15 @@ impl Plan {
     /// Returns the datasets that the references leave out.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// Returns the number of chunks of all arrays. Some may not be stored.
+    pub fn chunks(&self) -> u64 {
+        let arrays = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Array { array, .. } => Some(array.chunk_count()),
+            Entry::Group { .. } => None,
+        });
+        arrays.fold(0, u64::saturating_add)
     }
 
     /// Gives all groups, arrays and chunks to `sink`.

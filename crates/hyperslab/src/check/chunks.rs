@@ -85,6 +85,9 @@ impl Check<'_> {
 
     /// Checks one chunk. `scaled` is its coordinate in units of chunks.
     fn chunk(&mut self, chunked: &mut Chunked, scaled: &[u64], extent: Extent, mask: u32) {
+        if self.is_stopped.get() {
+            return;
+        }
         self.report.totals.chunks += 1;
         if self.report.totals.chunks.is_multiple_of(TICK) {
             self.tick();

@@ -58,7 +58,7 @@ impl Check<'_> {
     pub(super) fn decode_waiting(&mut self, chunked: &mut Chunked) {
         let waiting = std::mem::take(&mut chunked.waiting);
         let decoded = match &chunked.pipeline {
-            Some(pipeline) if !waiting.is_empty() => {
+            Some(pipeline) if !waiting.is_empty() && !self.is_stopped.get() => {
                 let keeps = leads_elsewhere(&chunked.dataset.datatype);
                 decode_all(self.store, pipeline, chunked.chunk_bytes, &waiting, keeps)
             }

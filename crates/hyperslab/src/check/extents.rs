@@ -9,6 +9,8 @@ use hyperslab_format::{Addr, Extent};
 pub(super) struct Extents {
     entries: Vec<Entry>,
     owners: Vec<Owner>,
+    /// The bytes of all extents together. Those of an overlap count twice.
+    bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +43,18 @@ impl Extents {
     pub(super) fn add(&mut self, extent: Extent, name: (&'static str, &'static str), path: &Arc<str>) {
         let (start, end) = (extent.addr.get(), extent.addr.get().saturating_add(extent.len));
         let owner = self.owner(name, path);
+        self.bytes = self.bytes.saturating_add(extent.len);
         // Adjacent extents of one owner become one entry, so chunks in file order take no memory.
         match self.entries.last_mut() {
             Some(last) if last.owner == owner && last.end == start => last.end = end,
             _ if start < end => self.entries.push(Entry { start, end, owner }),
             _ => {}
         }
+    }
+
+    /// Returns the bytes of all extents together.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Returns the number of an owner. Extents of one object are added together, so a known owner is among

@@ -14,7 +14,7 @@ use hyperslab_format::message::{MessageBody as _, kind};
 use hyperslab_format::name;
 
 use super::{Check, Name, name_of};
-use crate::object::Dense;
+use crate::object::{Dense, Ordered};
 
 impl Check<'_> {
     /// Checks the links of a group.
@@ -94,7 +94,7 @@ impl Check<'_> {
         }
         let Some(index) = info.creation_order_index.and_then(Addr::defined) else { return };
         let found = self.btree2(index, &[by_order], &mut |check, record| {
-            let Some((order, id)) = T::by_order(record) else { return };
+            let Some(Ordered { order, id, .. }) = T::by_order(record) else { return };
             if orders.remove(id).flatten() != Some(order) {
                 let text = format!("the record of creation order {order} matches no {what}");
                 check.wrong(name_of::<BTree2Header>(), index, text);

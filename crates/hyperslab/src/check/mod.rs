@@ -22,6 +22,7 @@ mod superblock;
 mod symbol_table;
 mod values;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Display;
 use std::path::Path;
@@ -32,7 +33,7 @@ use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 
 use crate::driver::{Driver, Members};
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestError, Result};
 use crate::object::File;
 use crate::store::Store;
 use crate::store::recovery::{self, Action};
@@ -78,6 +79,18 @@ pub struct Progress<'p> {
     pub path: &'p str,
     /// The totals so far.
     pub totals: &'p Totals,
+    /// The bytes whose use is known so far. They grow.
+    pub done_bytes: u64,
+    /// The bytes of the file.
+    pub bytes: u64,
+    is_stopped: &'p Cell<bool>,
+}
+
+impl Progress<'_> {
+    /// Ends the check, which returns [`RequestError::Stopped`].
+    pub fn stop(&self) {
+        self.is_stopped.set(true);
+    }
 }
 
 /// Checks the file at `path`, as [`check`] does. If there is no file at the path, but there are [members](Members)
@@ -106,8 +119,8 @@ pub fn check_path(
 /// Checks the file behind `driver` without writing to it. Calls `progress` now and then.
 ///
 /// If a crash left the file unfinished, the check sees it as recovery would leave it. This function fails
-/// only if there is no file to check: the medium fails, or its content is not HDF5. All other faults are in
-/// the report.
+/// only if there is no file to check: the medium fails, or its content is not HDF5; and if `progress` stops
+/// it. All other faults are in the report.
 pub fn check(
     driver: Arc<dyn Driver>,
     options: &CheckOptions,
@@ -140,10 +153,14 @@ pub fn check(
         path: "".into(),
         unseen: None,
         progress,
+        is_stopped: Cell::new(false),
     };
     check.superblock();
     while let Some(at) = check.waiting.pop_front() {
         check.object(at);
+        if check.is_stopped.get() {
+            return Err(RequestError::Stopped.into());
+        }
     }
     Ok(check.finish())
 }
@@ -193,6 +210,8 @@ struct Check<'c> {
     /// certainly lost.
     unseen: Option<&'static str>,
     progress: &'c mut dyn FnMut(Progress<'_>),
+    /// Whether the progress function has stopped the check.
+    is_stopped: Cell<bool>,
 }
 
 /// An object that hard links lead to.
@@ -300,7 +319,14 @@ impl Check<'_> {
 
     /// Reports the progress.
     fn tick(&mut self) {
-        (self.progress)(Progress { path: &self.path, totals: &self.report.totals });
+        let bytes = self.end();
+        (self.progress)(Progress {
+            path: &self.path,
+            totals: &self.report.totals,
+            done_bytes: self.extents.bytes().min(bytes),
+            bytes,
+            is_stopped: &self.is_stopped,
+        });
     }
 
     /// Adds the findings that need a complete walk, and returns the report.

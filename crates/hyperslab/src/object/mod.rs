@@ -62,7 +62,7 @@ pub use reference::ReferenceTarget;
 pub use region::Region;
 pub use walk::{Step, Walk};
 
-pub(crate) use dense::Dense;
+pub(crate) use dense::{Dense, Ordered};
 
 use group::links::LinkStorage;
 use header::read::Header;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
 use hyperslab::driver::Memory;
+use hyperslab::{Error, RequestError};
 use hyperslab_testkit::golden::{self, Manifest};
 
 /// Returns the bytes of a golden file in the repository.
@@ -141,4 +142,22 @@ fn the_progress_callback_gets_the_path_of_every_object() {
     check(driver, &CheckOptions::default(), &mut |now| paths.push(now.path.to_owned())).unwrap();
     paths.sort();
     assert_eq!(paths, ["/", "/a", "/group", "/group/b"]);
+}
+
+#[test]
+fn a_check_tells_the_bytes_whose_use_is_known_and_ends_when_it_is_stopped() {
+    let image = sample("btree2_v110.h5");
+    let (mut told, mut options) = (Vec::new(), CheckOptions::default());
+    options.data = true;
+    let medium = || Arc::new(Memory::new(image.clone()));
+    let report = check(medium(), &options, &mut |now| told.push((now.done_bytes, now.bytes))).unwrap();
+    assert!(report.is_sound() && told.len() > 3 && told.is_sorted());
+    assert!(told.iter().all(|&(done, bytes)| done <= bytes && bytes == image.len() as u64), "{told:?}");
+    let mut calls = 0;
+    let stopped = check(medium(), &options, &mut |now| {
+        calls += 1;
+        now.stop();
+    });
+    assert!(matches!(stopped, Err(Error::Request(RequestError::Stopped))), "{stopped:?}");
+    assert!(calls < told.len(), "the check ends early");
 }

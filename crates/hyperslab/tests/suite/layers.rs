@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("process", &[]),
+    ("progress", &[]),
     ("ranks", &[]),
     ("filter", &[]),
     ("record", &["datatype", "internals"]),

@@ -28,6 +28,7 @@ mod parts;
 mod ranks;
 mod resize;
 mod routes;
+mod some_names;
 mod sparse;
 mod split;
 mod unlinked;

@@ -13,14 +13,13 @@ from ._dtypes import (
     regionref_dtype,
     string_dtype,
 )
-from ._native import Datatype, Reference, RegionReference
+from ._native import Datatype, Reference, RegionReference, _item_type
 
 
 def item_type(value: Any) -> Any:
     """Returns the common type of all items of nested lists, or None."""
     if isinstance(value, list | tuple):
-        kinds = {item_type(item) for item in value}
-        return kinds.pop() if len(kinds) == 1 else None
+        return _item_type(value, item_type)[0]
     if isinstance(value, np.ndarray):
         if value.dtype.kind != "O" or value.dtype.metadata is not None:
             return None
@@ -32,6 +31,16 @@ def item_type(value: Any) -> Any:
 def item_types(array: "np.ndarray[Any, Any]") -> "set[type]":
     """Returns the types of the items of an array of Python objects."""
     return {type(item) for item in array.flat}
+
+
+def listed_texts(value: Any) -> "np.dtype[Any] | None":
+    """Returns the dtype of a list or a tuple of strings; None for anything else."""
+    if type(value) not in (list, tuple):
+        return None
+    kind, is_flat = _item_type(value, type)
+    if not is_flat or kind not in (str, bytes):
+        return None
+    return string_dtype("ascii" if kind is bytes else "utf-8")
 
 
 def guess_dtype(value: Any) -> "np.dtype[Any] | None":

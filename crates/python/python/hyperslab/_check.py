@@ -4,6 +4,7 @@ import os
 from typing import IO, Literal, NamedTuple
 
 from ._native import _check
+from ._progress import Progress, reported
 
 
 class Finding(NamedTuple):
@@ -36,7 +37,10 @@ class Finding(NamedTuple):
 
 
 def check(
-    file: "str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]", *, data: bool = False
+    file: "str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]",
+    *,
+    data: bool = False,
+    progress: Progress = None,
 ) -> list[Finding]:
     """Checks every structure of a file, and accounts for every byte.
 
@@ -46,6 +50,9 @@ def check(
     Args:
         file: The path of the file, or a file object.
         data: Whether to decode every chunk as well.
+        progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A function is
+            called with the number of bytes that are accounted for, and the size of the file. An exception of
+            the function ends the check, and is raised.
 
     Returns:
         The findings, in the order of the structures.
@@ -56,5 +63,11 @@ def check(
     Example:
         >>> [finding for finding in hs.check("climate.h5", data=True) if finding.severity == "error"]
         []
+        >>> seen = []
+        >>> findings = hs.check("climate.h5", progress=lambda done, total: seen.append(done == total))
+        >>> seen[-1]
+        True
     """
-    return [Finding(*found) for found in _check(file, data)]
+    name = file if isinstance(file, str | bytes | os.PathLike) else getattr(file, "name", "file")
+    with reported(progress, name, "B") as tell:
+        return [Finding(*found) for found in _check(file, data, tell)]

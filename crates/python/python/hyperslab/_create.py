@@ -15,6 +15,7 @@ from ._arrays import (
     array_for_new_object,
     check_texts,
     is_datatype,
+    listed_texts,
     numbers_as,
     numpy_dtype,
     vlen_array,
@@ -219,7 +220,10 @@ def create_dataset(
 
         warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
     parts = _external(external)
-    if data is not None and not isinstance(data, Empty):
+    texts = _texts(data, shape, dtype)
+    if texts is not None:
+        shape, dtype = (len(data),), texts
+    elif data is not None and not isinstance(data, Empty):
         if isinstance(data, np.ndarray) and data.dtype.kind == "T":
             data = without_missing(data)
         if isinstance(data, np.ndarray) and dtype is not None:
@@ -233,7 +237,7 @@ def create_dataset(
         extent = data.shape
     else:
         extent = lengths("shape", shape)
-        if data is not None and math.prod(extent) != math.prod(data.shape):
+        if texts is None and data is not None and math.prod(extent) != math.prod(data.shape):
             raise ValueError("Shape tuple is incompatible with data")
     limits = lengths("maxshape", maxshape)
     if dtype is None:
@@ -290,13 +294,25 @@ def create_dataset(
         try:
             # All ranks of a file have the same data here.
             made._transfer("alike")
-            made[...] = data.reshape(extent) if kind.subdtype is None else data
+            made[...] = data.reshape(extent) if kind.subdtype is None and texts is None else data
             made._transfer("independent")
         except BaseException:
             if name is not None:
                 del group[name]
             raise
     return made
+
+
+def _texts(data: Any, shape: Any, dtype: Any) -> Any:
+    """Returns the dtype of a list of strings, which is written as it is; None for any other data."""
+    if dtype is not None:
+        info = check_string_dtype(numpy_dtype(dtype))
+        if info is None or info.length is not None:
+            return None
+    found = listed_texts(data)
+    if found is None or (shape is not None and lengths("shape", shape) != (len(data),)):
+        return None
+    return found if dtype is None else dtype
 
 
 _KEYWORDS = {"data", *(create_dataset.__kwdefaults__ or {})}

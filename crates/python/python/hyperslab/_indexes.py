@@ -19,6 +19,7 @@ from ._native import (
     _set_indexes_follow,
     _update_indexes,
 )
+from ._progress import Progress, reported
 from ._records import at_path
 from ._row import Row, rows_of
 
@@ -48,6 +49,8 @@ class Indexed(Changes):
         filters: Any = None,
         tmp_dir: str | None = None,
         _blocksizes: "Sequence[int] | None" = None,
+        *,
+        progress: Progress = None,
     ) -> int:
         """Builds the index of a column.
 
@@ -61,6 +64,9 @@ class Indexed(Changes):
             kind: "ultralight", "light", "medium" or "full".
             filters: The filters of the index, of PyTables or of hyperslab. By default zlib at level 1.
             tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
+            progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A
+                function is called with the number of rows that are read and written, and twice the number of
+                all rows. An exception of the function ends the work, and is raised; then there is no index.
 
         Returns:
             The number of rows in the index.
@@ -80,7 +86,8 @@ class Indexed(Changes):
         self._settle()
         path = self._indexable(column)
         sizes = None if _blocksizes is None else [int(size) for size in _blocksizes]
-        _create_index(self, path, kind, int(optlevel), _listed(filters), tmp_dir, sizes)
+        with reported(progress, f"index of {path}", "rows") as tell:
+            _create_index(self, path, kind, int(optlevel), _listed(filters), tmp_dir, sizes, tell)
         return self.len()
 
     def create_csindex(
@@ -89,6 +96,8 @@ class Indexed(Changes):
         filters: Any = None,
         tmp_dir: str | None = None,
         _blocksizes: "Sequence[int] | None" = None,
+        *,
+        progress: Progress = None,
     ) -> int:
         """Builds a completely sorted index of a column: kind "full", level 9. `read_sorted` needs one.
 
@@ -96,6 +105,9 @@ class Indexed(Changes):
             column: The path of the column.
             filters: The filters of the index, of PyTables or of hyperslab. By default zlib at level 1.
             tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
+            progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A
+                function is called with the number of rows that are read and written, and twice the number of
+                all rows. An exception of the function ends the work, and is raised; then there is no index.
 
         Returns:
             The number of rows in the index.
@@ -106,7 +118,7 @@ class Indexed(Changes):
             >>> readings.cols.time.index.is_csi
             True
         """
-        return self.create_index(column, 9, "full", filters, tmp_dir, _blocksizes)
+        return self.create_index(column, 9, "full", filters, tmp_dir, _blocksizes, progress=progress)
 
     def remove_index(self, column: str) -> None:
         """Removes the index of a column, if it has one.

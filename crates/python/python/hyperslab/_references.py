@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._native import File, Group, _reference_arrays, _references
+from ._progress import Progress, reported
 
 
 def references(
@@ -20,6 +21,7 @@ def references(
     split: int = 64 << 20,
     imagecodecs: bool = False,
     skip_unsupported: bool = False,
+    progress: Progress = None,
 ) -> "dict[str, Any]":
     """Returns where the chunks of a file are, as the references of kerchunk.
 
@@ -36,6 +38,9 @@ def references(
         split: Contiguous data of more bytes are split into chunks of about as many.
         imagecodecs: Whether codecs of the package imagecodecs are used, too.
         skip_unsupported: Whether datasets that cannot be referenced are left out, with a warning.
+        progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A function is
+            called with the number of chunks that are done, and of all chunks. An exception of the function
+            ends the work, and is raised.
 
     Returns:
         The dictionary with "version" and "refs".
@@ -54,8 +59,8 @@ def references(
     is_collecting = gc.isenabled()
     gc.disable()
     try:
-        with _Opened(source) as group:
-            refs, left_out = _references(group, url, max(0, inline_threshold), embed, split, imagecodecs)
+        with _Opened(source) as group, reported(progress, group.file.filename, "chunks") as tell:
+            refs, left_out = _references(group, url, max(0, inline_threshold), embed, split, imagecodecs, tell)
     finally:
         if is_collecting:
             gc.enable()

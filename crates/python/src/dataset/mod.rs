@@ -13,6 +13,7 @@ use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_tables::{Class, Table};
 use numpy::PyUntypedArray;
+use numpy::prelude::*;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -262,6 +263,11 @@ impl Dataset {
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)> {
         let request = crate::read::request_of(self, sel)?;
         Ok((PyTuple::new(py, &request.shape)?, PyTuple::new(py, &request.extent)?))
+    }
+
+    /// Returns the names of the fields, which stand between brackets.
+    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.translation(py)?.descr.bind(py).names().unwrap_or_default())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

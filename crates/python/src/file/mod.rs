@@ -25,6 +25,10 @@ pub(crate) use self::open::path_of;
 
 /// An open file, which is also its root group.
 ///
+/// `with hs.File("climate.h5") as file:` opens a file for reading, and `with hs.File("new.h5", "w") as file:`
+/// makes a new one. `file["surface/t2m"]` is the dataset or the group at a path. `create_dataset` and
+/// `create_group` make new ones, and `file.attrs` has the attributes.
+///
 /// Leaving a `with` block closes the file. A file without a `with` block is closed by `close`, or when no
 /// object of the file is left. After that, `name in file` is False, a second `close` does nothing, and
 /// objects of the file behave as `HLObject` says.

@@ -206,6 +206,15 @@ impl Group {
         slf.py().detach(|| group.names()).or_raise().map(name::names)
     }
 
+    /// Returns the names of at most `most` members, and the number of all members if the file states it.
+    #[pyo3(name = "_some_names")]
+    fn some_names(slf: &Bound<'_, Self>, most: usize) -> PyResult<(Vec<Name<String>>, Option<u64>)> {
+        open_state(slf)?;
+        let group = &slf.get().group;
+        let (some, count) = slf.py().detach(|| group.some_names(most)).or_raise()?;
+        Ok((name::names(some), count))
+    }
+
     /// Returns a view of the names of the members, like `dict.keys`.
     ///
     /// Example:

@@ -4,13 +4,12 @@
 mod read;
 mod write;
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use hyperslab::driver::Aside;
-use hyperslab::{Attribute, File};
+use hyperslab::{Attribute, File, Progress};
 use hyperslab_filters::FilterChoice;
 
 use crate::cube::{self, attribute};
@@ -82,23 +81,15 @@ pub struct Ingested {
     pub note: Option<String>,
 }
 
-/// A progress function. Its arguments are the number of bytes of the SEG-Y file that are done, and the total.
-/// A break ends the work with [`Error::Stopped`].
-pub type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
-
-/// A [`Progress`] that does nothing.
-pub fn silent(_done: u64, _total: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
-/// Reports progress, and returns an error if the progress function asks to stop.
+/// Reports progress in bytes of the SEG-Y file, and returns an error if the progress function asks to stop.
 pub(crate) fn tell(progress: Progress<'_>, done: u64, total: u64) -> Result<()> {
     if progress(done, total).is_break() { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// Converts the SEG-Y file at `from` to a new HDF5 file at `to`.
 ///
-/// The file is committed every two seconds, and when `progress` stops the ingest. If the program ends early,
+/// The file is committed every two seconds, and when `progress` stops the ingest, which then returns
+/// [`Error::Stopped`]. If the program ends early,
 /// the same call continues from the last commit. Until the ingest is complete,
 /// [`Cube::open`](crate::Cube::open) refuses the file.
 pub fn ingest(

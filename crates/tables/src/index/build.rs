@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::internals::engine::each_number;
-use hyperslab::{Dataset, WriteOptions};
+use hyperslab::{Dataset, Progress, RequestError, WriteOptions, silent};
 use parking_lot::Mutex;
 
 use super::content::{Bounds, Content, Part, checksum, key};
@@ -63,6 +63,19 @@ const PART: u64 = 1 << 19;
 ///
 /// Errors: `Argument` if the column has an index already, if it cannot be indexed, or if an option is wrong.
 pub fn build_index(table: &Dataset, column: &str, options: &IndexOptions) -> Result<()> {
+    build_index_telling(table, column, options, &silent)
+}
+
+/// Does the same as [`build_index`]. Calls `progress` with the rows that are read and written so far, and
+/// twice the number of all rows. If it breaks, nothing of the index is left.
+///
+/// Errors: those of [`build_index`]; `RequestError::Stopped` if `progress` breaks.
+pub fn build_index_telling(
+    table: &Dataset,
+    column: &str,
+    options: &IndexOptions,
+    progress: Progress<'_>,
+) -> Result<()> {
     let column = Column::of(table, column)?;
     if options.optlevel > 9 {
         let what = format!("level {}", options.optlevel);
@@ -91,7 +104,7 @@ pub fn build_index(table: &Dataset, column: &str, options: &IndexOptions) -> Res
         &options.filters,
     )?;
     let group = layout.group.clone();
-    let filled = Content::read(layout).and_then(|content| fill(table, &column, content, options));
+    let filled = Content::read(layout).and_then(|content| fill(table, &column, content, options, progress));
     if filled.is_err() {
         table.file().root().remove(group.path())?;
     }
@@ -100,14 +113,20 @@ pub fn build_index(table: &Dataset, column: &str, options: &IndexOptions) -> Res
 
 /// Makes an index hold all rows of a table. Whole slices of the index keep their positions; the rows of the
 /// last row and those that the index does not know yet are sorted anew.
-pub(super) fn fill(table: &Dataset, column: &Column, content: Content, options: &IndexOptions) -> Result<()> {
+pub(super) fn fill(
+    table: &Dataset,
+    column: &Column,
+    content: Content,
+    options: &IndexOptions,
+    progress: Progress<'_>,
+) -> Result<()> {
     match column.values.words() {
-        0..=1 => Filling::<2>::of(table, column, content, options)?.run(),
-        2 => Filling::<3>::of(table, column, content, options)?.run(),
-        3..=4 => Filling::<5>::of(table, column, content, options)?.run(),
-        5..=8 => Filling::<9>::of(table, column, content, options)?.run(),
-        9..=16 => Filling::<17>::of(table, column, content, options)?.run(),
-        _ => Filling::<33>::of(table, column, content, options)?.run(),
+        0..=1 => Filling::<2>::of(table, column, content, options, progress)?.run(),
+        2 => Filling::<3>::of(table, column, content, options, progress)?.run(),
+        3..=4 => Filling::<5>::of(table, column, content, options, progress)?.run(),
+        5..=8 => Filling::<9>::of(table, column, content, options, progress)?.run(),
+        9..=16 => Filling::<17>::of(table, column, content, options, progress)?.run(),
+        _ => Filling::<33>::of(table, column, content, options, progress)?.run(),
     }
 }
 
@@ -132,6 +151,9 @@ struct Filling<'a, const N: usize> {
     is_stamped: bool,
     old_sum: u64,
     written: Mutex<Written>,
+    progress: Progress<'a>,
+    /// The rows that were read and written so far, for `progress`.
+    done: AtomicU64,
 }
 
 /// What is noted of chunks that are written.
@@ -147,6 +169,7 @@ impl<'a, const N: usize> Filling<'a, N> {
         column: &'a Column,
         mut content: Content,
         options: &'a IndexOptions,
+        progress: Progress<'a>,
     ) -> Result<Self> {
         let layout = &content.layout;
         let (is_new, old, slices) = (layout.len() == 0, layout.len(), layout.slices);
@@ -186,7 +209,19 @@ impl<'a, const N: usize> Filling<'a, N> {
             kept,
             start,
             is_stamped,
+            progress,
+            done: AtomicU64::new(0),
         })
+    }
+
+    /// Reports that `rows` more rows were read or written.
+    fn tell(&self, rows: usize) -> Result<(), hyperslab::Error> {
+        let done = self.done.fetch_add(rows as u64, Ordering::Relaxed) + rows as u64;
+        let total = 2 * (self.table.size() - self.first.min(self.start));
+        if (self.progress)(done, total).is_break() {
+            return Err(RequestError::Stopped.into());
+        }
+        Ok(())
     }
 
     fn run(mut self) -> Result<()> {
@@ -255,7 +290,8 @@ impl<'a, const N: usize> Filling<'a, N> {
                 return Ok(());
             };
             let records = runs.merged(&runs.cut(part.start - start)?, &runs.cut(part.end - start)?)?;
-            self.write(part.start, &records)
+            self.write(part.start, &records)?;
+            Ok(self.tell(records.len())?)
         })
     }
 
@@ -277,7 +313,8 @@ impl<'a, const N: usize> Filling<'a, N> {
                 found.push(record);
             }
             sum.fetch_add(part, Ordering::Relaxed);
-            Ok(())
+            drop(found);
+            self.tell(block.iter().len())
         })?;
         self.sum.fetch_add(sum.into_inner(), Ordering::Relaxed);
         *records = found.into_inner();

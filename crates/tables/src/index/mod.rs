@@ -26,7 +26,7 @@ use hyperslab::filter::{Deflate, Filter, Shuffle};
 use hyperslab::storage::FilterSpec;
 use hyperslab_format::datatype::{Compound, Datatype};
 
-pub use self::build::{IndexOptions, build_index};
+pub use self::build::{IndexOptions, build_index, build_index_telling};
 use self::content::Content;
 pub use self::follow::{container_of, copy, remove, remove_leftover, rename};
 use self::layout::{Layout, damaged};

@@ -1,6 +1,6 @@
 //! Extends, rebuilds, marks and removes indexes when their table changes.
 
-use hyperslab::{Dataset, Group, Node};
+use hyperslab::{Dataset, Group, Node, silent};
 
 use super::build::{IndexOptions, build_index, fill};
 use super::content::Content;
@@ -112,7 +112,7 @@ fn update(table: &Dataset, path: &str) -> Result<()> {
         return Ok(());
     }
     let column = Column::of(table, path)?;
-    fill(table, &column, Content::read(layout)?, &IndexOptions::default())
+    fill(table, &column, Content::read(layout)?, &IndexOptions::default(), &silent)
 }
 
 /// Builds the index of a column anew, with the options of the old index. With `only_stale`, only if it is

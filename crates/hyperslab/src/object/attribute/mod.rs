@@ -75,6 +75,26 @@ impl Object {
         self.with_attributes(|storage, header| self.attribute_messages(storage, header).map(names))
     }
 
+    /// Returns the names of at most `most` attributes, and the number of all, without reading more of an
+    /// object with many.
+    ///
+    /// They are the first ones of [`attribute_names`](Self::attribute_names), unless there are many and the
+    /// object has no index of their order.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().set_attribute("version", 3)?;
+    /// assert_eq!(file.root().some_attribute_names(9)?, (vec!["version".to_owned()], 1));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn some_attribute_names(&self, most: usize) -> Result<(Vec<String>, u64)> {
+        self.with_attributes(|storage, header| {
+            let count = storage.len(header, self.store())?;
+            let some = self.sorted(storage.some(header, self.store(), most)?);
+            Ok((some.into_iter().take(most).map(|message| message.name).collect(), count))
+        })
+    }
+
     /// Returns all attributes in the order of [`attribute_names`](Self::attribute_names).
     pub fn attributes(&self) -> Result<Vec<Attribute>> {
         self.with_attributes(|storage, header| {
@@ -147,12 +167,18 @@ impl Object {
     ) -> Result<Vec<AttributeMessage>> {
         let mut found = Vec::new();
         storage.visit(header, self.store(), &mut |order, message| found.push((order, message)))?;
+        Ok(self.sorted(found))
+    }
+
+    /// Returns attributes, each with its creation order, in the order of
+    /// [`attribute_names`](Self::attribute_names).
+    fn sorted(&self, mut found: Vec<(u64, AttributeMessage)>) -> Vec<AttributeMessage> {
         if self.tracks_attribute_order() {
             found.sort_by_key(|(order, _)| *order);
         } else {
             found.sort_by(|(_, a), (_, b)| name::order(&a.name, &b.name));
         }
-        Ok(found.into_iter().map(|(_, message)| message).collect())
+        found.into_iter().map(|(_, message)| message).collect()
     }
 
     /// Returns the attribute that a message describes, with its shared types read. Cuts the data to their

@@ -1,6 +1,8 @@
 //! One interface to the links of a group: in messages or dense (new style, [`Storage`]), and in symbol tables
 //! (old style).
 
+use std::ops::ControlFlow;
+
 use hyperslab_format::message::link::Link;
 use hyperslab_format::message::small::SymbolTable;
 
@@ -48,9 +50,37 @@ impl LinkStorage {
         let mut all = Vec::new();
         match self {
             Self::New(links) => links.visit(header, store, &mut |_, link| all.push(link)),
-            Self::SymbolTable(table) => SymbolLinks::open(store, table)?.visit(&mut |link| all.push(link)),
+            Self::SymbolTable(table) => SymbolLinks::open(store, table)?.visit(&mut |link| {
+                all.push(link);
+                ControlFlow::Continue(())
+            }),
         }?;
         Ok(all)
+    }
+
+    /// Returns `most` links of a group with more, and the number of all links if the file states it. They are
+    /// the first ones where an index has the order of the group, and others where it has none.
+    pub(in crate::object) fn some(
+        &self,
+        header: &Header,
+        store: &Store,
+        most: usize,
+    ) -> Result<(Vec<Link>, Option<u64>)> {
+        match self {
+            Self::New(links) => {
+                let some = links.some(header, store, most)?.into_iter().map(|(_, link)| link).collect();
+                Ok((some, Some(links.len(header, store)?)))
+            }
+            Self::SymbolTable(table) => {
+                let mut found = Vec::new();
+                SymbolLinks::open(store, table)?.visit(&mut |link| {
+                    found.push(link);
+                    if found.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })?;
+                let count = Some(found.len() as u64).filter(|_| found.len() <= most);
+                Ok((found, count))
+            }
+        }
     }
 
     /// Returns the link `name`, if there is one.

@@ -62,15 +62,11 @@ impl Group {
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
     pub fn links(&self) -> Result<Vec<Link>> {
-        let (mut links, is_tracked) = self.with_links(|links, header, store| {
-            Ok((links.all(header, store)?, links.tracks_creation_order()))
-        })?;
-        if is_tracked {
-            links.sort_by_key(|link| link.creation_order);
-        } else {
-            links.sort_by(|a, b| name::order(&a.name, &b.name));
-        }
-        Ok(links)
+        self.with_links(|links, header, store| {
+            let mut all = links.all(header, store)?;
+            sort(&mut all, links.tracks_creation_order());
+            Ok(all)
+        })
     }
 
     /// Returns all links, in the order in which they are stored.
@@ -89,6 +85,27 @@ impl Group {
     /// ```
     pub fn names(&self) -> Result<Vec<String>> {
         Ok(self.links()?.into_iter().map(|link| link.name).collect())
+    }
+
+    /// Returns the names of at most `most` links, and the number of all links if the file states it, without
+    /// reading more of a large group.
+    ///
+    /// They are the first ones of [`names`](Self::names), unless the group is large and has no index of its
+    /// order.
+    ///
+    /// ```
+    /// let file = hyperslab::File::in_memory()?;
+    /// file.root().create_group("b")?;
+    /// file.root().create_group("a")?;
+    /// assert_eq!(file.root().some_names(1)?, (vec!["a".to_owned()], Some(2)));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    pub fn some_names(&self, most: usize) -> Result<(Vec<String>, Option<u64>)> {
+        self.with_links(|links, header, store| {
+            let (mut some, count) = links.some(header, store, most)?;
+            sort(&mut some, links.tracks_creation_order());
+            Ok((some.into_iter().take(most).map(|link| link.name).collect(), count))
+        })
     }
 
     /// Returns the link `name`, which is one component of a path, if there is one.
@@ -151,5 +168,14 @@ impl Group {
             f(&links, &header, store)
         });
         result.map_err(|error| error.at(self.path()))
+    }
+}
+
+/// Sorts links in the order in which a group lists them.
+fn sort(links: &mut [Link], is_tracked: bool) {
+    if is_tracked {
+        links.sort_by_key(|link| link.creation_order);
+    } else {
+        links.sort_by(|a, b| name::order(&a.name, &b.name));
     }
 }

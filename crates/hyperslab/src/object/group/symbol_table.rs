@@ -1,8 +1,10 @@
 //! The links of an old-style group: symbol table nodes under a version 1 B-tree, names in a local heap (spec
 //! III.B, III.C).
 
+use std::ops::ControlFlow;
+
 use hyperslab_format::datatype::Charset;
-use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry, SymbolTableNode};
+use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::name;
@@ -29,17 +31,21 @@ impl<'s> SymbolLinks<'s> {
         let mut count = 0;
         self.tree.visit(&mut |_, node| {
             count += node.entries.len() as u64;
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok(count)
     }
 
-    /// Calls `f` with every link, sorted by name.
-    pub(in crate::object) fn visit(&self, f: &mut dyn FnMut(Link)) -> Result<()> {
-        let mut each = |at, node: &SymbolTableNode| {
-            node.entries.iter().try_for_each(|entry| self.link(at, entry).map(&mut *f))
-        };
-        self.tree.visit(&mut each)
+    /// Calls `f` with every link, sorted by name, until `f` breaks.
+    pub(in crate::object) fn visit(&self, f: &mut dyn FnMut(Link) -> ControlFlow<()>) -> Result<()> {
+        self.tree.visit(&mut |at, node| {
+            for entry in &node.entries {
+                if f(self.link(at, entry)?).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     /// Returns the link `name`: descends the tree, then bisects one node.

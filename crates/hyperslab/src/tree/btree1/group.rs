@@ -54,13 +54,15 @@ impl<'s> GroupTree<'s> {
         Self { tree: BTree1::new(store, root, nodes_of(store)), store }
     }
 
-    /// Calls `f` with every symbol table node and its address, in the order of names.
-    pub fn visit(&self, f: &mut dyn FnMut(Addr, &SymbolTableNode) -> Result<()>) -> Result<()> {
+    /// Calls `f` with every symbol table node and its address, in the order of names, until `f` breaks.
+    pub fn visit(&self, f: &mut dyn FnMut(Addr, &SymbolTableNode) -> Result<ControlFlow<()>>) -> Result<()> {
         let mut seen = Seen::default();
         self.tree.visit(&mut |_, node| {
             for child in node.entries.children().filter(|_| node.level == 0) {
                 seen.note::<SymbolTableNode>(child)?;
-                f(child, &*self.store.get(child, &entries_of(self.store))?)?;
+                if f(child, &*self.store.get(child, &entries_of(self.store))?)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
             Ok(ControlFlow::Continue(()))
         })

@@ -11,10 +11,9 @@ from typing import Any
 import dask.array
 
 from .._native import Dataset, File, get_threads
+from .._progress import Progress, reported
 from ._arrays import from_dataset
 from ._parts import remove_run, runs_of, source_name, virtual_datasets
-
-_Progress = Callable[[int, int], object]
 
 
 def consolidate(
@@ -22,7 +21,7 @@ def consolidate(
     out: "str | os.PathLike[str] | None" = None,
     *,
     remove_parts: bool = False,
-    progress: "_Progress | None" = None,
+    progress: Progress = None,
 ) -> None:
     """Makes one file of a file with virtual datasets and of their sources.
 
@@ -39,8 +38,9 @@ def consolidate(
         out: The path of the new file. The default is `path`: the new file replaces the old one.
         remove_parts: True removes the parts of the datasets that `store` has made, once the new file is on
             the disk. It needs the default of `out`.
-        progress: A function that is called with the number of bytes of elements that are done, and of all
-            elements.
+        progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A function is
+            called with the number of bytes of elements that are done, and of all elements. An exception of
+            the function ends the work, and is raised.
 
     Raises:
         FileNotFoundError: The file or a source is missing.
@@ -77,8 +77,9 @@ def consolidate(
             shutil.copyfile(source, aside)
             # Nothing else has the elements once the parts are removed.
             with File(aside, "r+", durability="power" if remove_parts else "kill") as writing:
-                report = _Report(progress, sum(virtual.nbytes for virtual in found))
-                made = [_copied(source, virtual, writing, report) for virtual in found]
+                with reported(progress, source, "B") as tell:
+                    report = _Report(tell, sum(virtual.nbytes for virtual in found))
+                    made = [_copied(source, virtual, writing, report) for virtual in found]
                 # All new ones exist before an old one is deleted, so no reference finds another object.
                 for dataset, paths in zip(made, found.values(), strict=True):
                     for one in paths:
@@ -108,7 +109,7 @@ def _sync(folder: str) -> None:
 class _Report:
     """Counts the bytes that are done, and tells the caller."""
 
-    def __init__(self, progress: "_Progress | None", total: int) -> None:
+    def __init__(self, progress: "Callable[[int, int], object] | None", total: int) -> None:
         self.progress, self.total, self.done = progress, total, 0
 
     def add(self, size: int) -> None:

@@ -1,11 +1,12 @@
 """Conversion between SEG-Y and HDF5."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._create import _compression
 from .._native import _segy_export, _segy_extract, _segy_ingest, _segy_scan
+from .._progress import Progress, reported
 from ._survey import Survey, open
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ Path: TypeAlias = str | os.PathLike[str]
 FieldPlace: TypeAlias = int | str
 """The first byte of a field of the trace header, counted from 1, such as `189`. A type other than i4 follows
 the byte, as in `"189:i2"`: i1, u1, i2, u2, i4, u4, i8, u8, f4 or f8."""
-Progress: TypeAlias = Callable[[int, int], object]
 
 _SHUFFLE, _FLETCHER32 = 2, 3
 
@@ -83,7 +83,7 @@ def ingest(
     trust_length: bool = False,
     memory: int = 512 << 20,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> dict[str, Any]:
     """Converts a SEG-Y file into a new HDF5 file, in chunks, with all headers. `open` reads the new file.
 
@@ -107,8 +107,9 @@ def ingest(
         trust_length: Whether to believe the file header if trace headers count another number of samples.
         memory: The memory for samples, in bytes.
         overwrite: Whether to replace an existing file at `to`.
-        progress: A function that is called with the number of bytes that are done, and the size of the file.
-            An exception in the function ends the conversion, and is raised.
+        progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A function is
+            called with the number of bytes that are done, and the size of the file. An exception of the
+            function ends the conversion, and is raised.
 
     Returns:
         A dict with `shape`, `traces`, `ibm_words` (the number of IBM floats that no IEEE float equals, and
@@ -135,10 +136,11 @@ def ingest(
         "memory": int(memory),
         "overwrite": bool(overwrite),
     }
-    return _segy_ingest(source, to, taking, storing, progress)
+    with reported(progress, source, "B") as tell:
+        return _segy_ingest(source, to, taking, storing, tell)
 
 
-def export(cube: Path | Survey, to: Path, *, progress: Progress | None = None) -> None:
+def export(cube: Path | Survey, to: Path, *, progress: Progress = None) -> None:
     """Writes a survey as SEG-Y: byte for byte the original file, except for samples that changed since.
 
     The file appears under its name when it is complete.
@@ -146,8 +148,9 @@ def export(cube: Path | Survey, to: Path, *, progress: Progress | None = None) -
     Args:
         cube: The path of the HDF5 file, or the open survey.
         to: The path of the SEG-Y file, which must not exist.
-        progress: A function that is called with the number of bytes that are done, and the size of the file.
-            An exception in the function ends the export, and is raised.
+        progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A function is
+            called with the number of bytes that are done, and the size of the file. An exception of the
+            function ends the export, and is raised.
 
     Raises:
         ValueError: `to` exists, or a sample cannot be stored in the format of the file.
@@ -158,11 +161,12 @@ def export(cube: Path | Survey, to: Path, *, progress: Progress | None = None) -
         >>> open("back.sgy", "rb").read() == open("volume.sgy", "rb").read()
         True
     """
-    if isinstance(cube, Survey):
-        _segy_export(cube.file, to, progress)
+    if not isinstance(cube, Survey):
+        with open(cube) as survey:
+            export(survey, to, progress=progress)
         return
-    with open(cube) as survey:
-        _segy_export(survey.file, to, progress)
+    with reported(progress, to, "B") as tell:
+        _segy_export(cube.file, to, tell)
 
 
 def extract(cube: Path | Survey, axis: str, number: int, to: Path) -> None:

@@ -129,6 +129,11 @@ class Survey:
     ) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        from .._html import of_survey
+
+        return of_survey(self)
+
     def __repr__(self) -> str:
         def span(name: str) -> str:
             values = self.axes[name]

@@ -2,183 +2,28 @@
 //! messages of the header. Others are dense: in a fractal heap, with a version 2 B-tree over hashes of their
 //! names and, if the object has this index, one over their creation order.
 
+mod item;
+
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use hyperslab_format::btree2::record::{Record, RecordForm};
 use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::header::RawMessage;
-use hyperslab_format::message::MessageBody;
-use hyperslab_format::message::attribute::Attribute;
-use hyperslab_format::message::dense_info::{CreationOrder, DenseInfo};
-use hyperslab_format::message::group_info::{GroupInfo, PhaseChange};
-use hyperslab_format::message::link::Link;
+use hyperslab_format::message::dense_info::DenseInfo;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::name;
 use hyperslab_format::{Addr, Writer};
 
-use super::header::edit::{HeaderChange, add_reference};
+use super::header::edit::HeaderChange;
 use super::header::read::{self, Header};
 use super::{delete, shared};
 use crate::error::{Error, Result};
-use crate::heap::fractal::{self, FractalHeap, HeapParameters};
+use crate::heap::fractal::{self, FractalHeap};
 use crate::store::{Store, Txn};
 use crate::tree::BTree2;
 use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
-
-/// A link or an attribute.
-pub(crate) trait Dense: MessageBody {
-    /// The type of the creation order.
-    type Order: CreationOrder;
-    /// The parameters of the heap, as libhdf5 chooses them.
-    const HEAP: HeapParameters;
-    /// The types of the B-trees by name and by creation order.
-    const TREES: [u8; 2];
-
-    /// Returns the name.
-    fn name(&self) -> &str;
-
-    /// Returns the creation order, which is stored in the value, or in `stored` beside it.
-    fn order(&self, stored: Option<u64>) -> Option<u64>;
-
-    /// Stores the creation order in the value, or returns it if the message's prefix stores it.
-    fn set_order(&mut self, order: Option<u64>) -> Option<u16>;
-
-    /// Makes the records of the two trees: by name and by creation order.
-    fn records(&self, order: u64, id: &[u8]) -> [Record; 2];
-
-    /// Returns the contents of a record of the tree by name, or `None` if it is of another type.
-    fn by_name(record: &Record) -> Option<Named<'_>>;
-
-    /// Returns the creation order and the heap id in a record of the tree by creation order.
-    fn by_order(record: &Record) -> Option<(u64, &[u8])>;
-
-    /// Returns the numbers at which links or attributes move between messages and the heap.
-    fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange>;
-
-    /// Makes the value of a shared message one that can be stored on its own.
-    fn make_own(&mut self, txn: &mut Txn<'_>) -> Result<()>;
-}
-
-/// The contents of a record of the tree by name.
-pub(crate) struct Named<'a> {
-    pub(crate) hash: u32,
-    /// The heap id.
-    pub(crate) id: &'a [u8],
-    pub(crate) order: Option<u64>,
-    pub(crate) is_shared: bool,
-}
-
-impl Dense for Link {
-    type Order = u64;
-    const HEAP: HeapParameters = HeapParameters::LINKS;
-    const TREES: [u8; 2] = [5, 6];
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn order(&self, _: Option<u64>) -> Option<u64> {
-        self.creation_order
-    }
-
-    fn set_order(&mut self, order: Option<u64>) -> Option<u16> {
-        self.creation_order = order;
-        None
-    }
-
-    fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
-        let id = array(id);
-        let hash = lookup3(&name::to_bytes(&self.name));
-        [Record::LinkName { hash, id }, Record::LinkOrder { order: order.cast_signed(), id }]
-    }
-
-    fn by_name(record: &Record) -> Option<Named<'_>> {
-        match record {
-            Record::LinkName { hash, id } => Some(Named { hash: *hash, id, order: None, is_shared: false }),
-            _ => None,
-        }
-    }
-
-    fn by_order(record: &Record) -> Option<(u64, &[u8])> {
-        match record {
-            Record::LinkOrder { order, id } => Some((order.cast_unsigned(), id)),
-            _ => None,
-        }
-    }
-
-    fn phase_change(header: &Header, store: &Store) -> Result<PhaseChange> {
-        let stated = header.find::<GroupInfo>(store)?.and_then(|info| info.phase_change);
-        Ok(stated.unwrap_or(PhaseChange::DEFAULT))
-    }
-
-    /// Links are never shared.
-    fn make_own(&mut self, _: &mut Txn<'_>) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Dense for Attribute {
-    type Order = u16;
-    const HEAP: HeapParameters = HeapParameters::ATTRIBUTES;
-    const TREES: [u8; 2] = [8, 9];
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn order(&self, stored: Option<u64>) -> Option<u64> {
-        stored
-    }
-
-    fn set_order(&mut self, order: Option<u64>) -> Option<u16> {
-        order.and_then(|order| u16::try_from(order).ok())
-    }
-
-    fn records(&self, order: u64, id: &[u8]) -> [Record; 2] {
-        let id = array(id);
-        let hash = lookup3(&name::to_bytes(&self.name));
-        // The creation order has 16 bits in the attribute info message that counts it.
-        let order = u32::try_from(order).unwrap_or(u32::MAX);
-        [Record::AttributeName { id, flags: 0, order, hash }, Record::AttributeOrder { id, flags: 0, order }]
-    }
-
-    fn by_name(record: &Record) -> Option<Named<'_>> {
-        match record {
-            Record::AttributeName { hash, id, flags, order } => {
-                let is_shared = flags & RawMessage::SHARED != 0;
-                Some(Named { hash: *hash, id, order: Some((*order).into()), is_shared })
-            }
-            _ => None,
-        }
-    }
-
-    fn by_order(record: &Record) -> Option<(u64, &[u8])> {
-        match record {
-            Record::AttributeOrder { order, id, .. } => Some(((*order).into(), id)),
-            _ => None,
-        }
-    }
-
-    fn phase_change(header: &Header, _: &Store) -> Result<PhaseChange> {
-        Ok(header.phase_change())
-    }
-
-    /// Copies the parts that are shared messages, and counts the use of a committed datatype.
-    fn make_own(&mut self, txn: &mut Txn<'_>) -> Result<()> {
-        match self.datatype {
-            MaybeShared::Here(_) => {}
-            MaybeShared::Shared(SharedLocation::Header(datatype)) => add_reference(txn, datatype, 1)?,
-            MaybeShared::Shared(SharedLocation::Heap(id)) => {
-                self.datatype = MaybeShared::Here(shared::read(txn.store(), id)?);
-            }
-        }
-        if let MaybeShared::Shared(SharedLocation::Heap(id)) = self.dataspace {
-            self.dataspace = MaybeShared::Here(shared::read(txn.store(), id)?);
-        }
-        Ok(())
-    }
-}
+pub(crate) use item::{Dense, Ordered};
 
 /// A stored item.
 pub(super) struct Stored<T> {
@@ -255,6 +100,34 @@ impl<T: Dense> Storage<T> {
             f(Stored { order: order.unwrap_or(0), value, shared });
             Ok(ControlFlow::Continue(()))
         })
+    }
+
+    /// Returns all items with their creation orders, or `most` of more dense ones: the first ones by creation
+    /// order if there is an index of it, else those whose names have the least hashes.
+    pub(super) fn some(&self, header: &Header, store: &Store, most: usize) -> Result<Vec<(u64, T)>> {
+        let mut some = Vec::new();
+        let Some(info) = self.dense().filter(|_| self.len(header, store).is_ok_and(|len| len > most as u64))
+        else {
+            self.visit(header, store, &mut |order, value| some.push((order, value)))?;
+            return Ok(some);
+        };
+        let heap = FractalHeap::open(store, info.heap)?;
+        let by_order = info.creation_order_index.and_then(Addr::defined);
+        let tree = match by_order {
+            Some(index) => BTree2::open(store, index, T::TREES[1])?,
+            None => names::<T>(store, info)?,
+        };
+        tree.visit(&mut |record| {
+            if some.len() == most {
+                return Ok(ControlFlow::Break(()));
+            }
+            some.push(match T::by_order(record) {
+                Some(Ordered { order, id, is_shared }) => (order, decoded(store, &heap, id, is_shared)?),
+                None => decode(store, &heap, record).map(|(order, value)| (order.unwrap_or(0), value))?,
+            });
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(some)
     }
 
     /// Returns the item with this name, if there is one.
@@ -499,9 +372,13 @@ fn find_dense<T: Dense>(
 /// Returns the item that a record names, and its creation order.
 fn decode<T: Dense>(store: &Store, heap: &FractalHeap<'_>, record: &Record) -> Result<(Option<u64>, T)> {
     let named = T::by_name(record).ok_or_else(|| heap.foreign_record())?;
-    let value: T =
-        if named.is_shared { shared::read(store, array(named.id))? } else { heap.decode(named.id)? };
+    let value: T = decoded(store, heap, named.id, named.is_shared)?;
     Ok((value.order(named.order), value))
+}
+
+/// Returns the item with this heap id.
+fn decoded<T: Dense>(store: &Store, heap: &FractalHeap<'_>, id: &[u8], is_shared: bool) -> Result<T> {
+    if is_shared { shared::read(store, array(id)) } else { heap.decode(id) }
 }
 
 /// Compares records of the tree by name with a name: first by hash, then, for equal hashes, by the name
@@ -526,7 +403,7 @@ fn name_key<'s, T: Dense>(
 }
 
 fn order_key<T: Dense>(order: u64) -> impl Fn(&Record) -> Result<Ordering> {
-    move |record| Ok(T::by_order(record).map_or(Ordering::Less, |(found, _)| found.cmp(&order)))
+    move |record| Ok(T::by_order(record).map_or(Ordering::Less, |found| found.order.cmp(&order)))
 }
 
 fn form(txn: &Txn<'_>, kind: u8) -> Result<RecordForm> {
