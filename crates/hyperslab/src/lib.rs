@@ -35,6 +35,7 @@ mod error;
 mod heap;
 mod index;
 mod object;
+mod os;
 mod process;
 mod ranks;
 mod record;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::posix::sync_folder;
 use super::{Create, Driver as _, Posix};
+use crate::os::sync_folder;
 
 /// A file that gets its name, replacing any existing file, only when it is [finished](Self::finish). If
 /// dropped before, it is removed.
@@ -127,6 +127,7 @@ const MAX_LINKS: usize = 40;
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     fn written(to: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -184,6 +185,7 @@ mod tests {
         assert!(!medium.is_at(&part));
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_target_of_links_is_created_or_replaced_and_keeps_its_permissions() {
         let directory = tempfile::tempdir().unwrap();
@@ -214,6 +216,7 @@ mod tests {
         assert!(to.is_dir() && !directory.path().join("a.part").exists());
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_link_in_the_place_of_the_part_is_not_followed() {
         let directory = tempfile::tempdir().unwrap();

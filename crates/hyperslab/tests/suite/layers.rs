@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("process", &[]),
+    ("os", &[]),
     ("ranks", &[]),
     ("filter", &[]),
     ("record", &["datatype", "internals"]),
-    ("driver", &["error", "process"]),
+    ("driver", &["error", "process", "os"]),
     ("select", &["error"]),
     ("types", &["error"]),
     ("store", &["error", "process", "ranks", "driver"]),
@@ -24,7 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "object",
         &[
-            "error", "process", "ranks", "driver", "select", "types", "store", "tree", "heap", "index",
+            "error", "process", "os", "ranks", "driver", "select", "types", "store", "tree", "heap", "index",
             "engine",
         ],
     ),
