@@ -110,6 +110,9 @@ pub mod internals {
     pub mod index {
         pub use crate::index::*;
     }
+    pub mod os {
+        pub use crate::os::*;
+    }
     pub mod process {
         pub use crate::process::*;
     }

@@ -6,6 +6,10 @@ mod diff;
 mod dump;
 mod explain;
 mod ls;
+#[cfg(unix)]
+mod pio;
+#[cfg(not(unix))]
+#[path = "no_pio.rs"]
 mod pio;
 mod query;
 mod recover;

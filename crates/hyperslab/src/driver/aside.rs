@@ -18,10 +18,10 @@ pub struct Aside {
     medium: Arc<Posix>,
     part: PathBuf,
     to: PathBuf,
-    /// The permissions of the replaced file. `_lock` keeps others from opening that file until it is
+    /// The permissions of the replaced file. `lock` keeps others from opening that file until it is
     /// replaced.
     before: Option<fs::Permissions>,
-    _lock: Option<Posix>,
+    lock: Option<Posix>,
     is_named: bool,
 }
 
@@ -47,8 +47,7 @@ impl Aside {
         let mut part = to.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let aside =
-            Self { medium: Arc::new(claimed(&part)?), part, to, before, _lock: lock, is_named: false };
+        let aside = Self { medium: Arc::new(claimed(&part)?), part, to, before, lock, is_named: false };
         aside.medium.set_len(0)?;
         Ok(aside)
     }
@@ -68,7 +67,15 @@ impl Aside {
         }
         // Without this, a loss of power could leave the name with an empty file.
         self.medium.flush(false)?;
-        fs::rename(&self.part, &self.to)?;
+        let renamed = fs::rename(&self.part, &self.to).or_else(|error| match self.lock.take() {
+            // Some file systems of Windows do not replace a file that is open.
+            Some(lock) if cfg!(windows) => {
+                drop(lock);
+                fs::rename(&self.part, &self.to)
+            }
+            _ => Err(error),
+        });
+        renamed?;
         self.is_named = true;
         let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
         sync_folder(folder.unwrap_or(Path::new(".")))

@@ -14,9 +14,9 @@ use rustix::fs::{Advice, FallocateFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
 #[cfg(target_os = "linux")]
 use super::WriteRequest;
+use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
 use super::{Driver, DriverInfo, Hints, ReadQueue, holders};
 use crate::{os, process};
 
@@ -171,12 +171,6 @@ impl Posix {
     #[doc(hidden)]
     pub fn identity(&self) -> io::Result<(u64, u64)> {
         os::identity(&self.file)
-    }
-
-    /// Returns the [identity](Self::identity) of the file at `path`.
-    #[doc(hidden)]
-    pub fn identity_at(path: &Path) -> io::Result<(u64, u64)> {
-        os::identity_at(path)
     }
 
     fn is_locked_by_others(&self) -> io::Error {

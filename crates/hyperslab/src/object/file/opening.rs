@@ -203,8 +203,7 @@ impl File {
         let is_empty = collective.ask_leader(|| {
             let driver = open(options.access.creates())?;
             // A lock that keeps out all that take none would keep out the other ranks.
-            let locked =
-                if os::LOCKS_ARE_MANDATORY { Ok(driver) } else { driver.locked(options.locking) };
+            let locked = if os::LOCKS_ARE_MANDATORY { Ok(driver) } else { driver.locked(options.locking) };
             let driver = locked.map_err(Error::io(op, 0, 0))?;
             let is_empty = driver.is_empty().map_err(Error::io(op, 0, 0))?;
             first = Some(driver);
