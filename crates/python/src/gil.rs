@@ -41,10 +41,11 @@ fn find(_py: Python<'_>) -> Option<Check> {
 /// Windows looks a name up in one library: that of this version of Python, which is loaded already.
 #[cfg(windows)]
 fn find(py: Python<'_>) -> Option<Check> {
-    let threads = if cfg!(Py_GIL_DISABLED) { "t" } else { "" };
     let version = py.version_info();
-    let name = format!("python{}{}{threads}.dll", version.major, version.minor);
-    let library = libloading::os::windows::Library::open_already_loaded(name).ok()?;
+    let library = ["", "t"].iter().find_map(|threads| {
+        let name = format!("python{}{}{threads}.dll", version.major, version.minor);
+        libloading::os::windows::Library::open_already_loaded(name).ok()
+    })?;
     // SAFETY: the function has this type, and Python's library stays loaded as long as this one.
     unsafe { library.get::<Check>(c"PyGILState_Check").ok().map(|check| *check) }
 }

@@ -5,6 +5,7 @@ mod cli;
 mod common;
 mod copy;
 mod diff;
+#[cfg(unix)]
 mod pio;
 #[cfg(feature = "plot")]
 mod plot;

@@ -114,7 +114,7 @@ fn unsafe_code_is_only_in_the_listed_files() {
             let code = line.split("//").next().unwrap_or_default();
             ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|word| code.contains(word))
         });
-        let name = file.strip_prefix(&workspace).unwrap().to_string_lossy().into_owned();
+        let name = file.strip_prefix(&workspace).unwrap().to_string_lossy().replace('\\', "/");
         if is_unsafe && !name.ends_with("tests/suite/layers.rs") {
             seen += 1;
             assert!(UNSAFE_ALLOWED.iter().any(|place| name.starts_with(place)), "unsafe code in {name}");
