@@ -4,7 +4,6 @@
 //! The process is this test program, which starts itself with the environment variable [`WRITER`].
 //! `HYPERSLAB_SOAK=1` kills hundreds of processes.
 
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 

@@ -134,7 +134,7 @@ fn first(
     Err(RequestError::NoSuchFile { name: name.to_owned() }.into())
 }
 
-/// Returns the paths to try, in order: the absolute name; then the name (for an absolute name, only its last
+/// Returns the paths to try, in order: the absolute name, which may lack a drive if Unix has written it; then the name (for an absolute name, only its last
 /// component) under each prefix, beside the linking file, in the current directory, and beside the target of
 /// the linking file if that file was opened through a symbolic link.
 ///
@@ -144,7 +144,7 @@ fn candidates<'a>(
     from: Option<&'a Path>,
     prefixes: &'a str,
 ) -> impl Iterator<Item = PathBuf> + use<'a> {
-    let is_absolute = name.is_absolute();
+    let is_absolute = name.has_root();
     let relative = if is_absolute { name.file_name().map_or(name, Path::new) } else { name };
     let beside = move |file: &Path| file.parent().map(|directory| directory.join(relative));
     let prefixes = prefixes.split(LIST_SEPARATOR).filter(|prefix| !prefix.is_empty());
@@ -167,8 +167,9 @@ mod tests {
     use super::*;
 
     fn paths(name: &str, from: Option<&str>, prefixes: &str) -> Vec<String> {
-        let found = candidates(Path::new(name), from.map(Path::new), prefixes);
-        found.map(|path| path.to_string_lossy().into_owned()).collect()
+        let prefixes = prefixes.replace(':', &LIST_SEPARATOR.to_string());
+        let found = candidates(Path::new(name), from.map(Path::new), &prefixes);
+        found.map(|path| path.to_string_lossy().replace('\\', "/")).collect()
     }
 
     #[test]
