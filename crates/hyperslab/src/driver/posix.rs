@@ -89,7 +89,8 @@ impl Posix {
     #[doc(hidden)]
     pub fn open_unlocked(path: &Path) -> io::Result<Self> {
         let file = fs::File::open(path).map_err(|error| unless_folder(path, error))?;
-        // On Unix, opening a directory succeeds, and the first read fails with a message that does not name the cause.
+        // On Unix, opening a directory succeeds, and the first read fails with a message that does not name
+        // the cause.
         if file.metadata()?.is_dir() {
             return Err(is_folder());
         }
