@@ -4,7 +4,8 @@
 
 The C libraries are compiled by zig, which needs no headers of the other system. Nothing is linked, so no
 library of it is needed either. `--test` also builds the tests of the engine and runs them: those of Windows
-under Wine, and those of aarch64 under QEMU. What is missing is named, and nothing is installed.
+under Wine, and those of aarch64 under QEMU. A missing tool is named with the command that
+installs it; the script installs nothing.
 """
 
 import argparse

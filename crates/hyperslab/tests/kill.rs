@@ -173,7 +173,9 @@ fn run_and_kill(path: &Path, random: &mut Random) -> Option<i32> {
         let said = lines.map_while(std::result::Result::ok);
         said.filter_map(|line| line.strip_prefix("flushed ")?.parse().ok()).last()
     });
-    std::thread::sleep(Duration::from_micros(5000 + random.u64() % 60_000));
+    // A process of Windows takes longer to start.
+    let most = if cfg!(windows) { 600_000 } else { 60_000 };
+    std::thread::sleep(Duration::from_micros(5000 + random.u64() % most));
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap()

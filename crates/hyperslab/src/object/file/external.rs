@@ -134,9 +134,10 @@ fn first(
     Err(RequestError::NoSuchFile { name: name.to_owned() }.into())
 }
 
-/// Returns the paths to try, in order: the absolute name, which lacks a drive if Unix has written it; then the
-/// name (for an absolute name, only its last component) under each prefix, beside the linking file, in the current directory, and beside the target of
-/// the linking file if that file was opened through a symbolic link.
+/// Returns the paths to try, in order: the absolute name, which lacks a drive if Unix has written it; then
+/// the name (for an absolute name, only its last component) under each prefix, beside the linking file, in
+/// the current directory, and beside the target of the linking file if that file was opened through a
+/// symbolic link.
 ///
 /// Only the last of them needs the system, so a name that is found before costs no call.
 fn candidates<'a>(
