@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make test     everything that proves it works"
 	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
+	@echo "make cross    all crates for Windows, macOS and Linux on aarch64, compiled but not linked"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make docs     the documentation site (target/site/index.html)"
@@ -101,6 +102,10 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 	done
 	cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi --no-run
 	timeout 300 cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi
+
+# Needs the standard library of each target, which it asks for. `CROSS=--test` also runs tests, in Wine and QEMU.
+cross: $(VENV)/cross.stamp
+	$(BIN)/python scripts/cross.py $(CROSS)
 
 soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 cargo test --release --locked -p hyperslab \

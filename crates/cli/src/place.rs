@@ -162,7 +162,7 @@ pub(crate) fn split(argument: &OsStr) -> (&OsStr, &str) {
 /// Splits `FILE:/path` for a file that may not exist yet. Its name then ends at the last `:/`.
 pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     let found = split(argument);
-    let last = argument.to_str().and_then(|text| Some((text, text.rfind(":/")?)));
+    let last = argument.to_str().and_then(|text| Some((text, cuts(text).last()?)));
     match last {
         Some((text, at)) if found.0 == argument && !Path::new(argument).exists() && !is_url(text) => {
             (OsStr::new(&text[..at]), &text[at + 1..])
@@ -180,8 +180,13 @@ fn split_where(argument: &OsStr, exists: impl Fn(&OsStr) -> bool) -> (&OsStr, &s
         let cut = text.match_indices(":/").nth(1);
         return cut.map_or((argument, "/"), |(at, _)| (OsStr::new(&text[..at]), &text[at + 1..]));
     }
-    let cut = text.match_indices(":/").find(|(at, _)| exists(OsStr::new(&text[..*at])));
-    cut.map_or((argument, "/"), |(at, _)| (OsStr::new(&text[..at]), &text[at + 1..]))
+    let cut = cuts(text).find(|at| exists(OsStr::new(&text[..*at])));
+    cut.map_or((argument, "/"), |at| (OsStr::new(&text[..at]), &text[at + 1..]))
+}
+
+/// Returns the places of `:/` that may end the name of a file. On Windows, one letter before it is a drive.
+fn cuts(text: &str) -> impl Iterator<Item = usize> {
+    text.match_indices(":/").map(|(at, _)| at).filter(|at| !cfg!(windows) || *at != 1)
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The file that a command writes.
 
-use std::fs::{self, File, OpenOptions};
+#[cfg(unix)]
+use std::fs;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
 use anyhow::bail;
 use hyperslab::driver::{Aside, Driver as _};
+use hyperslab::internals::os::identity_at;
 use hyperslab_remote::is_url;
 
 use crate::error::Usage;
@@ -22,8 +24,7 @@ pub(crate) enum Target {
 
 impl Target {
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
-        let before = fs::metadata(path).map(|found| found.file_type());
-        if before.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device() || kind.is_fifo()) {
+        if is_stream(path) {
             return OpenOptions::new().write(true).open(path).map(Self::Other);
         }
         if is_output(path) {
@@ -59,6 +60,26 @@ impl Write for Target {
     }
 }
 
+/// Returns whether a path is that of a device or a pipe.
+#[cfg(unix)]
+fn is_stream(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = fs::metadata(path).map(|found| found.file_type());
+    kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device() || kind.is_fifo())
+}
+
+/// Returns whether a path is that of a device or a pipe: they have names of their own, in any folder.
+#[cfg(windows)]
+fn is_stream(path: &Path) -> bool {
+    use std::path::{Component, Prefix};
+    let has_prefix = matches!(
+        path.components().next(),
+        Some(Component::Prefix(prefix)) if matches!(prefix.kind(), Prefix::DeviceNS(_))
+    );
+    let is_named = |name: &&str| path.file_name().is_some_and(|given| given.eq_ignore_ascii_case(name));
+    has_prefix || ["NUL", "CON", "CONOUT$"].iter().any(is_named)
+}
+
 /// Returns whether a path names an open file of this process, which a new file must not replace.
 fn is_output(path: &Path) -> bool {
     let outputs = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
@@ -67,11 +88,7 @@ fn is_output(path: &Path) -> bool {
 
 /// Refuses a name that a file to write cannot have, before any work is done. `input` is the file to read.
 pub(crate) fn check(target: &Path, input: &Path) -> anyhow::Result<()> {
-    let is_same = match (fs::metadata(target), fs::metadata(input)) {
-        (Ok(target), Ok(input)) => (target.dev(), target.ino()) == (input.dev(), input.ino()),
-        _ => false,
-    };
-    if is_same {
+    if matches!((identity_at(target), identity_at(input)), (Ok(target), Ok(input)) if target == input) {
         let shown = target.display();
         return Err(Usage(format!("{shown}: this is the file to read, so name another one to write")).into());
     }

@@ -26,6 +26,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 
 /// Does the same as [`bytes`], but a single letter is a binary unit, as in `256K`: the notation of programs
 /// that measure files.
+#[cfg(any(unix, test))]
 pub(crate) fn binary(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     match unit {

@@ -35,6 +35,7 @@ mod error;
 mod heap;
 mod index;
 mod object;
+mod os;
 mod process;
 mod progress;
 mod ranks;
@@ -110,6 +111,9 @@ pub mod internals {
     }
     pub mod index {
         pub use crate::index::*;
+    }
+    pub mod os {
+        pub use crate::os::*;
     }
     pub mod process {
         pub use crate::process::*;

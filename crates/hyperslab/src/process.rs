@@ -21,9 +21,17 @@ pub fn forks() -> u32 {
     FORKS.load(Ordering::Acquire)
 }
 
+/// A system without forks has none to count.
+#[cfg(not(unix))]
+#[cold]
+fn count_forks() {
+    COUNTS.store(true, Ordering::Release);
+}
+
 /// Registers a handler that counts forks in the child. If the C library has no memory for it, the next call
 /// tries again. If several threads register it at once, each fork counts several times, but the number still
 /// differs from the parent's.
+#[cfg(unix)]
 #[cold]
 fn count_forks() {
     extern "C" fn in_child() {

@@ -86,7 +86,7 @@ impl Ranges {
 impl FileObject {
     /// Returns a driver for `object`. With `read_only`, the driver may read the file behind it in other ways.
     pub(crate) fn new(object: &Bound<'_, PyAny>, read_only: bool) -> Self {
-        gil::give_up_to_wait();
+        gil::give_up_to_wait(object.py());
         let alone = PerProcess::new(Mutex::new(()));
         let ranges = if read_only { Ranges::of(object) } else { None };
         Self { object: object.clone().unbind(), alone, is_dirty: AtomicBool::new(false), ranges }

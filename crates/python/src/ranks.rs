@@ -29,7 +29,7 @@ impl Communicator {
         let own = comm.call_method0("Dup").map_err(wrong)?;
         let rank = own.call_method0("Get_rank")?.extract()?;
         let size = own.call_method0("Get_size")?.extract()?;
-        gil::give_up_to_wait();
+        gil::give_up_to_wait(comm.py());
         Ok(Self { comm: own.unbind(), rank, size })
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hyperslab::internals::os;
 use hyperslab::{Error, File, RequestError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -275,23 +276,9 @@ impl Drop for FileState {
     }
 }
 
-#[cfg(unix)]
-fn on_disk(core: &File) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(core.path()?).ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn on_disk(core: &File) -> Option<(u64, u64)> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    core.path()?.hash(&mut hasher);
-    Some((u64::MAX - 1, hasher.finish()))
-}
-
 /// Returns the identity of the file on disk, or a unique number for a file that is only in memory.
 fn identity(core: &File) -> (u64, u64) {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    on_disk(core).unwrap_or_else(|| (u64::MAX, NEXT.fetch_add(1, Ordering::Relaxed)))
+    let on_disk = core.path().and_then(|path| os::identity_at(path).ok());
+    on_disk.unwrap_or_else(|| (u64::MAX, NEXT.fetch_add(1, Ordering::Relaxed)))
 }

@@ -8,6 +8,10 @@ mod dump;
 mod explain;
 mod ls;
 mod man;
+#[cfg(unix)]
+mod pio;
+#[cfg(not(unix))]
+#[path = "no_pio.rs"]
 mod pio;
 mod query;
 mod recover;

@@ -33,6 +33,15 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_str(&printed(args)).unwrap()
 }
 
+#[cfg(windows)]
+#[test]
+fn the_command_pio_says_that_it_is_not_on_this_system() {
+    for args in [&["pio"][..], &["pio", "--processes", "2"], &["pio", "--help"]] {
+        let (code, out, err) = run(args);
+        assert!((code, out.as_str()) == (2, "") && err.contains("not there on this system"), "{err}");
+    }
+}
+
 #[test]
 fn ls_lists_members_with_their_types_and_storage() {
     let expected = "\

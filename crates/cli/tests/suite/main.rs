@@ -6,8 +6,10 @@ mod common;
 mod copy;
 mod diff;
 mod failures;
+#[cfg(unix)]
 mod interrupts;
 mod ls;
+#[cfg(unix)]
 mod pio;
 #[cfg(feature = "plot")]
 mod plot;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::posix::sync_folder;
 use super::{Create, Driver as _, Posix};
+use crate::os::sync_folder;
 
 /// A file that gets its name, replacing any existing file, only when it is [finished](Self::finish). If
 /// dropped before, it is removed.
@@ -18,10 +18,10 @@ pub struct Aside {
     medium: Arc<Posix>,
     part: PathBuf,
     to: PathBuf,
-    /// The permissions of the replaced file. `_lock` keeps others from opening that file until it is
+    /// The permissions of the replaced file. `lock` keeps others from opening that file until it is
     /// replaced.
     before: Option<fs::Permissions>,
-    _lock: Option<Posix>,
+    lock: Option<Posix>,
     is_named: bool,
 }
 
@@ -49,7 +49,7 @@ impl Aside {
         let part = PathBuf::from(part);
         let medium = Arc::new(claimed(&part)?);
         incomplete().push((std::process::id(), part.clone()));
-        let aside = Self { medium, part, to, before, _lock: lock, is_named: false };
+        let aside = Self { medium, part, to, before, lock, is_named: false };
         aside.medium.set_len(0)?;
         Ok(aside)
     }
@@ -82,7 +82,15 @@ impl Aside {
         {
             // An interrupt between the two would remove the file of the next program that uses this name.
             let mut incomplete = incomplete();
-            fs::rename(&self.part, &self.to)?;
+            let renamed = fs::rename(&self.part, &self.to).or_else(|error| match self.lock.take() {
+                // Some file systems of Windows do not replace a file that is open.
+                Some(lock) if cfg!(windows) => {
+                    drop(lock);
+                    fs::rename(&self.part, &self.to)
+                }
+                _ => Err(error),
+            });
+            renamed?;
             forget(&mut incomplete, &self.part);
         }
         self.is_named = true;
@@ -157,6 +165,7 @@ const MAX_LINKS: usize = 40;
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     fn written(to: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -214,6 +223,7 @@ mod tests {
         assert!(!medium.is_at(&part));
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_target_of_links_is_created_or_replaced_and_keeps_its_permissions() {
         let directory = tempfile::tempdir().unwrap();
@@ -244,6 +254,7 @@ mod tests {
         assert!(to.is_dir() && !directory.path().join("a.part").exists());
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_finished_file_is_not_abandoned() {
         let directory = tempfile::tempdir().unwrap();

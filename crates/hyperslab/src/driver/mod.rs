@@ -8,6 +8,7 @@ use hyperslab_format::superblock::driver_information::DriverInformation;
 
 mod ahead;
 mod aside;
+mod holders;
 mod joined;
 mod mapped;
 mod members;

@@ -1,5 +1,4 @@
-//! A file on a POSIX file system, with positioned reads and writes (no seek pointer) and the advisory lock
-//! that libhdf5 takes.
+//! A file of the system, with positioned reads and writes (no seek pointer) and the lock that libhdf5 takes.
 
 use std::env;
 use std::fs::{self, OpenOptions, TryLockError};
@@ -8,7 +7,6 @@ use std::io;
 use std::io::{IoSlice, IoSliceMut};
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
@@ -16,9 +14,11 @@ use rustix::fs::{Advice, FallocateFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::{Errno, ReadWriteFlags};
 
+#[cfg(target_os = "linux")]
+use super::WriteRequest;
 use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
-use super::{Driver, DriverInfo, Hints, ReadQueue, WriteRequest};
-use crate::process;
+use super::{Driver, DriverInfo, Hints, ReadQueue, holders};
+use crate::{os, process};
 
 /// An open file.
 ///
@@ -88,10 +88,11 @@ impl Posix {
     /// Does the same as [`open`](Self::open) without a lock.
     #[doc(hidden)]
     pub fn open_unlocked(path: &Path) -> io::Result<Self> {
-        let file = fs::File::open(path)?;
-        // Opening a directory succeeds, and the first read fails with a message that does not name the cause.
+        let file = fs::File::open(path).map_err(|error| unless_folder(path, error))?;
+        // On Unix, opening a directory succeeds, and the first read fails with a message that does not name
+        // the cause.
         if file.metadata()?.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+            return Err(is_folder());
         }
         Ok(Self::new(file))
     }
@@ -112,15 +113,14 @@ impl Posix {
             Create::IfMissing => _ = options.create(true),
             Create::New => _ = options.create_new(true),
         }
-        let mut opened = Self::new(options.open(path)?);
+        let mut opened = Self::new(options.open(path).map_err(|error| unless_folder(path, error))?);
         opened.is_writable = true;
         Ok(opened)
     }
 
     /// Returns whether `path` names this file without a symbolic link.
     pub(super) fn is_at(&self, path: &Path) -> bool {
-        let there = fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()));
-        matches!((there, self.identity()), (Ok(there), Ok(here)) if there == here)
+        matches!((os::identity_of_link(path), self.identity()), (Ok(there), Ok(here)) if there == here)
     }
 
     /// Sets the permissions of the file.
@@ -167,22 +167,15 @@ impl Posix {
         self
     }
 
-    /// Returns the device and inode numbers. Two paths with equal numbers name the same file.
+    /// Returns the numbers by which the system knows the file. Two paths with equal numbers name the same
+    /// file.
     #[doc(hidden)]
     pub fn identity(&self) -> io::Result<(u64, u64)> {
-        let metadata = self.file.metadata()?;
-        Ok((metadata.dev(), metadata.ino()))
+        os::identity(&self.file)
     }
 
     fn is_locked_by_others(&self) -> io::Error {
-        let table = fs::read_to_string("/proc/locks").unwrap_or_default();
-        let (device, inode) = self.identity().unwrap_or_default();
-        let mut holders = holders(&table, device, inode);
-        holders.dedup();
-        let who = match &holders[..] {
-            [] => "another process".to_owned(),
-            holders => holders.iter().map(|&process| named(process)).collect::<Vec<_>>().join(", "),
-        };
+        let who = holders::names(self.identity().unwrap_or_default());
         let has = if self.is_writable { "has it open" } else { "has it open for writing" };
         let why = format!(
             "unable to lock the file: {who} {has}; wait until it closes the file (locking=False or \
@@ -229,14 +222,13 @@ pub(super) fn check_regular(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the names in a folder durable, if its file system can.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-            Ok(())
-        }
-        synced => synced,
-    }
+/// Returns the error of opening a path, which some systems do not say to be that of a folder.
+fn unless_folder(path: &Path, error: io::Error) -> io::Error {
+    if path.is_dir() { is_folder() } else { error }
+}
+
+fn is_folder() -> io::Error {
+    io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")
 }
 
 /// The number of slices that Linux accepts in one call (`IOV_MAX`).
@@ -253,36 +245,6 @@ impl Locking {
             Ok("BEST_EFFORT") => Self::BestEffort,
             _ => self,
         }
-    }
-}
-
-/// Returns the processes that hold a lock on a file, from a table in the format of `/proc/locks`:
-/// `1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF`. Lines of waiting processes contain an arrow.
-fn holders(table: &str, device: u64, inode: u64) -> Vec<u32> {
-    let held = table.lines().filter_map(|line| {
-        let mut fields = line.split_whitespace().filter(|_| !line.contains("->"));
-        let (process, place) = (fields.nth(4)?.parse().ok()?, fields.next()?);
-        place.ends_with(&format!(":{inode}")).then_some((process, place))
-    });
-    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
-    let exact = format!("{major:02x}:{minor:02x}:{inode}");
-    // Some file systems report device numbers that the table does not contain.
-    let all: Vec<(u32, &str)> = held.collect();
-    let is_known = all.iter().any(|(_, place)| *place == exact);
-    all.into_iter().filter(|(_, place)| !is_known || *place == exact).map(|(process, _)| process).collect()
-}
-
-fn named(process: u32) -> String {
-    if process == std::process::id() {
-        return "this process itself".to_owned();
-    }
-    let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-    match (process, name.trim()) {
-        // The process belongs to another container.
-        (0, _) => "a process of another container".to_owned(),
-        // The process has ended, and one that it forked still has the file open.
-        (_, "") => format!("process {process}, or one that it started,"),
-        (_, name) => format!("process {process} ({name})"),
     }
 }
 
@@ -304,7 +266,7 @@ impl Driver for Posix {
 
     #[cfg(not(target_os = "linux"))]
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(dst, offset)
+        os::read_exact_at(&self.file, offset, dst)
     }
 
     /// Bypasses the C library, whose `pread` is a cancellation point. That would cost a tenth of a read of a
@@ -321,7 +283,7 @@ impl Driver for Posix {
                 Err(Errno::INTR) => {}
                 // Only a library that intercepts the C library knows this descriptor, for example a file
                 // system in user space.
-                Err(Errno::BADF) => return self.file.read_exact_at(dst, offset),
+                Err(Errno::BADF) => return os::read_exact_at(&self.file, offset, dst),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -329,7 +291,7 @@ impl Driver for Posix {
     }
 
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(src, offset)
+        os::write_all_at(&self.file, offset, src)
     }
 
     /// Writes that are contiguous in the file take one call.
@@ -345,8 +307,8 @@ impl Driver for Posix {
         })
     }
 
+    #[cfg(target_os = "linux")]
     fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
         if let Err(error) = rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, offset, len)
             && matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)
         {
@@ -400,23 +362,5 @@ impl Medium for Posix {
         let Some(len) = NonZeroU64::new(len) else { return };
         // A file that does not accept the advice is read without it.
         let _ = rustix::fs::fadvise(&self.file, offset, Some(len), Advice::WillNeed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_holders_of_a_lock_are_found_by_the_inode() {
-        let table = "1: FLOCK  ADVISORY  WRITE 708 00:13:9527 0 EOF\n\
-                     1: -> FLOCK  ADVISORY  WRITE 709 00:13:9527 0 EOF\n\
-                     2: OFDLCK ADVISORY  READ 17 fe:01:27 128 128\n\
-                     3: POSIX  ADVISORY  READ 18 fe:01:9527 0 EOF\n\nnonsense\n";
-        assert_eq!(holders(table, 0x13, 9527), [708]);
-        assert_eq!(holders(table, 0xfe01, 9527), [18]);
-        assert_eq!(holders(table, 5, 9527), [708, 18]);
-        assert_eq!(holders(table, 5, 27), [17]);
-        assert_eq!(holders(table, 0x13, 1), []);
     }
 }

@@ -34,6 +34,7 @@ pub enum Via {
 
 impl Via {
     /// Returns the driver for an open file, with `depth` requests in progress at a time.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only rings take the depth"))]
     pub(crate) fn over(self, file: Arc<Posix>, depth: Option<usize>) -> io::Result<Arc<dyn Driver>> {
         Ok(match self {
             Self::Map => Arc::new(Mapped::new(file)?),

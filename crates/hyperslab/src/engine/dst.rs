@@ -219,10 +219,12 @@ impl<'a> Destination<'a> {
     #[must_use]
     pub fn untouched(mut self) -> Self {
         self.memory.is_untouched = true;
+        #[cfg(target_os = "linux")]
         self.advise_huge_pages();
         self
     }
 
+    #[cfg(target_os = "linux")]
     fn advise_huge_pages(&self) {
         const PAGE: usize = 4096;
         let Shared { base, len, .. } = self.memory;
@@ -233,7 +235,6 @@ impl<'a> Destination<'a> {
         let end = (base as usize + len) / PAGE * PAGE;
         // SAFETY: the whole pages from `start` to `end` are inside memory that this destination borrows. The
         // advice changes how the pages are backed and not their contents. A refusal has no effect.
-        #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
         }
@@ -343,6 +344,7 @@ impl Target for Region<'_> {
 /// The bytes of a result that no cache holds, on all but the largest machines.
 const BEYOND_CACHES: usize = 64 << 20;
 /// The smallest memory for which faults cost more than the call.
+#[cfg(target_os = "linux")]
 const HUGE_PAGES_FROM: usize = 4 << 20;
 
 #[cfg(test)]

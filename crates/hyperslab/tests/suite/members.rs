@@ -379,6 +379,7 @@ fn a_missing_member_affects_only_its_own_data() {
     assert_eq!(opened.dataset("g/chunked").unwrap().read::<i32>(7..9).unwrap(), [7, 8]);
     let error = message(&opened.dataset("whole").unwrap().read::<i32>(..).unwrap_err());
     assert!(error.contains("the member") && error.contains("all-r.h5"), "{error}");
+    drop(opened);
     fs::remove_file(folder.path().join("all-s.h5")).unwrap();
     assert!(matches!(open(&path, Members::Multi), Err(Error::Io { op: "open", .. })));
 }

@@ -160,7 +160,7 @@ fn on_server(url: &str, mode: Mode, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<Fi
         ));
     }
     let keywords = Keywords::parse(kwds, Medium::Server, mode)?;
-    gil::give_up_to_wait();
+    gil::give_up_to_wait(kwds.py());
     signals::end_reads_of_servers();
     let medium = kwds.py().detach(|| Remote::open(url, &keywords.remote)).map_err(|error| {
         let name = without_secrets(url);

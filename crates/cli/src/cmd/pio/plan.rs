@@ -80,8 +80,7 @@ impl Plan {
 
     /// Errors if the medium of the folder has no room for the files that exist at a time.
     pub(super) fn check_space(&self, folder: &Path) -> anyhow::Result<()> {
-        let found = rustix::fs::statvfs(folder).with_context(|| folder.display().to_string())?;
-        let free = u128::from(found.f_bavail) * u128::from(found.f_frsize);
+        let free = fs4::available_space(folder).with_context(|| folder.display().to_string())?;
         // A chunk is encoded anew by each transfer into it, and the space of before is not used again.
         let rewrites = self.chunk.filter(|_| !self.filters.is_empty()).map_or(1, |chunk| {
             self.transfers.iter().map(|&transfer| chunk.div_ceil(transfer)).max().unwrap_or(1)
@@ -94,7 +93,7 @@ impl Plan {
         } else {
             self.processes.iter().map(of).max().unwrap_or_default()
         };
-        if needed <= free {
+        if needed <= u128::from(free) {
             return Ok(());
         }
         let shown = |bytes: u128| show::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
@@ -102,7 +101,7 @@ impl Plan {
             "{}: the files need {}, and {} are free: choose a smaller --bytes, or another --folder",
             folder.display(),
             shown(needed),
-            shown(free)
+            show::bytes(free)
         )
     }
 
@@ -220,8 +219,7 @@ pub(super) mod tests {
         let error = large.check_space(&folder).unwrap_err().to_string();
         assert!(error.contains("are free") && error.contains("--bytes"), "{error}");
         // Files that are kept exist at the same time.
-        let found = rustix::fs::statvfs(&folder).unwrap();
-        let half = found.f_bavail * found.f_frsize / 2 / (3 * 2 * 3);
+        let half = fs4::available_space(&folder).unwrap() / 2 / (3 * 2 * 3);
         let kept = |keeps| Plan { bytes: half, keeps, ..plan() }.check_space(&folder);
         assert!(kept(false).is_ok() && kept(true).is_err());
     }

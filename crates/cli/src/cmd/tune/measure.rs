@@ -49,8 +49,8 @@ pub(super) fn measure(
 
 /// Checks that the samples fit on the medium.
 fn check_room(scratch: &Path, each: u64, count: u64) -> anyhow::Result<()> {
-    let found = rustix::fs::statvfs(scratch).with_context(|| scratch.display().to_string())?;
-    let (free, wanted) = (found.f_bavail.saturating_mul(found.f_frsize), each.saturating_mul(count));
+    let free = fs4::available_space(scratch).with_context(|| scratch.display().to_string())?;
+    let wanted = each.saturating_mul(count);
     if free < wanted.saturating_add(wanted / 20) {
         bail!(
             "{} has {} free, but {count} samples of {} need more; choose another folder with --scratch, a smaller --sample, or --predict",

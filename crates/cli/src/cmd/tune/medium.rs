@@ -3,12 +3,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use fastrand::Rng;
 use hyperslab::internals::engine::run_on_threads;
+use hyperslab::internals::os::read_exact_at;
 
 use super::model::{Medium, real};
 
@@ -94,7 +94,7 @@ fn read_all(file: &File, places: &[u64], size: u64, threads: usize) -> io::Resul
             let taken = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
             let Some(&place) = places.get(taken) else { return };
             let there = usize::try_from(len - place).unwrap_or(usize::MAX).min(buffer.len());
-            if let Err(error) = file.read_exact_at(&mut buffer[..there], place)
+            if let Err(error) = read_exact_at(file, place, &mut buffer[..there])
                 && let Ok(mut failed) = failed.lock()
             {
                 *failed = Some(error);

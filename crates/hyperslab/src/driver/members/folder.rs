@@ -12,8 +12,9 @@ use super::family::Folder;
 use super::name::Numbered;
 use super::split::Names;
 use crate::driver::ahead::Medium;
-use crate::driver::posix::{check_regular, sync_folder};
+use crate::driver::posix::check_regular;
 use crate::driver::{Create, Driver as _, Locking, Posix};
+use crate::os::sync_folder;
 
 /// The folders in which files were created or removed since the last sync.
 #[derive(Debug, Default)]

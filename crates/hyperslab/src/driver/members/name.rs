@@ -1,8 +1,8 @@
 //! The names of members.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+
+use crate::os::{self, bytes_of, path_from};
 
 /// A path with a place for the number of a member, in the form of C's `printf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Numbered {
     pub(super) fn parse(path: &Path) -> Result<Self, &'static str> {
         let mut found = None;
         let mut before = Vec::new();
-        let mut bytes = path.as_os_str().as_bytes();
+        let mut bytes = bytes_of(path.as_os_str()).ok_or("the path is no Unicode")?;
         while let Some(at) = bytes.iter().position(|&byte| byte == b'%') {
             let (literal, rest) = bytes.split_at(at);
             before.extend_from_slice(literal);
@@ -80,13 +80,13 @@ impl Numbered {
         path.resize(path.len() + self.width.saturating_sub(digits.len()), self.fill);
         path.extend_from_slice(digits.as_bytes());
         path.extend_from_slice(&self.after);
-        OsString::from_vec(path).into()
+        path_from(path)
     }
 
     /// Returns the path with a place for the number that may have given `first` its name, if there is one.
     /// The last zeros of the name are taken as the number.
     pub(super) fn guess(first: &Path) -> Option<PathBuf> {
-        let name = first.file_name()?.as_bytes();
+        let name = bytes_of(first.file_name()?)?;
         let end = name.iter().rposition(|&byte| byte == b'0')? + 1;
         let start = name[..end].iter().rposition(|&byte| byte != b'0').map_or(0, |before| before + 1);
         let escaped = |bytes: &[u8]| {
@@ -97,14 +97,14 @@ impl Numbered {
         };
         let place = if end - start == 1 { "%d".to_owned() } else { format!("%0{}d", end - start) };
         let guessed = [escaped(&name[..start]), place.into_bytes(), escaped(&name[end..])].concat();
-        Some(first.with_file_name(OsString::from_vec(guessed)))
+        Some(first.with_file_name(path_from(guessed)))
     }
 }
 
 /// Returns the path of a member whose name is `template`, in which `%s` stands for the path of the file. A
 /// template without `%s` follows that path. `None` if the template has anything else to fill in.
 pub(super) fn expanded(template: &[u8], path: &Path) -> Option<PathBuf> {
-    let path = path.as_os_str().as_bytes();
+    let path = bytes_of(path.as_os_str())?;
     let mut parts = template.split(|&byte| byte == b'%');
     let mut name = parts.next()?.to_vec();
     let mut has_place = false;
@@ -115,7 +115,7 @@ pub(super) fn expanded(template: &[u8], path: &Path) -> Option<PathBuf> {
         has_place = true;
     }
     let name = if has_place { name } else { [path, &name].concat() };
-    Some(OsString::from_vec(name).into())
+    Some(path_from(name))
 }
 
 /// Returns the name of a member as files state it: `%s` stands for the path of the file.
@@ -127,15 +127,15 @@ pub(super) fn stating(template: &[u8]) -> Vec<u8> {
 /// than that of the file: only the caller may name such members.
 pub(super) fn stated(template: &[u8], path: &Path) -> Option<PathBuf> {
     let rest = template.strip_prefix(b"%s")?;
-    (!rest.is_empty() && !rest.contains(&b'/') && !rest.contains(&b'%')).then_some(())?;
-    expanded(template, path)
+    let leads_away = rest.iter().any(|byte| *byte == b'%' || os::SEPARATORS.contains(byte));
+    if rest.is_empty() || leads_away { None } else { expanded(template, path) }
 }
 
 /// Returns the path of the file of which `member` is the member that `template` names.
 pub(super) fn unexpanded(template: &[u8], member: &Path) -> Option<PathBuf> {
     let end = template.strip_prefix(b"%s").filter(|end| !end.is_empty() && !end.contains(&b'%'))?;
-    let name = member.as_os_str().as_bytes().strip_suffix(end)?;
-    (!name.is_empty()).then(|| OsStr::from_bytes(name).into())
+    let name = bytes_of(member.as_os_str())?.strip_suffix(end)?;
+    (!name.is_empty()).then(|| path_from(name.to_vec()))
 }
 
 /// The reason why a path is not that of a family.

@@ -195,7 +195,7 @@ pub(in crate::object) fn create(txn: &mut Txn<'_>, files: &[ExternalFile]) -> Re
 /// folder, as for libhdf5, and beside the HDF5 file, which is the most frequent place.
 fn candidates(name: &str, from: Option<&Path>, prefix: &str) -> Vec<PathBuf> {
     let beside = from.and_then(Path::parent);
-    if Path::new(name).is_absolute() {
+    if Path::new(name).has_root() {
         return vec![name.into()];
     }
     if !matches!(prefix, "" | ".") {

@@ -1,17 +1,15 @@
 //! Finding and opening the file of an external link (spec IV.A.2.g; the search order is libhdf5's).
 
 use std::env;
-#[cfg(unix)]
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
-#[cfg(unix)]
-use hyperslab_format::name;
+use hyperslab_format::name::to_bytes;
 
 use crate::driver::{Locking, Members};
 use crate::error::{Error, RequestError, Result};
 use crate::object::{File, OpenOptions};
+use crate::os::{LIST_SEPARATOR, path_from};
 
 /// How the files behind external links are opened. By default, they are opened like the file that has the
 /// link; and if such a file cannot be opened for writing, for reading.
@@ -80,7 +78,8 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
         }
         opened => opened,
     };
-    let on_disk = on_disk(name);
+    // Any bytes, where the system knows files by bytes.
+    let on_disk = path_from(to_bytes(name).into_owned());
     let found = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
     first(name, found.into_iter(), open)
 }
@@ -98,7 +97,7 @@ pub(in crate::object) fn open_source(
         prefix.clone_into(&mut prefixes);
     }
     let prefixes = from_origin(prefixes, from.path());
-    let on_disk = on_disk(name);
+    let on_disk = path_from(to_bytes(name).into_owned());
     let found = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
     first(name, found.into_iter(), |path| open_linked(from, path, options))
 }
@@ -161,9 +160,10 @@ fn first(
     Err(RequestError::NoSuchFile { name: name.to_owned() }.into())
 }
 
-/// Returns the paths to try, in order: the absolute name; then the name (for an absolute name, only its last
-/// component) under each prefix, beside the linking file, in the current directory, and beside the target of
-/// the linking file if that file was opened through a symbolic link.
+/// Returns the paths to try, in order: the absolute name, which lacks a drive if Unix has written it; then
+/// the name (for an absolute name, only its last component) under each prefix, beside the linking file, in
+/// the current directory, and beside the target of the linking file if that file was opened through a
+/// symbolic link.
 ///
 /// Only the last of them needs the system, so a name that is found before costs no call.
 fn candidates<'a>(
@@ -171,27 +171,16 @@ fn candidates<'a>(
     from: Option<&'a Path>,
     prefixes: &'a str,
 ) -> impl Iterator<Item = PathBuf> + use<'a> {
-    let is_absolute = name.is_absolute();
+    let is_absolute = name.has_root();
     let relative = if is_absolute { name.file_name().map_or(name, Path::new) } else { name };
     let beside = move |file: &Path| file.parent().map(|directory| directory.join(relative));
-    let prefixes = prefixes.split(':').filter(|prefix| !prefix.is_empty());
+    let prefixes = prefixes.split(LIST_SEPARATOR).filter(|prefix| !prefix.is_empty());
     let absolute = is_absolute.then(|| name.to_owned()).into_iter();
     absolute
         .chain(prefixes.map(move |prefix| Path::new(prefix).join(relative)))
         .chain(from.and_then(beside))
         .chain(iter::once(relative.to_owned()))
         .chain(iter::once_with(move || beside(&from?.canonicalize().ok()?)).flatten())
-}
-
-/// Returns the name of a file that a link stores, as the system knows it: any bytes on Unix.
-fn on_disk(name: &str) -> PathBuf {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt as _;
-        OsStr::from_bytes(&name::to_bytes(name)).into()
-    }
-    #[cfg(not(unix))]
-    name.into()
 }
 
 /// Whether a file does not exist.
@@ -205,8 +194,9 @@ mod tests {
     use super::*;
 
     fn paths(name: &str, from: Option<&str>, prefixes: &str) -> Vec<String> {
-        let found = candidates(Path::new(name), from.map(Path::new), prefixes);
-        found.map(|path| path.to_string_lossy().into_owned()).collect()
+        let prefixes = prefixes.replace(':', &LIST_SEPARATOR.to_string());
+        let found = candidates(Path::new(name), from.map(Path::new), &prefixes);
+        found.map(|path| path.to_string_lossy().replace('\\', "/")).collect()
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::options::OpenOptions;
 use super::{File, Shared, members};
 use crate::driver::{Create, Driver, Memory, Posix, Via};
 use crate::error::{Error, RequestError, Result};
+use crate::os;
 use crate::process::PerProcess;
 use crate::store::commit::Durability;
 use crate::store::{Collective, Meeting};
@@ -201,7 +202,9 @@ impl File {
         let mut first = None;
         let is_empty = collective.ask_leader(|| {
             let driver = open(options.access.creates())?;
-            let driver = driver.locked(options.locking).map_err(Error::io(op, 0, 0))?;
+            // A lock that keeps out all that take none would keep out the other ranks.
+            let locked = if os::LOCKS_ARE_MANDATORY { Ok(driver) } else { driver.locked(options.locking) };
+            let driver = locked.map_err(Error::io(op, 0, 0))?;
             let is_empty = driver.is_empty().map_err(Error::io(op, 0, 0))?;
             first = Some(driver);
             Ok(vec![is_empty.into()])
