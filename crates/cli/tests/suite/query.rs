@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 
 use crate::common::Scratch;
 use arrow_array::RecordBatchReader;

@@ -58,7 +58,6 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Returns the bytes of a path or name, in which ASCII characters are bytes. `None` if the system cannot give
 /// them, which never happens here.
-#[expect(clippy::unnecessary_wraps, reason = "other systems have names that are no bytes")]
 pub fn bytes_of(name: &OsStr) -> Option<&[u8]> {
     Some(name.as_bytes())
 }

@@ -5,48 +5,33 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
 
 use anyhow::Context as _;
 use hyperslab::driver::Aside;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::{Handle, Signals};
+
+use signals::Signals;
+
+#[cfg_attr(not(unix), path = "signals_windows.rs")]
+mod signals;
 
 /// What to say about the files that an interrupted command leaves, if anything.
 pub(crate) type Left = Box<dyn Fn() -> Option<String> + Send>;
 
 /// Waits for signals until it is dropped.
 pub(crate) struct Watch {
-    signals: Handle,
-    thread: Option<JoinHandle<()>>,
+    _signals: Signals,
 }
 
 impl Watch {
     /// Begins to wait. `left` says what an interrupted command leaves, apart from the files that are removed.
     pub(crate) fn new(left: Left) -> anyhow::Result<Self> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("waiting for Ctrl-C")?;
-        let handle = signals.handle();
-        let thread = thread::spawn(move || {
-            if let Some(signal) = signals.forever().next() {
-                end(signal, &left);
-            }
-        });
-        Ok(Self { signals: handle, thread: Some(thread) })
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.signals.close();
-        if let Some(thread) = self.thread.take() {
-            // The thread only waits, so it cannot have panicked.
-            let _ = thread.join();
-        }
+        let signals = Signals::new(move |signal| end(signal, &left)).context("waiting for Ctrl-C")?;
+        Ok(Self { _signals: signals })
     }
 }
 
 /// Removes the incomplete files and folders, and ends the process as a shell does after a signal.
-fn end(signal: i32, left: &Left) -> ! {
+fn end(signal: i32, left: &Left) {
     let mut removed = Aside::abandon_all();
     for folder in folders().drain(..) {
         if is_removed(&folder) {
