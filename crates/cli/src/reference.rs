@@ -241,14 +241,18 @@ fn item(arg: &Arg, text: &mut String) {
     } else if !defaults.is_empty() {
         let _ = write!(said, " Default: {}.", defaults.join(", "));
     }
-    wrapped(&format!("- {}", escaped(&said)), "  ", text);
-    if !takes {
-        return;
+    let values = arg.get_possible_values();
+    let values: Vec<_> = values.iter().filter(|value| takes && !value.is_hide_set()).collect();
+    let explains = values.iter().any(|value| value.get_help().is_some());
+    if !values.is_empty() && !explains {
+        let names: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        let _ = write!(said, " One of {}.", names.join(", "));
     }
-    for value in arg.get_possible_values().iter().filter(|value| !value.is_hide_set()) {
-        let help = value.get_help().map(|help| format!(": {}", sentence(&help.to_string())));
-        let said = format!("  - `{}`{}", value.get_name(), help.unwrap_or_default());
-        wrapped(&escaped(&said), "    ", text);
+    wrapped(&format!("- {}", escaped(&said)), "  ", text);
+    for value in values.into_iter().filter(|_| explains) {
+        let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+        let said = format!("`{}`: {}", value.get_name(), sentence(&help));
+        wrapped(&format!("  - {}", escaped(&said)), "    ", text);
     }
 }
 
@@ -257,13 +261,24 @@ fn sentence(text: &str) -> String {
     if text.is_empty() || text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Returns a text in which letters that Markdown would take for itself are escaped, except in code.
+/// Returns a text in which letters that Markdown would take for itself are escaped, except in code. Options
+/// become code.
 fn escaped(text: &str) -> String {
+    words(text).iter().map(|word| escaped_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn escaped_word(word: &str) -> String {
+    let end = word.trim_end_matches([',', ';', '.', ':', ')']).len();
+    let start = end - word[..end].trim_start_matches('(').len();
+    let option = &word[start..end];
+    if !option.contains('`') && option.strip_prefix('-').is_some_and(|rest| !rest.is_empty()) {
+        return format!("{}`{option}`{}", &word[..start], &word[end..]);
+    }
     let mut in_code = false;
     let mut escaped = String::new();
-    for letter in text.chars() {
+    for letter in word.chars() {
         in_code ^= letter == '`';
-        if !in_code && matches!(letter, '<' | '>' | '*' | '[' | ']' | '|' | '~') {
+        if !in_code && matches!(letter, '<' | '>' | '*' | '[' | ']') {
             escaped.push('\\');
         }
         escaped.push(letter);

@@ -14,8 +14,8 @@ Examples:
 
 Shells read these files when they start. For bash, the package bash-completion reads them, and the folder
 may have to be made first (`mkdir -p`); without the package, put `source <(hyperslab completions bash)` into
-~/.bashrc. For zsh, ~/.zshrc needs the lines `fpath+=~/.zfunc` and `autoload -Uz compinit && compinit`. For
-PowerShell, put `hyperslab completions powershell | Out-String | Invoke-Expression` into $PROFILE.")]
+`~/.bashrc`. For zsh, `~/.zshrc` needs the lines `fpath+=~/.zfunc` and `autoload -Uz compinit && compinit`. For
+PowerShell, put `hyperslab completions powershell | Out-String | Invoke-Expression` into `$PROFILE`.")]
 pub(crate) struct Args {
     /// The shell
     #[arg(value_name = "SHELL", value_enum)]
@@ -34,8 +34,8 @@ fn script(shell: Shell) -> String {
 }
 
 /// Returns the script for bash such that words after a command without subcommands complete to files. As clap
-/// makes it, the script offers names of arguments, as in `<FILE>`. An empty list lets bash complete the names of
-/// files.
+/// makes it, the script offers names of arguments, as in `<FILE>`. An empty list lets bash complete the names
+/// of files.
 fn completing_files(script: &str) -> String {
     let (mut only_options, mut is_first) = (false, false);
     let mut lines = Vec::new();

@@ -72,8 +72,8 @@ pub(crate) struct Outputs<'o> {
 }
 
 impl Outputs<'_> {
-    /// Calls `f` with each of these objects. If there are several, reports a failure and goes on with the next
-    /// object.
+    /// Calls `f` with each of these objects. If there are several, reports a failure and goes on with the
+    /// next object.
     fn each(
         &mut self,
         named: &[Named],
@@ -132,7 +132,7 @@ impl Command {
         done.map(|()| OK)
     }
 
-    /// Returns what to say about the files that an interrupt leaves; `None` for a command that leaves nothing.
+    /// Returns what to say about the files that an interrupt leaves; `None` for a command that only reads.
     fn left_by_interrupts(&self) -> Option<Left> {
         match self {
             Self::Repack(_) | Self::Query(_) | Self::Sql(_) => Some(Box::new(|| None)),

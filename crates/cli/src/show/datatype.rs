@@ -67,8 +67,8 @@ pub(crate) fn short(datatype: &Datatype, room: usize) -> String {
     }
 }
 
-/// Returns the members of a compound, each as `name: datatype`. `None` for other datatypes, and for a compound
-/// whose name has at most `room` columns.
+/// Returns the members of a compound, each as `name: datatype`. `None` for other datatypes, and for a
+/// compound whose name has at most `room` columns.
 pub(crate) fn long_members(datatype: &Datatype, room: usize) -> Option<Vec<String>> {
     match datatype {
         Datatype::Compound(t) if complex_parts(t).is_none() && name(datatype).width() > room => {

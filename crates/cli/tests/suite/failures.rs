@@ -121,7 +121,7 @@ fn every_command_names_the_file_that_it_cannot_read() {
             }
             let args = with(args, "FILE", name);
             let (code, err) = run(&scratch, &args);
-            if name.is_empty() && err.contains("a value is required for '<FILE>") {
+            if name.is_empty() && err.contains("a value is required for '<") {
                 continue;
             }
             assert!(matches!(code, 1 | 2) && err.contains(expected), "{args:?} gives {code}: {err}");

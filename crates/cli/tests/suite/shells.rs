@@ -105,6 +105,23 @@ fn man_pages_are_written_for_every_command_and_groff_finds_no_fault() {
     assert!(code == 2 && err.contains("no command `hyperslab unpack`"), "{err}");
 }
 
+#[test]
+fn the_reference_is_markdown_of_few_columns() {
+    let text = reference::markdown();
+    for page in reference::pages().iter().skip(1) {
+        assert!(text.contains(&format!("\n## {}\n", page.name)), "{}", page.name);
+        assert!(text.contains(&format!("](#{})", page.file_name())), "{}", page.name);
+    }
+    let mut is_code = false;
+    for line in text.lines() {
+        is_code ^= line.starts_with("```");
+        assert!(is_code || line.starts_with('|') || line.chars().count() <= 110, "{line}");
+    }
+    assert!(!is_code);
+    let item = "- `--libver VERSION`: The oldest libhdf5 that must be able to read the file. Default: structures keep";
+    assert!(text.contains(item), "{text}");
+}
+
 /// Other features have other options.
 #[cfg(all(feature = "parquet", not(feature = "mpi")))]
 #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use std::ops::ControlFlow;
+
 use hyperslab::internals::heap::LocalHeap;
 use hyperslab::internals::heap::symbol_table::{self, SymbolTarget};
 use hyperslab::internals::store::Store;
@@ -57,7 +59,7 @@ fn links(store: &Store, table: &SymbolTable) -> Vec<(String, Target)> {
             };
             links.push((names.text_at(entry.name_offset)?, target));
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     };
     GroupTree::new(store, table.btree).visit(&mut visit).unwrap();
     links

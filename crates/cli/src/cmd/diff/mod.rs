@@ -25,7 +25,7 @@ Examples:
   hyperslab diff run1.h5:/surface run2.h5:/surface --rtol 1e-6 --json | jq '.differences[].path'
 
 Compares links, kinds of objects, datatypes, shapes, attributes and values. Storage, such as chunks and
-filters, makes no difference. Numbers are equal if |a - b| <= ATOL + RTOL * |b|, and NaN equals NaN.
+filters, makes no difference. Numbers are equal if `|a - b| <= ATOL + RTOL * |b|`, and NaN equals NaN.
 References are equal if they lead to objects with the same path. Exit codes: 0 equal, 1 different,
 2 failure.")]
 pub(crate) struct Args {

@@ -265,7 +265,7 @@ fn as_json(args: &Args, named: &Named, node: &Node, out: &mut dyn Write) -> anyh
     failures.result()
 }
 
-/// Returns what is known of an object without reading elements.
+/// Returns the facts of an object, without reading elements.
 fn facts(file: &str, path: &str, node: &Node) -> hyperslab::Result<Value> {
     let mut said = json!({ "file": file, "path": path, "kind": node.kind() });
     match node {
