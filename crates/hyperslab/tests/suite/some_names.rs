@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hyperslab::driver::Memory;
 use hyperslab::{File, LibVersion};
+use hyperslab_testkit::sound;
 
 /// Numbers of members of each storage: in the header, in a heap, and in several nodes of its tree.
 const COUNTS: [u64; 4] = [0, 5, 40, 900];
@@ -38,6 +39,7 @@ fn some_names_of_a_group_are_its_first_ones_where_an_index_has_its_order() {
                     }
                 }
             }
+            sound::assert_accounted(&file, 0);
         }
     }
 }
@@ -62,5 +64,6 @@ fn some_names_of_attributes_are_attributes_of_the_object() {
                 }
             }
         }
+        sound::assert_accounted(&file, 0);
     }
 }
