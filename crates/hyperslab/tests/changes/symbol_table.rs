@@ -1,7 +1,6 @@
 //! The links of old-style groups, compared with an ordered map, and the rules of the keys in their B-trees.
 
 use std::collections::BTreeMap;
-
 use std::ops::ControlFlow;
 
 use hyperslab::internals::heap::LocalHeap;
