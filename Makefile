@@ -51,6 +51,8 @@ $(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV
 # The page of `hyperslab view`. Builds without it have a viewer without a page.
 WEB := crates/view/web
 web: $(WEB)/dist/index.html
+# What a package needs of it: nothing, where there is no npm.
+PAGE := $(if $(shell command -v npm),$(WEB)/dist/index.html)
 
 $(WEB)/node_modules/stamp: $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/.npmrc
 	cd $(WEB) && npm ci --silent
@@ -161,7 +163,7 @@ libfuzzer:
 	done
 
 # What the wheel is linked with asks that its licences go with copies.
-LICENSE-THIRD-PARTY: Cargo.lock scripts/licences.py $(VENV)/build.stamp
+LICENSE-THIRD-PARTY: Cargo.lock scripts/licences.py $(PAGE) $(VENV)/build.stamp
 	$(BIN)/python scripts/licences.py $@
 
 wheel: LICENSE-THIRD-PARTY

@@ -19,6 +19,8 @@ ROOT = "hyperslab-python"
 LICENCE = re.compile(r"(licen[cs]e|copying|notice|copyright|unlicense)([-_.].*)?$", re.IGNORECASE)
 NO_TEXT = {".rs", ".py", ".go", ".h", ".c", ".json", ".sh", ".html", ".js"}
 NOT_LINKED = {"tests", "test", "benches", "examples", "docs", "doc", "contrib", "programs"}
+# The packages in the page of the viewer, if it was made.
+PAGE = REPOSITORY / "crates" / "view" / "web" / "dist" / "licences.txt"
 # The texts of crates that only name their licence.
 OURS = {"MIT": "LICENSE-MIT", "Apache-2.0": "LICENSE-APACHE"}
 
@@ -76,6 +78,8 @@ def main() -> int:
     parts = ["hyperslab is linked with the following packages. Each text is the licence of the packages above it."]
     for text, names in sorted(holders.items(), key=lambda item: item[1]):
         parts.append("=" * 80 + "\n" + "\n".join(names) + "\n" + "-" * 80 + "\n" + text)
+    if PAGE.exists():
+        parts.append("=" * 80 + "\nThe page of `hyperslab view` holds the following packages.\n\n" + PAGE.read_text())
     Path(out).write_text("\n\n".join(parts) + "\n", "utf-8")
     return 0
 
