@@ -27,7 +27,7 @@ impl Place {
     pub(crate) fn open(&self) -> anyhow::Result<Node> {
         let (file, path) = match &self.path {
             Some(path) => (self.file.as_os_str(), path.as_str()),
-            None => split(&self.file),
+            None => split_new(&self.file),
         };
         object(Path::new(file), path)
     }
@@ -67,6 +67,8 @@ fn named(arguments: &[OsString], exists: impl Fn(&OsStr) -> bool) -> anyhow::Res
         let is_url = file.to_str().is_some_and(is_url);
         let last = found.last().filter(|_| !is_url && !exists(file)).map(|last| last.file.clone());
         let Some(before) = last else {
+            // The error for a file that does not exist is about its name alone.
+            let (file, path) = if exists(file) || is_url { (file, path) } else { split_new(argument) };
             has_path = path != "/";
             found.push(Named { file: file.into(), path: path.to_owned(), is_own: false });
             continue;
@@ -123,7 +125,7 @@ pub(crate) fn shown(file: &Path) -> String {
 
 /// Opens the file and the object of `FILE[:/PATH]`.
 pub(crate) fn open_object(argument: &OsStr) -> anyhow::Result<Node> {
-    let (file, path) = split(argument);
+    let (file, path) = split_new(argument);
     object(Path::new(file), path)
 }
 
@@ -159,12 +161,15 @@ pub(crate) fn split(argument: &OsStr) -> (&OsStr, &str) {
     split_where(argument, |file| exists(Path::new(file)))
 }
 
-/// Splits `FILE:/path` for a file that may not exist yet. Its name then ends at the last `:/`.
+/// Splits `FILE:/path` for a file that may not exist. Its name then ends at the last `:/`, unless only one
+/// letter is before it: that of a drive.
 pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     let found = split(argument);
     let last = argument.to_str().and_then(|text| Some((text, cuts(text).last()?)));
     match last {
-        Some((text, at)) if found.0 == argument && !Path::new(argument).exists() && !is_url(text) => {
+        Some((text, at))
+            if at > 1 && found.0 == argument && !exists(Path::new(argument)) && !is_url(text) =>
+        {
             (OsStr::new(&text[..at]), &text[at + 1..])
         }
         _ => found,

@@ -5,7 +5,7 @@ use std::io;
 
 use clap::{Arg, Command};
 use clap_mangen::Man;
-use clap_mangen::roff::{Inline, Roff, roman};
+use clap_mangen::roff::{Roff, roman};
 
 /// The page of the command, or of one of its subcommands.
 #[derive(Debug)]
@@ -59,10 +59,12 @@ impl Page {
     fn man_after(&self, page: &mut Vec<u8>) -> io::Result<()> {
         let mut roff = Roff::new();
         let lines = |roff: &mut Roff, lines: &[String]| {
-            // A break after a line keeps it a line of its own.
+            // Lines of examples are not filled.
+            roff.control("nf", []);
             for line in lines {
-                roff.text([roman(line.as_str()), Inline::LineBreak]);
+                roff.text([roman(line.as_str())]);
             }
+            roff.control("fi", []);
         };
         let parts = parts(&self.command);
         let (blocks, paragraphs): (Vec<_>, Vec<_>) =
