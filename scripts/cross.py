@@ -3,9 +3,9 @@
     python scripts/cross.py [--test] [TARGET...]
 
 The C libraries are compiled by MinGW for Windows, and elsewhere by zig, which has the headers of all systems.
-Nothing is linked, so no library of the other system is needed. `--test` also builds the tests of the engine and runs them: those of Windows
-under Wine, and those of aarch64 under QEMU. A missing tool is named with the command that
-installs it; the script installs nothing.
+Nothing is linked, so no library of the other system is needed. `--test` also builds the tests of the engine
+and runs them: those of Windows under Wine, and those of aarch64 under QEMU. A missing tool is named with the
+command that installs it; the script installs nothing.
 """
 
 import argparse
