@@ -2,10 +2,10 @@
 
     python scripts/cross.py [--test] [TARGET...]
 
-The C libraries are compiled by zig, which needs no headers of the other system. Nothing is linked, so no
-library of it is needed either. `--test` also builds the tests of the engine and runs them: those of Windows
-under Wine, and those of aarch64 under QEMU. A missing tool is named with the command that
-installs it; the script installs nothing.
+The C libraries are compiled by MinGW for Windows, and elsewhere by zig, which has the headers of all systems.
+Nothing is linked, so no library of the other system is needed. `--test` also builds the tests of the engine
+and runs them: those of Windows under Wine, and those of aarch64 under QEMU. A missing tool is named with the
+command that installs it; the script installs nothing.
 """
 
 import argparse
@@ -15,24 +15,24 @@ import subprocess
 import sys
 from pathlib import Path
 
-CHECKED = ("hyperslab-python", "hyperslab-cli", "hyperslab-arrow", "hyperslab-segy")
+CHECKED = ("hyperslab-python", "hyperslab-cli")
 """The crates that use all others."""
 
 TESTED = ("hyperslab-format", "hyperslab-filters", "hyperslab")
 
+WINDOWS = "x86_64-pc-windows-gnu"
+
 RUNNERS = {
-    "x86_64-pc-windows-gnu": (
-        ("wine64", "/usr/lib/wine/wine64"),
-        "x86_64-w64-mingw32-gcc",
-        "wine64 gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64",
-    ),
-    "aarch64-unknown-linux-gnu": (
-        ("qemu-aarch64",),
-        "aarch64-linux-gnu-gcc",
-        "qemu-user gcc-aarch64-linux-gnu g++-aarch64-linux-gnu",
-    ),
+    WINDOWS: (("wine64", "/usr/lib/wine/wine64"), "x86_64-w64-mingw32-gcc", "wine64"),
+    "aarch64-unknown-linux-gnu": (("qemu-aarch64",), "aarch64-linux-gnu-gcc", "qemu-user"),
 }
-"""What runs the tests, the linker, and the Debian packages that have both."""
+"""The programs that run the tests, the C compiler and linker, and the Debian package with the program."""
+
+COMPILERS = {
+    "x86_64-w64-mingw32-gcc": "gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64",
+    "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu g++-aarch64-linux-gnu",
+}
+"""The Debian packages with the compilers."""
 
 TARGETS = (*RUNNERS, "aarch64-apple-darwin", "x86_64-apple-darwin")
 
@@ -45,12 +45,15 @@ def main() -> None:
     targets = arguments.targets or [target for target in TARGETS if target in RUNNERS or not arguments.test]
     runners = {target: runner(target) for target in targets} if arguments.test else {}
     need_libraries(targets)
+    for target in targets if arguments.test else {WINDOWS}.intersection(targets):
+        need_compiler(RUNNERS[target][1])
     # The extension is checked for the limited API, without an interpreter of that system.
     environment = {**os.environ, "PYO3_NO_PYTHON": "1"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     for target in targets:
         print(f"checking {target}", flush=True)
-        run(["cargo-zigbuild", "check", "--target", target, *packages(CHECKED)], environment)
+        cargo = "cargo" if target == WINDOWS else "cargo-zigbuild"
+        run([cargo, "check", "--target", target, *packages(CHECKED)], environment)
     for target, (program, linker) in runners.items():
         print(f"testing {target}", flush=True)
         name = target.upper().replace("-", "_")
@@ -70,14 +73,20 @@ def need_libraries(targets: list[str]) -> None:
         sys.exit(f"the standard library is missing: rustup target add {' '.join(missing)}")
 
 
+def need_compiler(compiler: str) -> None:
+    """Ends the program if a C compiler is missing."""
+    if shutil.which(compiler) is None:
+        sys.exit(f"{compiler} is missing: apt-get install {COMPILERS[compiler]}")
+
+
 def runner(target: str) -> tuple[str, str]:
     """Returns what runs the tests of a target, with its arguments, and the linker."""
     if target not in RUNNERS:
         sys.exit(f"tests of {target} cannot be run here: only those of {', '.join(RUNNERS)}")
-    names, linker, debian = RUNNERS[target]
+    names, linker, package = RUNNERS[target]
     program = next(filter(None, map(shutil.which, names)), None)
-    if program is None or shutil.which(linker) is None:
-        sys.exit(f"{names[0]} and {linker} are needed to test {target}: apt-get install {debian}")
+    if program is None:
+        sys.exit(f"{names[0]} is missing: apt-get install {package}")
     libraries = " -L /usr/aarch64-linux-gnu" if "qemu" in program else ""
     return program + libraries, linker
 

@@ -28,21 +28,20 @@ pub fn write_all_at(file: &File, offset: u64, src: &[u8]) -> io::Result<()> {
 
 /// Returns the device and inode numbers. Two paths with equal numbers name the same file.
 pub fn identity(file: &File) -> io::Result<(u64, u64)> {
-    file.metadata().map(numbers)
+    file.metadata().map(|found| numbers(&found))
 }
 
 /// Returns the identity of the file that a path leads to.
 pub fn identity_at(path: &Path) -> io::Result<(u64, u64)> {
-    fs::metadata(path).map(numbers)
+    fs::metadata(path).map(|found| numbers(&found))
 }
 
 /// Returns the identity of what has this path: of the link itself, if it is one.
 pub fn identity_of_link(path: &Path) -> io::Result<(u64, u64)> {
-    fs::symlink_metadata(path).map(numbers)
+    fs::symlink_metadata(path).map(|found| numbers(&found))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "passed to `map`")]
-fn numbers(found: Metadata) -> (u64, u64) {
+fn numbers(found: &Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 

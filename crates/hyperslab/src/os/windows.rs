@@ -77,7 +77,6 @@ fn opened(path: &Path, flags: u32) -> io::Result<File> {
 }
 
 /// Names are durable when the file system has written its own log: there is no call that waits for a folder.
-#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
 pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }

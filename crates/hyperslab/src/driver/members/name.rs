@@ -201,6 +201,10 @@ mod tests {
         for template in ["", "%s", "/etc/passwd", "x%s", "%s/../x", "%s%s", "%s%n", "-m.h5"] {
             assert_eq!(stated(template), None, "{template}");
         }
+        // Another folder, and another stream of the file, on Windows.
+        for template in [r"%s\x", "%s:x"] {
+            assert_eq!(stated(template).is_none(), cfg!(windows), "{template}");
+        }
         let unexpanded = |member: &str| unexpanded(b"%s-m.h5", Path::new(member));
         assert_eq!(unexpanded("d/f-m.h5"), Some("d/f".into()));
         assert_eq!((unexpanded("-m.h5"), unexpanded("d/f.h5")), (None, None));
