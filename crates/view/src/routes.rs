@@ -116,7 +116,7 @@ async fn files(State(shared): State<Arc<Shared>>) -> Response<Body> {
 async fn written(shared: &Arc<Shared>, query: Query, writer: Writer) -> Answered<Bytes> {
     // The name is checked before any memory is taken.
     shared.served(query.file()?)?;
-    let memory = shared.limits.memory(MOST_JSON).await;
+    let memory = shared.limits.json().await;
     let answer = blocking(shared, query, move |asked| {
         let mut out = Limited::new(MOST_JSON);
         writer(asked, &mut out)?;
@@ -132,7 +132,10 @@ async fn data(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> R
             blocking(&shared, query.clone(), |asked| Reading::of(asked.file, asked.name, asked.query))
                 .await?;
         let headers = reading.headers();
-        let memory = shared.limits.memory(reading.memory()?).await;
+        let memory = match reading.memory()? {
+            Some(bytes) => shared.limits.numbers(bytes).await,
+            None => shared.limits.json().await,
+        };
         let bytes = blocking(&shared, query, move |asked| reading.run(asked.cancelled)).await?;
         Ok((headers, memory.hold(bytes)))
     };
