@@ -248,12 +248,14 @@ def test_a_file_is_not_locked_while_nobody_looks(tmp_path):
         f["x"] = [1, 2, 3]
     with Viewer(path) as viewer:
         assert viewer.get("meta", file="a.h5").status == 200
+        answer = None
         for _ in range(600):
             with contextlib.suppress(BlockingIOError), h5py.File(path, "r+", locking=True) as f:
                 answer = viewer.get("meta", file="a.h5")
                 f["y"] = 1
                 break
             time.sleep(0.1)
+        assert answer, "the viewer keeps the file locked"
         assert answer.status == 409 and "another program is writing a.h5" in answer.message
 
 

@@ -224,7 +224,8 @@ fn explain_prints_the_plan_as_text_and_as_json() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["ls", "dump", "stat", "explain", "check"] {
+    let view = cfg!(feature = "view").then_some("view");
+    for command in ["ls", "dump", "stat", "explain", "check"].into_iter().chain(view) {
         let help = printed(&[command, "--help"]);
         assert!(help.contains("Example") && help.contains(&format!("hyperslab {command} ")), "{help}");
     }
