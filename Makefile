@@ -144,7 +144,7 @@ libfuzzer:
 			-rss_limit_mb=4096 -malloc_limit_mb=1024 || exit; \
 	done
 
-wheel: $(VENV)/build.stamp
+wheel: web $(VENV)/build.stamp
 	$(BIN)/maturin build --release --locked --out dist
 
 clean:

@@ -27,7 +27,8 @@ fn main() {
     code.push_str("];\n");
     let target = Path::new(&variable("OUT_DIR")).join("files.rs");
     fs::write(&target, code).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
-    println!("cargo::rerun-if-changed=web/dist");
+    // A path that does not exist would run this script at every build.
+    println!("cargo::rerun-if-changed={}", if folder.is_dir() { "web/dist" } else { "web" });
     println!("cargo::rerun-if-changed=build.rs");
 }
 
