@@ -12,6 +12,7 @@ import hdf5plugin  # noqa: F401  (registers its filters with h5py)
 import numpy as np
 import pytest
 import tifffile
+from compare import WRONG_IN_H5PY
 from h5grove.content import create_content, get_list_of_paths
 from h5grove.encoders import orjson_encode
 from h5grove.utils import LinkResolution
@@ -106,7 +107,7 @@ def selections(shape):
 def datasets(name):
     for path, content in entities(name, ["dataset"]):
         dataset = content._h5py_entity
-        if dataset.size is None or dataset.size <= 20_000:
+        if path not in WRONG_IN_H5PY and (dataset.size is None or dataset.size <= 20_000):
             for selection in selections(dataset.shape or ()):
                 yield path, content, selection
 
@@ -121,8 +122,8 @@ def test_elements_are_those_that_h5grove_sends(viewer, name):
             continue  # h5py cannot read it
         array = np.asarray(values)
         for flatten in (False, True):
-            if array.dtype.kind in "mM":
-                continue  # bytes for HDF5, times only for NumPy
+            if array.dtype.kind in "mM" or array.dtype.char == "V" and not array.dtype.names:
+                continue  # opaque bytes, of which h5grove makes times or text
             try:
                 expected = encoded(content.data(selection, flatten))
             except (TypeError, ValueError):
@@ -157,7 +158,7 @@ def test_elements_are_those_that_h5grove_sends(viewer, name):
             np.testing.assert_allclose(table.reshape(expected.shape), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["dense_kinds.h5", "composed_latest.h5", "symbol_table_deep.h5", "virtual.h5"])
+@pytest.mark.parametrize("name", ["composed_latest.h5", "symbol_table_deep.h5", "virtual.h5"])
 def test_paths_are_those_that_h5grove_lists(viewer, name):
     with get_list_of_paths(MADE / name, "/", lambda _, text: ValueError(text)) as expected:
         assert sorted(viewer.get("paths", file=name, path="/").json()) == sorted(expected)
@@ -168,8 +169,8 @@ def test_statistics_are_those_of_h5grove(viewer):
     for path, content, selection in datasets("numbers_latest.h5"):
         try:
             expected = content.data_stats(selection)
-            numbers = np.asarray(content._get_finite_data(selection))
-            # h5grove cuts the decimals of these for integers.
+            numbers = np.asarray(content._get_finite_data(selection)).astype("f8")
+            # h5grove cuts the decimals of these for integers, and adds halves as halves.
             if numbers.size:
                 expected |= {"mean": float(np.mean(numbers)), "std": float(np.std(numbers))}
         except (TypeError, ValueError):
@@ -247,12 +248,14 @@ def test_a_file_is_not_locked_while_nobody_looks(tmp_path):
         f["x"] = [1, 2, 3]
     with Viewer(path) as viewer:
         assert viewer.get("meta", file="a.h5").status == 200
+        answer = None
         for _ in range(600):
             with contextlib.suppress(BlockingIOError), h5py.File(path, "r+", locking=True) as f:
                 answer = viewer.get("meta", file="a.h5")
                 f["y"] = 1
                 break
             time.sleep(0.1)
+        assert answer, "the viewer keeps the file locked"
         assert answer.status == 409 and "another program is writing a.h5" in answer.message
 
 

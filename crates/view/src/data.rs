@@ -205,14 +205,15 @@ impl Reading {
         }
     }
 
-    /// Returns the most memory that the answer needs.
-    pub(crate) fn memory(&self) -> Answered<u64> {
-        match self.format {
-            Format::Json | Format::Csv => Ok(MOST_JSON + 2 * PART_BYTES),
-            Format::Bin => self.elements.bytes(self.element_size()),
-            Format::Npy => Ok(self.elements.bytes(self.element_size())? + npy::MOST_HEAD),
-            Format::Tiff => Ok(self.elements.bytes(self.element_size())? + tiff::most_head(&self.shape())?),
-        }
+    /// Returns the memory that the answer needs, or `None` for a text, whose length is not known yet.
+    pub(crate) fn memory(&self) -> Answered<Option<u64>> {
+        let beside = match self.format {
+            Format::Json | Format::Csv => return Ok(None),
+            Format::Bin => 0,
+            Format::Npy => npy::MOST_HEAD,
+            Format::Tiff => tiff::most_head(&self.shape())?,
+        };
+        Ok(Some(self.elements.bytes(self.element_size())? + beside))
     }
 
     pub(crate) fn headers(&self) -> Headers {

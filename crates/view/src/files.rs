@@ -65,8 +65,9 @@ const UNWATCHED: &str = "remote";
 /// How long a file stays open after a request. Until then it is locked, so that no other program that
 /// respects locks changes it.
 const IDLE: Duration = Duration::from_secs(2);
-/// The memory for decoded chunks of one file.
-const CHUNK_CACHE: u64 = 32 << 20;
+/// The memory for decoded chunks of one file while it is open: neighbouring planes of a cube are in the same
+/// chunks.
+const CHUNK_CACHE: u64 = 128 << 20;
 
 impl Served {
     /// Opens the given files once. Files with the same last name get a number.

@@ -9,8 +9,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) const MOST_BYTES: u64 = 256 << 20;
 /// The most bytes of one answer in JSON, whose length is known only when it is written.
 pub(crate) const MOST_JSON: u64 = 64 << 20;
-/// The most bytes of all answers that are made or sent at a time.
-const MOST_TOGETHER: u64 = 512 << 20;
+/// The most bytes of all answers with numbers that are made or sent at a time.
+const NUMBERS_TOGETHER: u64 = 512 << 20;
+/// The same for answers in JSON, so that trees and attributes do not wait for planes.
+const JSON_TOGETHER: u64 = 256 << 20;
 /// The most requests that are read from files at a time. Each read uses all threads of the engine.
 pub(crate) const READS: usize = 8;
 /// The bytes of one permit.
@@ -19,14 +21,16 @@ const UNIT: u64 = 4096;
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct Limits {
-    memory: Arc<Semaphore>,
+    numbers: Arc<Semaphore>,
+    json: Arc<Semaphore>,
     reads: Arc<Semaphore>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        let units = usize::try_from(MOST_TOGETHER / UNIT).unwrap_or(Semaphore::MAX_PERMITS);
-        Self { memory: Arc::new(Semaphore::new(units)), reads: Arc::new(Semaphore::new(READS)) }
+        let units = |bytes| Arc::new(Semaphore::new(units(bytes) as usize));
+        let (numbers, json) = (units(NUMBERS_TOGETHER), units(JSON_TOGETHER));
+        Self { numbers, json, reads: Arc::new(Semaphore::new(READS)) }
     }
 }
 
@@ -36,10 +40,15 @@ impl Limits {
         take(&self.reads, 1).await
     }
 
-    /// Waits for the memory of an answer of at most `bytes`. Requests are served in their order, so that a
-    /// large one does not wait forever.
-    pub(crate) async fn memory(&self, bytes: u64) -> Memory {
-        Memory(take(&self.memory, units(bytes)).await)
+    /// Waits for the memory of numbers of at most `bytes`, no more than [`MOST_BYTES`] and a header. Requests
+    /// are served in their order, so that a large one does not wait forever.
+    pub(crate) async fn numbers(&self, bytes: u64) -> Memory {
+        Memory(take(&self.numbers, units(bytes)).await)
+    }
+
+    /// Waits for the memory of an answer in JSON.
+    pub(crate) async fn json(&self) -> Memory {
+        Memory(take(&self.json, units(MOST_JSON)).await)
     }
 }
 
@@ -50,7 +59,7 @@ async fn take(semaphore: &Arc<Semaphore>, permits: u32) -> OwnedSemaphorePermit 
 }
 
 fn units(bytes: u64) -> u32 {
-    u32::try_from(bytes.min(MOST_TOGETHER).div_ceil(UNIT)).unwrap_or(u32::MAX)
+    u32::try_from(bytes.min(NUMBERS_TOGETHER).div_ceil(UNIT)).unwrap_or(u32::MAX)
 }
 
 /// A share of the memory.
@@ -87,13 +96,13 @@ mod tests {
     #[tokio::test]
     async fn an_answer_holds_its_memory_until_its_last_copy_is_dropped() {
         let limits = Limits::default();
-        let all = limits.memory.available_permits();
-        let answer = limits.memory(MOST_JSON).await.hold(vec![0; 5000]);
-        assert_eq!(limits.memory.available_permits(), all - 2);
+        let all = limits.json.available_permits();
+        let answer = limits.json().await.hold(vec![0; 5000]);
+        assert_eq!(limits.json.available_permits(), all - 2);
         let part = answer.slice(10..20);
         drop(answer);
-        assert_eq!(limits.memory.available_permits(), all - 2);
+        assert_eq!(limits.json.available_permits(), all - 2);
         drop(part);
-        assert_eq!(limits.memory.available_permits(), all);
+        assert_eq!(limits.json.available_permits(), all);
     }
 }

@@ -108,7 +108,7 @@ const CONNECTIONS: usize = 256;
 /// The time for the headers of a request, and for the next request on a connection.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 /// The time in which the other side takes the next part of an answer.
-const WRITE_WITHIN: Duration = Duration::from_secs(20);
+const WRITE_WITHIN: Duration = Duration::from_secs(10);
 /// The most bytes of the headers of a request.
 const HEADER_BYTES: usize = 64 << 10;
 
