@@ -1,6 +1,7 @@
 //! The links of old-style groups, compared with an ordered map, and the rules of the keys in their B-trees.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use hyperslab::internals::heap::LocalHeap;
 use hyperslab::internals::heap::symbol_table::{self, SymbolTarget};
@@ -57,7 +58,7 @@ fn links(store: &Store, table: &SymbolTable) -> Vec<(String, Target)> {
             };
             links.push((names.text_at(entry.name_offset)?, target));
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     };
     GroupTree::new(store, table.btree).visit(&mut visit).unwrap();
     links
