@@ -293,6 +293,6 @@ def test_a_plane_of_a_large_dataset_reads_only_its_chunks(tmp_path):
 @pytest.mark.damages
 def test_the_command_refuses_files_that_it_cannot_open(tmp_path):
     (tmp_path / "text.h5").write_text("no HDF5")
-    for name, words in [("none.h5", "No such file"), ("text.h5", "HDF5"), (".", "not a file")]:
+    for name, words in [("none.h5", "No such file"), ("text.h5", "HDF5"), (".", "a folder")]:
         done = subprocess.run([*COMMAND, tmp_path / name], capture_output=True, text=True, timeout=60)
         assert done.returncode == 1 and words in done.stderr, done.stderr
