@@ -290,7 +290,6 @@ def test_a_plane_of_a_large_dataset_reads_only_its_chunks(tmp_path):
         assert viewer.get("data", **where, selection="700,1:3,::2").body == plane[1:3, ::2].tobytes()
 
 
-@pytest.mark.damages
 def test_the_command_refuses_files_that_it_cannot_open(tmp_path):
     (tmp_path / "text.h5").write_text("no HDF5")
     for name, words in [("none.h5", "No such file"), ("text.h5", "HDF5"), (".", "a folder")]:
