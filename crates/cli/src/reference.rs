@@ -192,7 +192,7 @@ fn section(page: &Page, text: &mut String, filters: &mut Vec<String>) {
 fn write_part(part: &Part, text: &mut String) {
     match part {
         Part::Lines { title, text: lines } => {
-            let _ = writeln!(text, "\n{title}:");
+            let _ = write!(text, "\n{title}:\n\n<!-- not run: the files are examples -->");
             block("sh", lines, text);
         }
         Part::Paragraph(paragraph) => {
