@@ -5,6 +5,8 @@ use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use std::path::Path;
+
 use crate::common::Scratch;
 use arrow_array::RecordBatchReader;
 use hyperslab::record;
@@ -100,7 +102,7 @@ fn pipes_and_devices_are_written_to_and_stay() {
         );
     }
     assert_eq!(scratch.names(), ["full", "pipe", "t.h5"]);
-    assert_eq!(fs::read_link(scratch.path("full")).unwrap(), std::path::Path::new("/dev/full"));
+    assert_eq!(fs::read_link(scratch.path("full")).unwrap(), Path::new("/dev/full"));
 }
 
 #[test]
