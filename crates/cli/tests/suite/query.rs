@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-
 use std::path::Path;
 
 use crate::common::Scratch;
