@@ -101,7 +101,7 @@ fn pipes_and_devices_are_written_to_and_stay() {
         );
     }
     assert_eq!(scratch.names(), ["full", "pipe", "t.h5"]);
-    assert_eq!(fs::read_link(scratch.path("full")).unwrap(), std::path::Path::new("/dev/full"));
+    assert_eq!(fs::read_link(scratch.path("full")).unwrap(), Path::new("/dev/full"));
 }
 
 #[test]

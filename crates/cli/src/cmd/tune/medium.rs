@@ -58,6 +58,7 @@ pub(super) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
 
 /// Drops a file's pages from memory, unless something else needs them. Written data must be on the medium
 /// before. Does nothing on systems other than Linux.
+#[cfg_attr(not(target_os = "linux"), expect(clippy::unnecessary_wraps, reason = "only Linux can refuse"))]
 pub(super) fn drop_pages(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?;
