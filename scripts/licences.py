@@ -26,7 +26,7 @@ OURS = {"MIT": "LICENSE-MIT", "Apache-2.0": "LICENSE-APACHE"}
 
 
 def output(command: list[str]) -> str:
-    return subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def linked() -> list[dict]:
@@ -67,7 +67,7 @@ def main() -> int:
         found = texts(package)
         if not found:
             words = re.split(r"[\s/()]+", package["license"] or "")
-            found = [(REPOSITORY / OURS[word]).read_text().strip() for word in words if word in OURS][:1]
+            found = [(REPOSITORY / OURS[word]).read_text("utf-8").strip() for word in words if word in OURS][:1]
         if not found:
             unnamed.append(name)
         for text in dict.fromkeys(found):
@@ -79,7 +79,9 @@ def main() -> int:
     for text, names in sorted(holders.items(), key=lambda item: item[1]):
         parts.append("=" * 80 + "\n" + "\n".join(names) + "\n" + "-" * 80 + "\n" + text)
     if PAGE.exists():
-        parts.append("=" * 80 + "\nThe page of `hyperslab view` holds the following packages.\n\n" + PAGE.read_text())
+        parts.append(
+            "=" * 80 + "\nThe page of `hyperslab view` holds the following packages.\n\n" + PAGE.read_text("utf-8")
+        )
     Path(out).write_text("\n\n".join(parts) + "\n", "utf-8")
     return 0
 

@@ -42,7 +42,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 def present() -> str:
     """The version in the manifest of the workspace."""
-    return re.search(r'^version = "(.*)"$', (REPOSITORY / MANIFESTS[0]).read_text(), re.MULTILINE)[1]
+    return re.search(r'^version = "(.*)"$', (REPOSITORY / MANIFESTS[0]).read_text("utf-8"), re.MULTILINE)[1]
 
 
 def check(version: str) -> None:
@@ -58,7 +58,7 @@ def check(version: str) -> None:
 
 def news() -> str:
     """The text under "Unreleased"."""
-    after = (REPOSITORY / CHANGELOG).read_text().partition(UNRELEASED)[2]
+    after = (REPOSITORY / CHANGELOG).read_text("utf-8").partition(UNRELEASED)[2]
     return after.partition("\n## ")[0].strip()
 
 
@@ -68,7 +68,7 @@ def set_version(version: str) -> None:
     own = re.compile(rf'^(version = |hyperslab[a-z-]* = \{{ path = "[^"]*", version = )"{old}"', re.MULTILINE)
     for name in MANIFESTS:
         path = REPOSITORY / name
-        path.write_text(own.sub(rf'\g<1>"{version}"', path.read_text()))
+        path.write_text(own.sub(rf'\g<1>"{version}"', path.read_text("utf-8")), "utf-8")
     for workspace in WORKSPACES:
         run("cargo", "update", "--workspace", "--offline", "--quiet", folder=workspace)
 
@@ -76,7 +76,7 @@ def set_version(version: str) -> None:
 def date_changelog(version: str) -> None:
     path = REPOSITORY / CHANGELOG
     heading = f"{UNRELEASED}\n## {version} ({datetime.date.today()})\n"
-    path.write_text(path.read_text().replace(UNRELEASED, heading, 1))
+    path.write_text(path.read_text("utf-8").replace(UNRELEASED, heading, 1), "utf-8")
 
 
 def main() -> int:
@@ -86,6 +86,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         check(options.version)
+        before = run("git", "rev-parse", "HEAD").strip()
         try:
             set_version(options.version)
             date_changelog(options.version)
@@ -94,7 +95,8 @@ def main() -> int:
             run("git", "commit", "--quiet", "--all", "--message", f"Version {options.version}")
             run("git", "tag", "--annotate", f"v{options.version}", "--message", f"hyperslab {options.version}")
         except BaseException:
-            run("git", "restore", "--staged", "--worktree", ".")
+            # The working tree had no changes.
+            run("git", "reset", "--quiet", "--hard", before)
             raise
     except CannotReleaseError as error:
         print(f"no release: {error}", file=sys.stderr)

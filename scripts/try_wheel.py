@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -34,9 +35,11 @@ def check_what_is_installed() -> None:
 
 def run_the_tour() -> int:
     """Runs the blocks in Python and those of the shell, and returns their number."""
-    tour, found, _ = README.read_text().partition(AFTER_THE_TOUR)
+    tour, found, _ = README.read_text("utf-8").partition(AFTER_THE_TOUR)
     assert found, f"{README} has no heading {AFTER_THE_TOUR!r}"
     names = {"__name__": "__main__"}
+    # On Windows the system has a program of this name that is no shell of its files.
+    bash = shutil.which("bash")
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     count = 0
     for block in BLOCK.finditer(tour):
@@ -46,7 +49,7 @@ def run_the_tour() -> int:
         if block[2] == "python":
             exec(compile(block[3], str(README), "exec"), names)
         else:
-            subprocess.run(["bash", "-euxc", block[3]], env=os.environ | {"PATH": path}, check=True)
+            subprocess.run([bash, "-euxc", block[3]], env=os.environ | {"PATH": path}, check=True)
     return count
 
 

@@ -161,15 +161,12 @@ pub(crate) fn split(argument: &OsStr) -> (&OsStr, &str) {
     split_where(argument, |file| exists(Path::new(file)))
 }
 
-/// Splits `FILE:/path` for a file that may not exist. Its name then ends at the last `:/`, unless only one
-/// letter is before it: that of a drive.
+/// Splits `FILE:/path` for a file that may not exist. Its name then ends at the last `:/`.
 pub(crate) fn split_new(argument: &OsStr) -> (&OsStr, &str) {
     let found = split(argument);
     let last = argument.to_str().and_then(|text| Some((text, cuts(text).last()?)));
     match last {
-        Some((text, at))
-            if at > 1 && found.0 == argument && !exists(Path::new(argument)) && !is_url(text) =>
-        {
+        Some((text, at)) if found.0 == argument && !exists(Path::new(argument)) && !is_url(text) => {
             (OsStr::new(&text[..at]), &text[at + 1..])
         }
         _ => found,

@@ -2,7 +2,7 @@
 //! yet.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hyperslab_filters::FilterError;
 use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
@@ -171,6 +171,14 @@ pub(crate) fn misfit<S: Structure>(
     broken::<S>(at, ErrorKind::Value { field, value: value.into(), expected })
 }
 
+/// Returns why a file may not be read that another file names.
+fn outside(folder: &Path) -> String {
+    if folder.as_os_str().is_empty() {
+        return "is another file, and reading is confined to the one that names it".to_owned();
+    }
+    format!("is outside the folder {}, to which reading is confined", folder.display())
+}
+
 /// Describes the bytes of an operation. Empty if there are none.
 fn span(offset: u64, len: u64) -> String {
     if len == 0 { String::new() } else { format!(" of {len} bytes at offset {offset}") }
@@ -261,11 +269,11 @@ pub enum RequestError {
         name: String,
     },
     /// The file names another file outside the folder to which its opening is confined.
-    #[error("the file {name:?} is outside the folder {}, to which reading is confined", folder.display())]
+    #[error("the file {name:?} {}", outside(folder))]
     OutsideFolder {
         /// The name in the file.
         name: String,
-        /// The folder.
+        /// The folder, or an empty path if no other file may be read.
         folder: PathBuf,
     },
     /// The file that an external link names exists and cannot be opened.

@@ -49,7 +49,9 @@ impl Progress {
         }
         let done = done.min(total);
         state.total = Some(total);
+        // An exception at the end must come before the work is kept.
         let is_due = self.pause.is_zero()
+            || done == total && state.told.is_none_or(|(_, before, of)| (before, of) != (done, total))
             || state.told.is_none_or(|(when, before, _)| done > before && when.elapsed() >= self.pause);
         if !is_due {
             return ControlFlow::Continue(());

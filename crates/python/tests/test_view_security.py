@@ -3,10 +3,13 @@
 import concurrent.futures
 import contextlib
 import os
+import time
+from urllib.parse import urlsplit
 
 import h5py
 import numpy as np
 import pytest
+from test_remote import Server
 from viewer import Viewer
 
 SECRET = "what no page may read"
@@ -24,6 +27,8 @@ def folder(tmp_path_factory):
     (inside / "below").mkdir()
     with h5py.File(inside / "below/near.h5", "w") as f:
         f["numbers"] = np.arange(10)
+        f["far"] = h5py.ExternalLink(str(outside / "other.h5"), "/x")
+    os.mkfifo(inside / "below/pipe.h5")
     os.symlink(outside / "other.h5", inside / "symbolic.h5")
     with h5py.File(inside / "all.h5", "w", libver="latest") as f:
         f["x"] = np.arange(12).reshape(3, 4)
@@ -34,6 +39,9 @@ def folder(tmp_path_factory):
         f["up"] = h5py.ExternalLink(f"../{outside.name}/other.h5", "/x")
         f["symbolic"] = h5py.ExternalLink("symbolic.h5", "/x")
         f["near"] = h5py.ExternalLink("below/near.h5", "/numbers")
+        f["near_far"] = h5py.ExternalLink("below/near.h5", "/far")
+        f["process"] = h5py.ExternalLink(f"/proc/self/root{outside}/other.h5", "/x")
+        f["pipe"] = h5py.ExternalLink("below/pipe.h5", "/x")
         f.create_dataset("raw", (64,), "u1", external=[(str(outside / "raw.bin"), 0, 64)])
         for name, source in [("virtual", outside / "other.h5"), ("virtual_near", inside / "below/near.h5")]:
             layout = h5py.VirtualLayout((10,), "i8")
@@ -158,7 +166,7 @@ def test_paths_on_disk_are_not_names_of_files(viewer, folder):
 
 
 def test_files_outside_the_folder_are_not_read_through_the_given_file(viewer):
-    for path in ("/far", "/up", "/symbolic"):
+    for path in ("/far", "/up", "/symbolic", "/near_far", "/process"):
         described = get(viewer, "meta", path=path).json()
         assert described["kind"] == "external_link", described
         answer = get(viewer, path=path)
@@ -167,6 +175,8 @@ def test_files_outside_the_folder_are_not_read_through_the_given_file(viewer):
     for path in ("/raw", "/virtual"):
         answer = get(viewer, path=path)
         assert answer.status == 422 and "outside the folder" in answer.message, answer.body
+    # A pipe would be waited for.
+    assert get(viewer, path="/pipe").status == 404
     assert get(viewer, path="/near").json() == list(range(10))
     assert get(viewer, path="/virtual_near").json() == list(range(10))
 
@@ -175,6 +185,34 @@ def test_another_folder_can_be_allowed(folder):
     with Viewer(folder / "all.h5", options=["--links", folder.parent]) as viewer:
         assert get(viewer, path="/far").json() == SECRET
         assert get(viewer, path="/virtual").json() == list(range(10))
+
+
+def test_a_file_on_a_server_names_no_file_of_this_machine(folder):
+    server = Server()
+    try:
+        with Viewer(server.add(folder / "all.h5")) as viewer:
+            assert get(viewer, path="/text").json() == "hello"
+            for path in ("/far", "/near", "/raw", "/virtual"):
+                answer = get(viewer, path=path)
+                assert answer.status in (404, 422) and "confined to the one that names it" in answer.message, path
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_address_for_a_browser_leads_to_the_page_once(folder, tmp_path):
+    (tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/part\nmv {tmp_path}/part {tmp_path}/asked\n')
+    (tmp_path / "browser").chmod(0o755)
+    with Viewer(folder / "all.h5", browser=tmp_path / "browser") as viewer:
+        until = time.monotonic() + 60
+        while not (tmp_path / "asked").exists():
+            assert time.monotonic() < until, "the browser was not started"
+            time.sleep(0.01)
+        target = urlsplit((tmp_path / "asked").read_text().strip()).path
+        assert viewer.base[1:] not in target
+        first, second = viewer.ask(target), viewer.ask(target)
+        assert (first.status, first.headers["location"]) == (303, f"{viewer.base}/")
+        assert second.status == 403 and "location" not in second.headers
 
 
 @pytest.mark.parametrize("form", ["bin", "npy", "csv", "tiff", "json"])

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from urllib.parse import urlencode, urlsplit
 
-COMMAND = [sys.executable, "-m", "hyperslab", "view", "--no-browser"]
+COMMAND = [sys.executable, "-m", "hyperslab", "view"]
 
 
 class Answer:
@@ -30,8 +30,11 @@ class Answer:
 class Viewer:
     """A server of files, which ends with the block."""
 
-    def __init__(self, *files, options=()):
-        self.process = subprocess.Popen([*COMMAND, *options, *map(str, files)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *files, options=(), browser=None):
+        options = [*options] if browser else ["--no-browser", *options]
+        environment = os.environ | ({"BROWSER": str(browser)} if browser else {})
+        command = [*COMMAND, *options, *map(str, files)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         self.address = self.process.stdout.readline().strip()
         assert self.address, f"the viewer did not start: {self.process.wait(timeout=60)}"
         parts = urlsplit(self.address)

@@ -120,6 +120,10 @@ impl Elements {
     ) -> Answered<()> {
         let extent = self.dataset.shape();
         let Some(axes) = axes(&self.what, &extent).filter(|_| self.count > 0) else { return Ok(()) };
+        // One element is read at once, whatever its size.
+        if size > MOST_JSON {
+            return Err(Refusal::argument(format!("an element has {size} bytes: use `hyperslab dump`")));
+        }
         let most = (PART_BYTES / size.max(1)).max(1);
         let mut bytes = Vec::new();
         for part in batches(axes, most) {
@@ -198,9 +202,7 @@ impl Reading {
 
     fn element_size(&self) -> u64 {
         match &self.numbers {
-            Some(numbers) => {
-                numbers.axes.iter().fold(numbers.size.into(), |size, len| size.saturating_mul(*len))
-            }
+            Some(numbers) => numbers.element_size(),
             None => self.elements.dataset.element_size() as u64,
         }
     }
@@ -252,9 +254,8 @@ impl Reading {
         let Some(numbers) = self.elements.numbers(Form::Little) else { return Ok(Vec::new()) };
         let mut out = Limited::new(MOST_JSON);
         let mut table = csv::Table::new(&numbers, &self.shape());
-        let size = numbers.axes.iter().fold(numbers.size.into(), |size: u64, len| size.saturating_mul(*len));
-        self.elements
-            .each_part(&numbers.memory, size, cancelled, &mut |bytes| table.push(bytes, &mut out))?;
+        let push = &mut |bytes: &[u8]| table.push(bytes, &mut out);
+        self.elements.each_part(&numbers.memory, numbers.element_size(), cancelled, push)?;
         Ok(out.into_bytes())
     }
 

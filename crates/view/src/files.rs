@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use std::{fs, io};
 
 use axum::http::StatusCode;
-use hyperslab::{Error, File};
-use hyperslab_remote::{RemoteOptions, is_url, without_secrets};
+use hyperslab::{Error, File, OpenOptions};
+use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
 use parking_lot::Mutex;
 
 use crate::answer::{Answered, Refusal};
@@ -45,12 +46,17 @@ pub(crate) struct Served {
 
 #[derive(Debug)]
 enum Place {
-    /// A file, and the folder in which files may be that it links to.
-    Path {
-        path: PathBuf,
-        links: PathBuf,
-    },
-    Url(String),
+    /// A file, and the folder in which files may be that it names.
+    Path { path: PathBuf, links: PathBuf },
+    /// A file on a server. Without `--links` it may name no file of this machine, so the folder is empty.
+    Url { url: String, links: PathBuf },
+}
+
+/// A file as a request sees it, from its first read to its last.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) file: File,
+    version: String,
 }
 
 #[derive(Debug)]
@@ -108,17 +114,17 @@ impl Served {
         Ok(format!("{:x}-{:x}-{:x}", changed.as_nanos(), found.len(), number(&found)))
     }
 
-    /// Returns the file as it is now, and its version.
-    pub(crate) fn file(&self) -> Answered<(File, String)> {
+    /// Returns the file as it is now.
+    pub(crate) fn file(&self) -> Answered<Seen> {
         let version = self.version().map_err(|cause| self.unopened(&Error::io("open", 0, 0)(cause)))?;
         let file = self.open_as(version.clone()).map_err(|error| self.unopened(&error))?;
-        Ok((file, version))
+        Ok(Seen { file, version })
     }
 
-    /// Returns an error if the file has changed since it had this version.
-    pub(crate) fn check(&self, version: &str) -> Answered<()> {
+    /// Returns an error if the file has changed since it was seen.
+    pub(crate) fn check(&self, seen: &Seen) -> Answered<()> {
         match self.version() {
-            Ok(now) if now == version => Ok(()),
+            Ok(now) if now == seen.version => Ok(()),
             _ => Err(Refusal::new(
                 StatusCode::CONFLICT,
                 format!("{} was changed while it was read: reload it", self.name),
@@ -128,7 +134,8 @@ impl Served {
 
     /// Closes the file if no request has used it for a while.
     pub(crate) fn close_idle(&self, now: Instant) {
-        let mut open = self.open.lock();
+        // While the file is opened, it is in use.
+        let Some(mut open) = self.open.try_lock() else { return };
         if open.as_ref().is_some_and(|open| now.duration_since(open.used) >= IDLE) {
             *open = None;
         }
@@ -171,7 +178,8 @@ impl Served {
 impl Place {
     fn of(given: &OsStr, links: Option<&Path>) -> io::Result<Self> {
         if let Some(url) = given.to_str().filter(|text| is_url(text)) {
-            return Ok(Self::Url(url.to_owned()));
+            let links = links.map(Path::canonicalize).transpose()?.unwrap_or_default();
+            return Ok(Self::Url { url: url.to_owned(), links });
         }
         let path = PathBuf::from(given);
         let links = match links {
@@ -187,7 +195,7 @@ impl Place {
             Self::Path { path, .. } => {
                 path.file_name().map_or_else(|| path.to_string_lossy(), OsStr::to_string_lossy).into_owned()
             }
-            Self::Url(url) => {
+            Self::Url { url, .. } => {
                 let shown = without_secrets(url);
                 let path = shown.split(['?', '#']).next().unwrap_or_default();
                 path.trim_end_matches('/').rsplit('/').next().unwrap_or(path).to_owned()
@@ -199,13 +207,19 @@ impl Place {
     fn open(&self) -> hyperslab::Result<File> {
         match self {
             Self::Path { path, links } => {
-                let options =
-                    File::options().confined_to(links).location(path).chunk_cache_bytes(CHUNK_CACHE);
+                let options = options(links).location(path);
                 options.open_on(options.medium(path)?)
             }
-            Self::Url(url) => hyperslab_remote::open(url, &RemoteOptions::default()),
+            Self::Url { url, links } => {
+                let remote = Remote::open(url, &RemoteOptions::default()).map_err(Error::io("open", 0, 0))?;
+                options(links).open_on(Arc::new(remote))
+            }
         }
     }
+}
+
+fn options(links: &Path) -> OpenOptions {
+    File::options().confined_to(links).chunk_cache_bytes(CHUNK_CACHE)
 }
 
 /// Returns the number of the file in its file system, which another file of the same name does not have.

@@ -28,8 +28,10 @@ fn check(shared: &Shared, request: &Request) -> Answered<()> {
     }
     let host = check_host(request.headers())?;
     check_origin(request, host)?;
-    let first = request.uri().path().split('/').nth(1).unwrap_or_default();
-    if first == ONCE || shared.secret.is(first) {
+    let mut parts = request.uri().path().split('/').skip(1);
+    let first = parts.next().unwrap_or_default();
+    let is_once = first == ONCE && parts.next().is_some_and(|code| !code.is_empty());
+    if is_once || shared.secret.is(first) {
         return Ok(());
     }
     Err(Refusal::new(

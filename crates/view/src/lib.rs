@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The security model is decision 0034: only programs of this machine reach the server, only requests with
-//! the secret of the address are answered, and only the given files are read.
+//! the secret of the address are answered, and only the given files are read, and files that they name in the
+//! folder that is allowed for that.
 
 #![forbid(unsafe_code)]
 

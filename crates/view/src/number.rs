@@ -70,6 +70,11 @@ impl Numbers {
         Self { kind, size, is_big: order == ByteOrder::Big && size > 1, memory, axes: Vec::new() }
     }
 
+    /// Returns the bytes of an element, which may be an array of numbers.
+    pub(crate) fn element_size(&self) -> u64 {
+        self.axes.iter().fold(self.size.into(), |size, len| size.saturating_mul(*len))
+    }
+
     /// Returns NumPy's name of the type.
     pub(crate) fn dtype(&self) -> String {
         let kind = match self.kind {

@@ -1,7 +1,7 @@
 //! The requests, and the work for each of them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
@@ -11,11 +11,12 @@ use axum::middleware;
 use axum::routing::get;
 use bytes::Bytes;
 use hyperslab::File;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, Cancelled, Limited, Refusal};
 use crate::data::Reading;
-use crate::files::Served;
+use crate::files::{Seen, Served};
 use crate::guard::guard;
 use crate::limits::{Limits, MOST_JSON};
 use crate::query::Query;
@@ -32,7 +33,8 @@ pub(crate) struct Shared {
     /// The secret that leads to the page once. A browser gets it on its command line, where other users of
     /// the machine can see it.
     pub(crate) code: Secret,
-    pub(crate) is_code_used: AtomicBool,
+    /// Until when it does. It leads nowhere before a browser is started, and after its first use.
+    pub(crate) code_until: Mutex<Option<Instant>>,
     pub(crate) files: Vec<Served>,
     pub(crate) limits: Limits,
 }
@@ -89,7 +91,8 @@ fn of_type(kind: &'static str, bytes: Bytes) -> Response<Body> {
 
 /// Leads the browser that was started to the page.
 async fn once(State(shared): State<Arc<Shared>>, Path(code): Path<String>) -> Response<Body> {
-    if !shared.code.is(&code) || shared.is_code_used.swap(true, Ordering::AcqRel) {
+    let until = if shared.code.is(&code) { shared.code_until.lock().take() } else { None };
+    if until.is_none_or(|until| Instant::now() > until) {
         let why = "this address led to the page once: use the address that `hyperslab view` printed";
         return Refusal::new(StatusCode::FORBIDDEN, why).into_response();
     }
@@ -117,27 +120,29 @@ async fn written(shared: &Arc<Shared>, query: Query, writer: Writer) -> Answered
     // The name is checked before any memory is taken.
     shared.served(query.file()?)?;
     let memory = shared.limits.json().await;
-    let answer = blocking(shared, query, move |asked| {
+    let answer = blocking(shared, query, None, move |asked| {
         let mut out = Limited::new(MOST_JSON);
         writer(asked, &mut out)?;
-        Ok(out.into_bytes())
+        Ok(memory.hold(out.into_bytes()))
     });
-    Ok(memory.hold(answer.await?))
+    Ok(answer.await?.0)
 }
 
 async fn data(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Response<Body> {
     let query = Query::new(query.as_deref());
     let answer = async {
-        let reading =
-            blocking(&shared, query.clone(), |asked| Reading::of(asked.file, asked.name, asked.query))
+        let (reading, seen) =
+            blocking(&shared, query.clone(), None, |asked| Reading::of(asked.file, asked.name, asked.query))
                 .await?;
         let headers = reading.headers();
         let memory = match reading.memory()? {
             Some(bytes) => shared.limits.numbers(bytes).await,
             None => shared.limits.json().await,
         };
-        let bytes = blocking(&shared, query, move |asked| reading.run(asked.cancelled)).await?;
-        Ok((headers, memory.hold(bytes)))
+        // The share of the memory goes where the memory is used, which may be after the reader has gone.
+        let read = move |asked: &Asked<'_>| Ok(memory.hold(reading.run(asked.cancelled)?));
+        let (bytes, _) = blocking(&shared, query, Some(seen), read).await?;
+        Ok((headers, bytes))
     };
     let ((kind, saved), bytes) = match answer.await {
         Ok(answer) => answer,
@@ -152,12 +157,13 @@ async fn data(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> R
 }
 
 /// Runs `work` on a thread that may wait for the medium, once fewer than the most reads are in progress. If
-/// the request is dropped, the work ends early.
+/// the request is dropped, the work is told. `seen` is the file as earlier work of the request saw it.
 async fn blocking<T: Send + 'static>(
     shared: &Arc<Shared>,
     query: Query,
+    seen: Option<Seen>,
     work: impl FnOnce(&Asked<'_>) -> Answered<T> + Send + 'static,
-) -> Answered<T> {
+) -> Answered<(T, Seen)> {
     let place = shared.limits.read().await;
     let cancelled = Cancelled::default();
     let _end = CancelOnDrop(cancelled.clone());
@@ -165,12 +171,12 @@ async fn blocking<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || {
         let _place = place;
         let served = shared.served(query.file()?)?;
-        let (file, version) = served.file()?;
-        let asked = Asked { file: &file, name: served.name(), query: &query, cancelled: &cancelled };
+        let seen = seen.map_or_else(|| served.file(), Ok)?;
+        let asked = Asked { file: &seen.file, name: served.name(), query: &query, cancelled: &cancelled };
         let done = work(&asked);
         // Of a file that has changed meanwhile, parts of both states may have been read.
-        served.check(&version)?;
-        done
+        served.check(&seen)?;
+        Ok((done?, seen))
     });
     done.await.unwrap_or_else(|_| Err(unexpected()))
 }
@@ -192,7 +198,7 @@ impl Drop for CancelOnDrop {
 mod tests {
     use std::sync::mpsc;
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
 
@@ -206,7 +212,7 @@ mod tests {
         let shared = Arc::new(Shared {
             secret: Secret::new().unwrap(),
             code: Secret::new().unwrap(),
-            is_code_used: AtomicBool::new(false),
+            code_until: Mutex::default(),
             files: Served::all(&[path.into()], None).unwrap(),
             limits: Limits::default(),
         });
@@ -223,7 +229,7 @@ mod tests {
                 ends.send(asked.cancelled.check().is_err()).unwrap();
                 Ok(())
             };
-            blocking(&shared, query, work).await
+            blocking(&shared, query, None, work).await
         });
         begun.recv_timeout(LONG).unwrap();
         assert_eq!(ended.try_recv(), Err(mpsc::TryRecvError::Empty));

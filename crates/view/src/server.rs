@@ -5,12 +5,12 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::{interval, sleep};
@@ -27,8 +27,8 @@ use crate::secret::Secret;
 pub struct ViewOptions {
     /// The port, or 0 for any that is free.
     pub port: u16,
-    /// The folder in which files may be that the given files link to. By default, it is the folder of each
-    /// given file.
+    /// The folder in which files may be that the given files name. By default, it is the folder of each given
+    /// file, and a file at a URL may name none.
     pub links: Option<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ impl View {
         let shared = Shared {
             secret: Secret::new().map_err(failed)?,
             code: Secret::new().map_err(failed)?,
-            is_code_used: AtomicBool::new(false),
+            code_until: Mutex::default(),
             files,
             limits: Limits::default(),
         };
@@ -65,9 +65,10 @@ impl View {
         format!("http://127.0.0.1:{}/{}/", self.port, self.shared.secret.text())
     }
 
-    /// Returns an address that leads to the page once, for the command line of a browser, which other users
-    /// of the machine can see.
+    /// Returns an address that leads to the page once, within a minute, for the command line of a browser,
+    /// which other users of the machine can see.
     pub fn address_for_once(&self) -> String {
+        *self.shared.code_until.lock() = Some(Instant::now() + ONCE_WITHIN);
         format!("http://127.0.0.1:{}/{ONCE}/{}", self.port, self.shared.code.text())
     }
 
@@ -101,6 +102,8 @@ impl View {
     }
 }
 
+/// The time in which a browser starts.
+const ONCE_WITHIN: Duration = Duration::from_mins(1);
 /// The threads that talk to browsers. Files are read by others.
 const THREADS: usize = 2;
 /// The most connections at a time. Others wait.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answered, Limited, Refusal};
 use crate::data::Elements;
 use crate::encode::csv::extended;
+use crate::limits::MOST_BYTES;
 use crate::number::{Form, Kind};
 use crate::routes::Asked;
 
@@ -107,9 +108,12 @@ pub(crate) fn stats(asked: &Asked<'_>, out: &mut Limited) -> Answered<()> {
     let Some(numbers) = numbers.filter(|_| !elements.is_null()) else {
         return Err(Refusal::argument("statistics are of real numbers"));
     };
-    let size = numbers.axes.iter().fold(u64::from(numbers.size), |size, len| size.saturating_mul(*len));
+    let size = numbers.element_size();
     // So that no request reads for hours.
-    elements.bytes(size)?;
+    elements.bytes(size).map_err(|_| {
+        let most = MOST_BYTES >> 20;
+        Refusal::argument(format!("statistics are of at most {most} MiB of numbers: select fewer"))
+    })?;
     let mut statistics = Statistics::default();
     elements.each_part(&numbers.memory, size, asked.cancelled, &mut |bytes| {
         let all = bytes.chunks_exact(numbers.size as usize);

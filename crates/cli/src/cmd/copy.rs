@@ -85,7 +85,8 @@ impl Args {
         Box::new(move || {
             let file = existing.as_ref()?;
             Some(format!(
-                "{file} has nothing of the copy; if it is larger now, `hyperslab repack` drops what is unused"
+                "{file} has the whole copy or nothing of it; if it does not open, `hyperslab recover` mends it, \
+                 and if it is larger now, `hyperslab repack` drops what is unused"
             ))
         })
     }
@@ -104,6 +105,12 @@ fn to_new(args: &Args, file: &Path, target: &str, options: CopyOptions) -> anyho
     let source = place::open_object(&args.from)?;
     let failed = |error| error::between(Path::new(&args.from), file, error);
     let aside = Aside::new(file).map_err(|cause| failed(Error::io("create", 0, 0)(cause)))?;
+    // While the source was opened, another program may have made the file. From here on, none does.
+    anyhow::ensure!(
+        !file.exists(),
+        "{} was made by another program meanwhile: run the command again to copy into it",
+        file.display()
+    );
     let new = File::options().create(true).truncate(true).location(file);
     let to = new.open_on(Arc::clone(aside.medium()) as _).map_err(failed)?;
     insert(args, &source, &to, file, target, options)?;

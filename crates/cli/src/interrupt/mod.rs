@@ -2,7 +2,7 @@
 //! what stays.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -56,6 +56,17 @@ impl Incomplete {
     pub(crate) fn folder(path: &Path) -> Self {
         folders().push(path.to_owned());
         Self(path.to_owned())
+    }
+}
+
+impl Incomplete {
+    /// Gives the folder, which is complete, its name. An interrupt comes before or after that.
+    pub(crate) fn finish(self, target: &Path) -> io::Result<()> {
+        let mut folders = folders();
+        fs::rename(&self.0, target)?;
+        folders.retain(|path| *path != self.0);
+        drop(folders);
+        Ok(())
     }
 }
 

@@ -13,9 +13,13 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Calls `end` with the first signal that ends programs.
+    /// Calls `end` with the first signal that ends programs. Those that the program ignores from its start
+    /// on, as under `nohup`, stay ignored.
     pub(super) fn new(end: impl FnOnce(i32) + Send + 'static) -> io::Result<Self> {
-        let mut signals = iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let ignored = ignored();
+        let waited_for =
+            [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let mut signals = iterator::Signals::new(waited_for)?;
         let handle = signals.handle();
         let thread = thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
@@ -24,6 +28,14 @@ impl Signals {
         });
         Ok(Self { handle, thread: Some(thread) })
     }
+}
+
+/// Returns the set of signals that the process ignores, as Linux tells it, and an empty set elsewhere. The
+/// bit of a signal is one less than its number.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or_default()
 }
 
 impl Drop for Signals {

@@ -41,9 +41,9 @@ pub fn write(plan: &Plan, target: &Path, record: usize) -> anyhow::Result<()> {
         fs::remove_dir_all(&part).with_context(shown)?;
     }
     fs::create_dir(&part).with_context(shown)?;
-    let _incomplete = Incomplete::folder(&part);
+    let incomplete = Incomplete::folder(&part);
     let done = Folder::new(part.clone(), record).fill(plan);
-    let done = done.and_then(|()| fs::rename(&part, target).with_context(shown));
+    let done = done.and_then(|()| incomplete.finish(target).with_context(shown));
     if done.is_err() {
         // The error tells more than one from removing what is incomplete.
         let _ = fs::remove_dir_all(&part);

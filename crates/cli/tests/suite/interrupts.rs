@@ -15,20 +15,31 @@ use crate::common::{Scratch, dataset};
 
 /// Makes a file whose data take several seconds to compress.
 fn large(scratch: &Scratch) {
+    with_rows(scratch, 48);
+}
+
+fn with_rows(scratch: &Scratch, rows: u64) {
     let mut state = 1_u32;
-    let values: Vec<i32> = (0..48 << 18)
+    let values: Vec<i32> = (0..rows << 18)
         .map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 16).cast_signed() % 97
         })
         .collect();
     scratch.make("in.h5", |root| {
-        dataset(root, "x", &[48, 1 << 18], Some(&[1, 1 << 16]), &values);
+        dataset(root, "x", &[rows, 1 << 18], Some(&[1, 1 << 16]), &values);
     });
 }
 
 fn begin(scratch: &Scratch, args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_hyperslab"))
+    // A test that runs in the background may ignore signals, and so would the command.
+    under("--default-signal=INT,TERM,HUP", scratch, args)
+}
+
+/// Begins a command with the signals that `env` gives it.
+fn under(signals: &str, scratch: &Scratch, args: &[&str]) -> Child {
+    Command::new("env")
+        .args([signals, env!("CARGO_BIN_EXE_hyperslab")])
         .args(args)
         .current_dir(scratch.path(""))
         .stdin(Stdio::null())
@@ -82,6 +93,17 @@ fn an_interrupted_repack_removes_its_part_and_leaves_the_old_file() {
 }
 
 #[test]
+fn a_signal_that_is_ignored_as_under_nohup_interrupts_nothing() {
+    let scratch = Scratch::new("interrupt-ignored");
+    with_rows(&scratch, 8);
+    let args = ["repack", "in.h5", "out.h5", "--filter", "bzip2", "--threads", "1"];
+    let child = under("--ignore-signal=HUP", &scratch, &args);
+    let ended = interrupted(child, "HUP", grown(&scratch.path("out.h5.part"), 0));
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(scratch.names(), ["in.h5", "out.h5"]);
+}
+
+#[test]
 fn an_interrupted_copy_leaves_no_new_file_and_an_existing_file_as_it_was() {
     let scratch = Scratch::new("interrupt-copy");
     // Many small objects take longer to copy than to read.
@@ -105,7 +127,7 @@ fn an_interrupted_copy_leaves_no_new_file_and_an_existing_file_as_it_was() {
     let ended = interrupted(child, "INT", || catches_interrupts(process));
     let err = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{err}");
-    assert!(err.contains("interrupted: to.h5 has nothing of the copy"), "{err}");
+    assert!(err.contains("interrupted: to.h5 has the whole copy or nothing of it"), "{err}");
     assert_eq!(scratch.printed(&["diff", "%before.h5", "%to.h5"]), "");
 }
 

@@ -82,6 +82,10 @@ impl Aside {
         {
             // An interrupt between the two would remove the file of the next program that uses this name.
             let mut incomplete = incomplete();
+            if !forget(&mut incomplete, &self.part) {
+                let why = "the program is ending, and has removed the incomplete file";
+                return Err(io::Error::new(io::ErrorKind::Interrupted, why));
+            }
             let renamed = fs::rename(&self.part, &self.to).or_else(|error| match self.lock.take() {
                 // Some file systems of Windows do not replace a file that is open.
                 Some(lock) if cfg!(windows) => {
@@ -90,8 +94,10 @@ impl Aside {
                 }
                 _ => Err(error),
             });
-            renamed?;
-            forget(&mut incomplete, &self.part);
+            if let Err(error) = renamed {
+                incomplete.push((std::process::id(), self.part.clone()));
+                return Err(error);
+            }
         }
         self.is_named = true;
         let folder = self.to.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -103,9 +109,11 @@ impl Drop for Aside {
     fn drop(&mut self) {
         if !self.is_named {
             let mut incomplete = incomplete();
-            // The original failure matters to the caller, and a failed removal does not.
-            let _ = fs::remove_file(&self.part);
-            forget(&mut incomplete, &self.part);
+            // A file that was abandoned is gone, and its name may be another program's.
+            if forget(&mut incomplete, &self.part) {
+                // The original failure matters to the caller, and a failed removal does not.
+                let _ = fs::remove_file(&self.part);
+            }
         }
     }
 }
@@ -118,8 +126,11 @@ fn incomplete() -> MutexGuard<'static, Vec<(u32, PathBuf)>> {
     INCOMPLETE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn forget(incomplete: &mut Vec<(u32, PathBuf)>, part: &Path) {
-    incomplete.retain(|(_, listed)| listed != part);
+/// Takes a file of this process off the list, and returns whether it was there.
+fn forget(incomplete: &mut Vec<(u32, PathBuf)>, part: &Path) -> bool {
+    let process = std::process::id();
+    let found = incomplete.iter().position(|(owner, listed)| *owner == process && listed == part);
+    found.map(|at| incomplete.swap_remove(at)).is_some()
 }
 
 /// Follows symbolic links from `to`. Returns the final path, and the permissions of the file there if it
@@ -254,7 +265,6 @@ mod tests {
         assert!(to.is_dir() && !directory.path().join("a.part").exists());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_finished_file_is_not_abandoned() {
         let directory = tempfile::tempdir().unwrap();
@@ -267,6 +277,26 @@ mod tests {
         assert!(!listed("done.part") && !listed("dropped.part"));
     }
 
+    #[test]
+    fn an_abandoned_file_is_not_finished_and_leaves_its_name_to_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let [to, part] = ["a", "a.part"].map(|name| directory.path().join(name));
+        for finishes in [true, false] {
+            let aside = Aside::new(&to).unwrap();
+            assert!(forget(&mut incomplete(), &part));
+            fs::remove_file(&part).unwrap();
+            fs::write(&part, b"another program's").unwrap();
+            if finishes {
+                assert_eq!(aside.finish().unwrap_err().kind(), io::ErrorKind::Interrupted);
+            } else {
+                drop(aside);
+            }
+            assert!(!to.exists() && fs::read(&part).unwrap() == b"another program's");
+            fs::remove_file(&part).unwrap();
+        }
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_link_in_the_place_of_the_part_is_not_followed() {
         let directory = tempfile::tempdir().unwrap();
@@ -287,9 +317,9 @@ mod tests {
         drop(reader);
         assert_only(directory.path(), b"before");
         assert!(written(directory.path(), b"after").is_err());
-        assert_eq!(
-            written(Path::new("/dev/null"), b"after").unwrap_err().kind(),
-            io::ErrorKind::InvalidInput
-        );
+        if cfg!(unix) {
+            let device = written(Path::new("/dev/null"), b"after");
+            assert_eq!(device.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
     }
 }

@@ -30,8 +30,9 @@ _SORTED = 2000
 #: The objects that are opened for one output, and the depth of groups below the first one.
 _OBJECTS, _DEPTH = 200, 4
 _ATTRIBUTES, _COLUMNS, _SOURCES = 50, 50, 5
-#: The most elements of an attribute that are read, and the most characters that are shown of a text.
-_ELEMENTS, _CHARACTERS = 1000, 300
+#: The most elements and bytes of an attribute that are read (what is of variable length does not count), and
+#: the most characters that are shown of a text.
+_ELEMENTS, _VALUE_BYTES, _CHARACTERS = 1000, 1 << 20, 300
 #: The most chunks whose stored sizes are added up: of the object itself, and of each dataset below it.
 _CHUNKS, _CHUNKS_BELOW = 10_000, 100
 
@@ -287,7 +288,7 @@ def _value(attributes: AttributeManager, name: str) -> str:
         shape, dtype = described.shape, described.dtype
         if shape is None:
             return _text(f"empty, {_type(dtype)}")
-        if math.prod(shape) > _ELEMENTS:
+        if math.prod(shape) > _ELEMENTS or math.prod(shape) * dtype.itemsize > _VALUE_BYTES:
             return _text(f"{_by(shape)}, {_type(dtype)}")
         value = attributes[name]
         if isinstance(value, str | bytes | Reference | Empty):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._native import Dataset, _index_facts, _index_in_order, _index_search, _index_unusable, _rebuild_index
+from ._progress import Progress
 from ._records import at_path
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ class IndexedColumn:
         filters: Any = None,
         tmp_dir: str | None = None,
         _blocksizes: "Sequence[int] | None" = None,
+        *,
+        progress: Progress = None,
     ) -> int:
         """Builds the index of the column; see `Table.create_index`.
 
@@ -187,10 +190,16 @@ class IndexedColumn:
             >>> readings.cols.temp.create_index(kind="full")
             4
         """
-        return int(self._table.create_index(self._path, optlevel, kind, filters, tmp_dir, _blocksizes))
+        table, path = self._table, self._path
+        return int(table.create_index(path, optlevel, kind, filters, tmp_dir, _blocksizes, progress=progress))
 
     def create_csindex(
-        self, filters: Any = None, tmp_dir: str | None = None, _blocksizes: "Sequence[int] | None" = None
+        self,
+        filters: Any = None,
+        tmp_dir: str | None = None,
+        _blocksizes: "Sequence[int] | None" = None,
+        *,
+        progress: Progress = None,
     ) -> int:
         """Builds a completely sorted index of the column; see `Table.create_csindex`.
 
@@ -198,7 +207,7 @@ class IndexedColumn:
             >>> readings.cols.temp.create_csindex()
             4
         """
-        return int(self._table.create_csindex(self._path, filters, tmp_dir, _blocksizes))
+        return int(self._table.create_csindex(self._path, filters, tmp_dir, _blocksizes, progress=progress))
 
     def remove_index(self) -> None:
         """Removes the index, if there is one.

@@ -66,7 +66,8 @@ class Indexed(Changes):
             tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
             progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A
                 function is called with the number of rows that are read and written, and twice the number of
-                all rows. An exception of the function ends the work, and is raised; then there is no index.
+                all rows. It must not use the file, which waits for it. An exception of the function ends the
+                work, and is raised; then there is no index.
 
         Returns:
             The number of rows in the index.
@@ -107,7 +108,8 @@ class Indexed(Changes):
             tmp_dir: The directory for temporary files, which indexes of more than 30 million rows need.
             progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A
                 function is called with the number of rows that are read and written, and twice the number of
-                all rows. An exception of the function ends the work, and is raised; then there is no index.
+                all rows. It must not use the file, which waits for it. An exception of the function ends the
+                work, and is raised; then there is no index.
 
         Returns:
             The number of rows in the index.

@@ -39,8 +39,8 @@ def references(
         imagecodecs: Whether codecs of the package imagecodecs are used, too.
         skip_unsupported: Whether datasets that cannot be referenced are left out, with a warning.
         progress: True shows a bar: of tqdm if that is installed, else a line on standard error. A function is
-            called with the number of chunks that are done, and of all chunks. An exception of the function
-            ends the work, and is raised.
+            called with the number of chunks that are done, and of all chunks. It must not use the file, which
+            waits for it. An exception of the function ends the work, and is raised.
 
     Returns:
         The dictionary with "version" and "refs".

@@ -106,7 +106,7 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
         };
         let depth = 1 + step.path.matches('/').count();
         let name = if args.tree { step.path.rsplit('/').next().unwrap_or_default() } else { &step.path };
-        tree.push(&mut table, depth, row(&step, plain(name), &mut failures)?)?;
+        tree.push(&mut table, depth, row(&step, plain(name), &mut failures))?;
         if let (true, Some(node)) = (args.long, step.new_node())
             && let Err(error) = details(node, &decoder, &mut tree, &mut table)
         {
@@ -126,8 +126,8 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
 }
 
 /// Returns the cells of a link and of its target.
-fn row(step: &Step, name: String, failures: &mut Failures) -> anyhow::Result<Vec<Cell>> {
-    Ok(match (&step.node, &step.before) {
+fn row(step: &Step, name: String, failures: &mut Failures) -> Vec<Cell> {
+    match (&step.node, &step.before) {
         (None, _) => link(step, name),
         (Some(Ok(node)), Some(before)) => {
             let slash = if matches!(node, Node::Group(_)) { "/" } else { "" };
@@ -137,16 +137,16 @@ fn row(step: &Step, name: String, failures: &mut Failures) -> anyhow::Result<Vec
                 Cell::styled(format!("same as {}", plain(before)), LINK),
             ]
         }
-        (Some(Ok(node)), None) => described(name, node)?,
-        (Some(Err(error)), _) => {
-            failures.0 += 1;
-            vec![
-                Cell::styled(name, BROKEN),
-                Cell::styled("broken", BROKEN),
-                Cell::styled(plain(&error.to_string()), BROKEN),
-            ]
+        (Some(Ok(node)), None) => {
+            described(name.clone(), node).unwrap_or_else(|error| broken(name, &error, failures))
         }
-    })
+        (Some(Err(error)), _) => broken(name, error, failures),
+    }
+}
+
+fn broken(name: String, error: &hyperslab::Error, failures: &mut Failures) -> Vec<Cell> {
+    failures.0 += 1;
+    [name, "broken".to_owned(), plain(&error.to_string())].map(|text| Cell::styled(text, BROKEN)).into()
 }
 
 /// The columns of a datatype.

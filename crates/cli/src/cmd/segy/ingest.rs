@@ -1,12 +1,12 @@
 //! `hyperslab segy ingest`: converts SEG-Y to HDF5.
 
 use std::io::Write;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use hyperslab::RepackChunks;
+use hyperslab::internals::os::identity_at;
 use hyperslab_segy::{Domain, IngestOptions};
 
 use super::{Taking, blame, check_local};
@@ -62,15 +62,18 @@ impl Args {
     /// Returns what to say about the new file if the command is interrupted.
     pub(super) fn left_by_interrupts(&self) -> Left {
         let to = self.to.clone();
-        let is_there =
-            move || std::fs::metadata(&to).ok().map(|found| (found.ino(), to.display().to_string()));
-        let before = is_there().map(|(inode, _)| inode);
-        let continues = !self.overwrite;
+        let before = identity_at(&to).ok();
+        let overwrites = self.overwrite;
         Box::new(move || {
-            // Until the new file has its name, an existing one stays.
-            let (_, to) = is_there().filter(|(inode, _)| continues || before != Some(*inode))?;
-            let how = "run the command again, without --overwrite, to continue, or remove the file";
-            Some(format!("{to} is incomplete: {how}"))
+            let now = identity_at(&to).ok()?;
+            let (is_new, to) = (before != Some(now), to.display());
+            let how = "run the command again, without --overwrite, to continue";
+            match is_new {
+                true => Some(format!("{to} is incomplete: {how}, or remove the file")),
+                // Until the new file has its name, an existing one stays.
+                false if overwrites => None,
+                false => Some(format!("{to} was there before; if this ingest had begun it, {how}")),
+            }
         })
     }
 }

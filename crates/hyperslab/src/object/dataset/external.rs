@@ -125,7 +125,8 @@ impl State {
                     file,
                     &named.name,
                     candidates(&named.name, file.path(), &prefix).into_iter(),
-                )?,
+                )?
+                .collect(),
                 offset: named.offset,
                 len,
             });

@@ -80,8 +80,7 @@ pub(in crate::object) fn open(from: &File, name: &str, access: LinkAccess) -> Re
     };
     // Any bytes, where the system knows files by bytes.
     let on_disk = path_from(to_bytes(name).into_owned());
-    let found = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
-    first(name, found.into_iter(), open)
+    first(name, allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?, open)
 }
 
 /// Opens the file `name` that a virtual dataset in `from` names (spec III.F). `prefix` is a folder to search,
@@ -98,32 +97,29 @@ pub(in crate::object) fn open_source(
     }
     let prefixes = from_origin(prefixes, from.path());
     let on_disk = path_from(to_bytes(name).into_owned());
-    let found = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
-    first(name, found.into_iter(), |path| open_linked(from, path, options))
+    let candidates = allowed(from, name, candidates(&on_disk, from.path(), &prefixes))?;
+    first(name, candidates, |path| open_linked(from, path, options))
 }
 
 /// Returns the candidates for the file `name` that `from` may read, which its options can limit to a folder.
-pub(in crate::object) fn allowed(
+///
+/// Of a confined file, a path that does not resolve is never opened: the system may know more about it than
+/// its resolution says, as of the paths under `/proc`. Nor is what is no regular file, such as a pipe.
+pub(in crate::object) fn allowed<'c>(
     from: &File,
     name: &str,
-    candidates: impl Iterator<Item = PathBuf>,
-) -> Result<Vec<PathBuf>> {
-    let Some(folder) = &from.opened_with().confined_to else { return Ok(candidates.collect()) };
-    let folder = folder.canonicalize().map_err(Error::io("open", 0, 0))?;
-    let (mut found, mut missing, mut outside) = (Vec::new(), Vec::new(), false);
-    for candidate in candidates {
-        match candidate.canonicalize() {
-            Ok(path) if path.starts_with(&folder) => found.push(path),
-            Ok(_) => outside = true,
-            Err(_) => missing.push(candidate),
-        }
+    candidates: impl Iterator<Item = PathBuf> + 'c,
+) -> Result<Box<dyn Iterator<Item = PathBuf> + 'c>> {
+    let Some(folder) = &from.opened_with().confined_to else { return Ok(Box::new(candidates)) };
+    let inside = folder.canonicalize().ok();
+    let is_inside = |path: &PathBuf| inside.as_ref().is_some_and(|folder| path.starts_with(folder));
+    let resolved = candidates.filter_map(|candidate| candidate.canonicalize().ok());
+    let (found, outside): (Vec<_>, Vec<_>) = resolved.partition(is_inside);
+    if found.is_empty() && !outside.is_empty() {
+        let folder = folder.to_path_buf();
+        return Err(RequestError::OutsideFolder { name: name.to_owned(), folder }.into());
     }
-    match found.is_empty() {
-        true if outside => Err(RequestError::OutsideFolder { name: name.to_owned(), folder }.into()),
-        // Opening them gives the error of the system.
-        true => Ok(missing),
-        false => Ok(found),
-    }
+    Ok(Box::new(found.into_iter().filter(|path| path.is_file())))
 }
 
 /// Returns a prefix with the folder of the file at `path` in place of `${ORIGIN}` at its beginning.

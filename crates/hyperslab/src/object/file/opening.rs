@@ -308,6 +308,8 @@ impl Opening {
             "the file is already open for read-only in this process: close it before it is opened to be changed"
         } else if options.swmr && !write && !open.store.is_writable() && !open.store.follows() {
             "SWMR read access flag not the same for a file that is already open in this process"
+        } else if options.confined_to != open.options.confined_to {
+            "the file is open in this process with other limits to the files that it may name"
         } else if options.locking.effective() != open.options.locking.effective() {
             "file locking flag values don't match: the file is already open in this process with others"
         } else if write

@@ -245,8 +245,8 @@ impl OpenOptions {
     }
 
     /// Limits the other files that the file may name to those in `folder` and below: targets of external
-    /// links, sources of virtual datasets and external raw data. Symbolic links count as their targets. By
-    /// default, there is no limit.
+    /// links, sources of virtual datasets and external raw data. Symbolic links count as their targets. An
+    /// empty path allows no other file. By default, there is no limit.
     ///
     /// For files of unknown origin: a file can name any path, and a program that shows the file would also
     /// show the contents of that path.
