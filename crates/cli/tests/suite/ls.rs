@@ -149,7 +149,7 @@ fn text_for_a_terminal_has_colours_unless_the_environment_forbids_them() {
     let line = format!("'{}' ls '{file}'", env!("CARGO_BIN_EXE_hyperslab"));
     let on_terminal = |variables: &[(&str, &str)]| {
         let mut command = Command::new("script");
-        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env("TERM", "xterm");
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI").env("TERM", "xterm");
         command.args(["-qec", &line, "/dev/null"]).envs(variables.iter().copied()).stdin(Stdio::null());
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
