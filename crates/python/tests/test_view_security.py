@@ -192,9 +192,11 @@ def test_a_file_on_a_server_names_no_file_of_this_machine(folder):
     try:
         with Viewer(server.add(folder / "all.h5")) as viewer:
             assert get(viewer, path="/text").json() == "hello"
-            for path in ("/far", "/near", "/raw", "/virtual"):
+            for path in ("/far", "/raw", "/virtual"):
                 answer = get(viewer, path=path)
                 assert answer.status in (404, 422) and "confined to the one that names it" in answer.message, path
+            # Beside the server's file, and not in the folder of this process.
+            assert get(viewer, path="/near").status == 404
     finally:
         server.shutdown()
         server.server_close()
