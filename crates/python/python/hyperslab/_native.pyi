@@ -116,6 +116,7 @@ __all__ = [
     "_encode_datatype",
     "_filter_facts",
     "_handle_counts",
+    "_item_type",
     "_link_facts",
     "_object_facts",
     "_order_facts",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-Progress: TypeAlias = "bool | Callable[[int, int], object] | None"
+Progress: TypeAlias = bool | Callable[[int, int], object] | None
 
 #: The seconds between two versions of the line.
 _PAUSE = 0.2
