@@ -2,7 +2,7 @@
 //! what stays.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -59,9 +59,10 @@ impl Incomplete {
     }
 }
 
+#[cfg(feature = "parquet")]
 impl Incomplete {
     /// Gives the folder, which is complete, its name. An interrupt comes before or after that.
-    pub(crate) fn finish(self, target: &Path) -> io::Result<()> {
+    pub(crate) fn finish(self, target: &Path) -> std::io::Result<()> {
         let mut folders = folders();
         fs::rename(&self.0, target)?;
         folders.retain(|path| *path != self.0);
