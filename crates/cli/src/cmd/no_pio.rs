@@ -13,6 +13,14 @@ pub(crate) struct Args {
     _given: Vec<OsString>,
 }
 
+impl Args {
+    /// Returns that this process makes no files.
+    #[expect(clippy::unused_self, reason = "where there is `pio`, the arguments say it")]
+    pub(super) fn has_own_files(&self) -> bool {
+        false
+    }
+}
+
 pub(super) fn run(
     _args: &Args,
     _given: &[OsString],
