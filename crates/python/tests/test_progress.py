@@ -76,7 +76,9 @@ def export(folder, progress):
 
 
 def consolidate(folder, progress):
-    array = pytest.importorskip("dask.array").ones((40, 10), chunks=(10, 10))
+    import dask.array
+
+    array = dask.array.ones((40, 10), chunks=(10, 10))
     hs.dask.store(array, folder / "v.h5", "d", chunks=(5, 10))
     hs.dask.consolidate(folder / "v.h5", progress=progress)
 

@@ -287,7 +287,10 @@ def test_clients_that_hang_keep_neither_memory_nor_others_from_answers(own_viewe
     request = f"GET {viewer.base}/data?file=all.h5&path=/huge&format=bin&selection=0:4096,0:4096 HTTP/1.1\r\n"
     request = f"{request}Host: localhost\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
-        connect = lambda: stack.enter_context(contextlib.closing(viewer.connect()))  # noqa: E731
+
+        def connect():
+            return stack.enter_context(contextlib.closing(viewer.connect()))
+
         # Each of these takes an answer of 128 MiB, and reads nothing of it.
         deaf = [connect() for _ in range(10)]
         for connection in deaf:

@@ -1,9 +1,7 @@
 //! Datatypes as h5grove describes them: the numbers of libhdf5's classes, and NumPy's names.
 
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{
-    ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Padding, ReferenceKind,
-};
+use hyperslab_format::datatype::{ByteOrder, Charset, Datatype, Enumeration, Padding, ReferenceKind};
 use serde_json::{Map, Value, json};
 
 use crate::number::{Form, Numbers, integer};
@@ -151,23 +149,6 @@ fn dtype(datatype: &Datatype, widths: Widths) -> Value {
         // h5py stores types of NumPy that HDF5 has not, such as times, with their names.
         Datatype::Opaque(t) if t.tag.starts_with("NUMPY:") => t.tag["NUMPY:".len()..].into(),
         other => format!("|V{}", memory_size(other, widths)).into(),
-    }
-}
-
-/// Returns whether an enumeration is h5py's boolean type: FALSE and TRUE in one byte.
-pub(crate) fn is_bool(t: &Enumeration) -> bool {
-    let is = |index: usize, name: &str, value: u8| matches!(t.members.get(index), Some((found, bytes)) if found == name && bytes[..] == [value]);
-    t.members.len() == 2 && is(0, "FALSE", 0) && is(1, "TRUE", 1)
-}
-
-/// Returns the type of the parts, if a compound is h5py's complex type: `r` and `i`, two equal floats.
-pub(crate) fn complex_parts(t: &Compound) -> Option<&Float> {
-    let [re, im] = &t.members[..] else { return None };
-    match (&re.datatype, &im.datatype) {
-        (Datatype::Float(a), Datatype::Float(b)) if a == b && re.offset == 0 && im.offset == a.size => {
-            Some(a).filter(|a| re.name == "r" && im.name == "i" && t.size == 2 * a.size)
-        }
-        _ => None,
     }
 }
 

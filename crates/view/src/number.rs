@@ -2,8 +2,6 @@
 
 use hyperslab_format::datatype::{Array, BitRange, ByteOrder, Complex, Datatype, Float, Integer};
 
-use crate::datatype::{complex_parts, is_bool};
-
 /// The form of the numbers that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -49,9 +47,9 @@ impl Numbers {
             }
             Datatype::Enumeration(t) => {
                 let base = Self::of(&t.base, form)?;
-                Some(if is_bool(t) { Self { kind: Kind::Bool, ..base } } else { base })
+                Some(if t.is_bool() { Self { kind: Kind::Bool, ..base } } else { base })
             }
-            Datatype::Compound(t) => complex(complex_parts(t)?, form),
+            Datatype::Compound(t) => complex(t.complex_parts()?, form),
             Datatype::Complex(t) => match &*t.base {
                 Datatype::Float(part) => complex(part, form),
                 _ => None,

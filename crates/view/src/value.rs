@@ -8,7 +8,7 @@ use hyperslab::internals::types::Conversion;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Float, Padding};
 
 use crate::answer::{Answered, Limited, Refusal};
-use crate::datatype::{complex_parts, is_bool, is_region};
+use crate::datatype::is_region;
 use crate::number::integer;
 
 /// Writes elements of one file.
@@ -60,7 +60,7 @@ impl<'f> Values<'f> {
                 out.json(&hex.as_str())
             }
             Datatype::Compound(t) => {
-                if let Some(part) = complex_parts(t) {
+                if let Some(part) = t.complex_parts() {
                     return self.complex(&Datatype::Float(*part), stored, out);
                 }
                 let members = t.members.iter().map(|member| {
@@ -78,7 +78,7 @@ impl<'f> Values<'f> {
                 let null = if stored.iter().all(|&byte| byte == 0) { " (null)" } else { "" };
                 out.json(&format!("<HDF5 {kind} reference{null}>").as_str())
             }
-            Datatype::Enumeration(t) if is_bool(t) => {
+            Datatype::Enumeration(t) if t.is_bool() => {
                 out.push(if stored.iter().any(|&byte| byte != 0) { b"true" } else { b"false" })
             }
             Datatype::Enumeration(t) => self.write(&t.base, stored, out),

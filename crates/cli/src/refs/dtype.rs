@@ -3,7 +3,6 @@
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{ByteOrder, Compound, Datatype, Float, Padding, Text};
 
-use crate::show::datatype::{complex_parts, is_bool};
 use crate::show::json;
 
 /// A datatype as Zarr has it.
@@ -78,11 +77,11 @@ fn dtype(datatype: &Datatype, widths: Widths) -> Result<String, String> {
         }
         Datatype::Float(t) if t.is_ieee() && t.size <= 8 => number('f', t.size, t.order),
         Datatype::Float(t) => Err(format!("Zarr has no floating-point numbers as these of {} bytes", t.size)),
-        Datatype::Enumeration(t) if is_bool(t) => Ok(r#""|b1""#.to_owned()),
+        Datatype::Enumeration(t) if t.is_bool() => Ok(r#""|b1""#.to_owned()),
         Datatype::Enumeration(t) => dtype(&t.base, widths),
         Datatype::Text(t) if t.size > 0 => Ok(format!("\"|S{}\"", t.size)),
         Datatype::Opaque(t) if t.size > 0 => Ok(format!("\"|V{}\"", t.size)),
-        Datatype::Compound(t) => match complex_parts(t) {
+        Datatype::Compound(t) => match t.complex_parts() {
             Some(part) => complex(part),
             None => record(t, widths),
         },

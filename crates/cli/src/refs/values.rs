@@ -7,7 +7,6 @@ use hyperslab_format::datatype::{ByteOrder, Datatype, Float};
 use hyperslab_format::message::dataspace::Dataspace;
 
 use super::base64::base64;
-use crate::show::datatype::{complex_parts, is_bool};
 use crate::show::json;
 use crate::show::value::{Decoder, Target, Value};
 
@@ -67,7 +66,7 @@ fn nested(mut values: Vec<String>, shape: &[u64]) -> String {
 fn element(datatype: &Datatype, stored: &[u8], decoder: &Decoder<'_>) -> anyhow::Result<String> {
     Ok(match datatype {
         Datatype::Float(t) if t.is_ieee() && t.size <= 8 => bare(double(t, stored)),
-        Datatype::Enumeration(t) if !is_bool(t) => element(&t.base, stored, decoder)?,
+        Datatype::Enumeration(t) if !t.is_bool() => element(&t.base, stored, decoder)?,
         datatype => value(&decoder.value(datatype, stored)?),
     })
 }
@@ -127,9 +126,9 @@ pub(super) fn fill(datatype: &Datatype, stored: &[u8], decoder: &Decoder<'_>) ->
     };
     Ok(match datatype {
         Datatype::Float(t) => float(t, stored),
-        Datatype::Enumeration(t) if is_bool(t) => (stored.first() == Some(&1)).to_string(),
+        Datatype::Enumeration(t) if t.is_bool() => (stored.first() == Some(&1)).to_string(),
         Datatype::Enumeration(t) => fill(&t.base, stored, decoder)?,
-        Datatype::Compound(t) => match complex_parts(t) {
+        Datatype::Compound(t) => match t.complex_parts() {
             Some(part) => complex(part),
             None => json(&base64(stored)),
         },

@@ -37,7 +37,7 @@ pub(crate) fn name(datatype: &Datatype) -> String {
             ReferenceKind::Region1 | ReferenceKind::Region2 => "ref(region)".to_owned(),
             ReferenceKind::Attribute => "ref(attribute)".to_owned(),
         },
-        Datatype::Enumeration(t) if is_bool(t) => "bool".to_owned(),
+        Datatype::Enumeration(t) if t.is_bool() => "bool".to_owned(),
         Datatype::Enumeration(t) => enumeration(t),
         Datatype::Sequence(base) => format!("vlen({})", name(base)),
         Datatype::Array(t) => format!("{}{}", tuple(t.shape.iter().map(u32::to_string)), name(&t.base)),
@@ -53,7 +53,7 @@ pub(crate) fn short(datatype: &Datatype, room: usize) -> String {
         return whole;
     }
     match datatype {
-        Datatype::Compound(t) if complex_parts(t).is_none() => first_members(t, room),
+        Datatype::Compound(t) if t.complex_parts().is_none() => first_members(t, room),
         Datatype::Sequence(base) => format!("vlen({})", short(base, room.saturating_sub(6))),
         Datatype::Array(t) => {
             let shape = tuple(t.shape.iter().map(u32::to_string));
@@ -71,7 +71,7 @@ pub(crate) fn short(datatype: &Datatype, room: usize) -> String {
 /// compound whose name has at most `room` columns.
 pub(crate) fn long_members(datatype: &Datatype, room: usize) -> Option<Vec<String>> {
     match datatype {
-        Datatype::Compound(t) if complex_parts(t).is_none() && name(datatype).width() > room => {
+        Datatype::Compound(t) if t.complex_parts().is_none() && name(datatype).width() > room => {
             Some(t.members.iter().map(member).collect())
         }
         Datatype::Sequence(base) => long_members(base, room),
@@ -99,23 +99,6 @@ fn first_members(t: &Compound, room: usize) -> String {
 
 fn member(member: &Member) -> String {
     format!("{}: {}", plain(&member.name), name(&member.datatype))
-}
-
-/// Returns whether an enumeration is h5py's boolean type: FALSE and TRUE in one byte.
-pub(crate) fn is_bool(t: &Enumeration) -> bool {
-    let is = |index: usize, name: &str, value: u8| matches!(t.members.get(index), Some((found, bytes)) if found == name && bytes[..] == [value]);
-    t.members.len() == 2 && is(0, "FALSE", 0) && is(1, "TRUE", 1)
-}
-
-/// Returns the type of the parts, if a compound is h5py's complex type: `r` and `i`, two equal floats.
-pub(crate) fn complex_parts(t: &Compound) -> Option<&Float> {
-    let [re, im] = &t.members[..] else { return None };
-    match (&re.datatype, &im.datatype) {
-        (Datatype::Float(a), Datatype::Float(b)) if a == b && re.offset == 0 && im.offset == a.size => {
-            Some(a).filter(|a| re.name == "r" && im.name == "i" && t.size == 2 * a.size)
-        }
-        _ => None,
-    }
 }
 
 fn bits(size: u32) -> u64 {
@@ -182,7 +165,7 @@ fn complex_of(part: &Float) -> String {
 }
 
 fn compound(t: &Compound) -> String {
-    if let Some(part) = complex_parts(t) {
+    if let Some(part) = t.complex_parts() {
         return complex_of(part);
     }
     format!("{{{}}}", t.members.iter().map(member).collect::<Vec<_>>().join(", "))

@@ -9,7 +9,7 @@ use hyperslab_format::Addr;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
 use hyperslab_format::selection::StoredSelection;
 
-use super::{datatype, float, json, region};
+use super::{float, json, region};
 
 /// An element.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,7 +136,7 @@ impl<'f> Decoder<'f> {
             }
             Datatype::Opaque(_) => Value::Bytes(stored.to_vec()),
             Datatype::Compound(t) => {
-                if let Some(part) = datatype::complex_parts(t) {
+                if let Some(part) = t.complex_parts() {
                     return self.complex(&Datatype::Float(*part), stored);
                 }
                 let members = t.members.iter().map(|member| {
@@ -148,7 +148,7 @@ impl<'f> Decoder<'f> {
             }
             Datatype::Reference(t) => Value::Reference(self.target(*t, stored)?),
             Datatype::Enumeration(t) => match t.members.iter().find(|(_, value)| value[..] == *stored) {
-                Some((name, _)) if datatype::is_bool(t) => Value::Bool(name == "TRUE"),
+                Some((name, _)) if t.is_bool() => Value::Bool(name == "TRUE"),
                 Some((name, _)) => Value::Name(name.clone()),
                 None => self.value(&t.base, stored)?,
             },

@@ -2,6 +2,7 @@
 
 mod codec;
 mod compound;
+mod h5py;
 mod number;
 mod other;
 mod text;
