@@ -32,7 +32,7 @@ FENCE = re.compile(r"^(?P<fence>```+|~~~+).*?^(?P=fence)`*[ \t]*$", re.MULTILINE
 LINK = re.compile(r"(?P<mark>!?)\[(?P<text>(?:`[^`]*`|[^\[\]])*)\]\((?P<target>[^()\s]+)\)")
 PAGE = r"docs/[\w/.-]+\.md|docs/decisions/|bench/README\.md|(?:ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.md"
 MENTION = re.compile(
-    rf"{LINK.pattern}|`(?P<code>{PAGE})`|(?<![\w/`(])(?P<page>{PAGE})|\bdecision (?P<number>\d{{4}})\b"
+    rf"{LINK.pattern}|`(?P<code>{PAGE})`|(?<![\w/`])(?P<page>{PAGE})|\b[Dd]ecision (?P<number>\d{{4}})\b"
 )
 DECISION = re.compile(r"# (?P<name>(?P<number>\d{4}): (?P<title>.+?)) \([\d-]+\)")
 SHORT = re.compile(r"<code>([^<]{1,24})</code>")
@@ -112,8 +112,8 @@ def parts_of(text: str) -> Iterator[tuple[bool, str]]:
 def with_lists(text: str) -> str:
     """Returns prose whose lists Python-Markdown understands as other programs do.
 
-    An item within an item has four more spaces. A list begins after an empty line, and so does an item after a
-    second paragraph of the item before.
+    An item within an item has four more spaces. A list begins after an empty line, and so does an item after
+    a second paragraph of the item before.
     """
     lines: list[str] = []
     first = ""  # the first line of the paragraph or of the items that a line continues

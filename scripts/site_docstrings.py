@@ -2,7 +2,7 @@
 
 A class has the members of the private classes that it is made of. A section "Example" is code, and no note.
 A name in backticks leads to its place in the reference: `Group`, `Group.create_dataset`, and within a class
-its own methods.
+its own methods. The path of a page of `docs/` leads to the page.
 """
 
 import re
@@ -17,6 +17,7 @@ EXAMPLE = re.compile(r"^Example:$", re.MULTILINE)
 # griffe takes the words before a colon for a type.
 RESULT = re.compile(r"(^(?:Returns|Yields):\n +[^\n:]*):(?= )", re.MULTILINE)
 NAME = re.compile(r"(?<!\[)`([A-Za-z]\w*)(\.[a-z]\w*)?`")
+PAGE = re.compile(r"docs/([\w/.-]+\.md)")
 ALIAS = re.compile("_[A-Z]")
 SHOWN = re.compile(r"^::: (hyperslab\.\S+)", re.MULTILINE)
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -94,6 +95,12 @@ def is_shown(obj: Any, name: str) -> bool:
     return member is not None and not name.startswith("_") and not member.is_alias and bool(member.docstring)
 
 
+def page_link(path: re.Match[str]) -> str:
+    """Returns the path of a page in the repository as a link with the heading of the page."""
+    heading = (REFERENCE.parent / path[1]).read_text().partition("\n")[0].removeprefix("# ")
+    return f"[{heading}](../{path[1]})"
+
+
 def with_references(text: str, inside: str | None, shown: dict[str, str], found: dict[str, Any]) -> str:
     """Returns a docstring whose names are links, except in examples."""
 
@@ -107,4 +114,4 @@ def with_references(text: str, inside: str | None, shown: dict[str, str], found:
         return name[0]
 
     before, examples, after = text.partition("\nExamples:\n")
-    return NAME.sub(linked, before) + examples + after
+    return PAGE.sub(page_link, NAME.sub(linked, before)) + examples + after
