@@ -18,6 +18,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PAGES = {name: name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")}
 PAGES["bench.md"] = "bench/README.md"
 """Pages of the site that are not in `docs/`, and where they are in the repository."""
+SHOWN_LAST = {*PAGES, "concurrency.md", "io-hints.md", "journal.md", "reference/low.md", "releasing.md", "testing.md"}
+"""Pages that a search shows after the others, as the decisions."""
 PLACES = {path: page for page, path in PAGES.items()}
 DECISIONS = REPOSITORY / "docs" / "decisions"
 LIST_OF_DECISIONS = """# Decisions
@@ -136,8 +138,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Makes links and lists those of the site, and shows pages for developers last in a search."""
-    if page.file.src_uri in (*PAGES, "testing.md") or page.file.src_uri.startswith("decisions/"):
+    """Makes links and lists those of the site, and shows pages that few readers look for last in a search."""
+    if page.file.src_uri in SHOWN_LAST or page.file.src_uri.startswith("decisions/"):
         page.meta["search"] = {"boost": 0.3}
 
     if found := DECISION.match(markdown):
