@@ -45,6 +45,9 @@ class References(griffe.Extension):
             if obj.is_class:
                 take_overloads(obj)
                 take_in(obj, set(found))
+        for obj in found.values():
+            if obj.is_class:
+                show_bases(obj, pkg, set(found))
         for name, obj in found.items():
             for each in (obj, *members(obj)):
                 show_aliases(each)
@@ -82,6 +85,15 @@ def take_in(obj: griffe.Class, shown: set[str]) -> None:
             for name, member in part.members.items():
                 if name not in obj.members and is_shown(part, name):
                     obj.set_member(name, copy(member))
+
+
+def show_bases(obj: griffe.Class, pkg: griffe.Module, shown: set[str]) -> None:
+    """Gives a class, in place of bases that the reference does not show, the nearest class that it shows."""
+    ours = [part for part in obj.mro() if part.path.startswith("hyperslab.")]
+    hidden = {part.name for part in ours if part.name not in shown}
+    if any(str(base).rpartition(".")[2] in hidden for base in obj.bases):
+        nearest = next((part.name for part in ours if part.name in shown), None)
+        obj.bases = [griffe.ExprName(nearest, parent=pkg)] if nearest else []
 
 
 def members(obj: Any) -> Iterator[Any]:
