@@ -38,6 +38,8 @@ MENTION = re.compile(
 )
 DECISION = re.compile(r"# (?P<name>(?P<number>\d{4}): (?P<title>.+?)) \([\d-]+\)")
 SHORT = re.compile(r"<code>([^<]{1,24})</code>")
+LONG = re.compile(r"(?<=<code>)[^<\s]{25,}(?=</code>)")
+BETWEEN = re.compile(r"(::|[/_.,(=])(?=\w)")
 CHART = re.compile(r'<img alt="(?P<text>[^"]*)" src="[^"]*figures/(?P<name>[^"/]+\.svg)" ?/?>')
 FETCHED = re.compile(r"<(?:script|img|link|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*")
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
@@ -160,5 +162,6 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Puts the charts into the page, and keeps short code in one line."""
-    return SHORT.sub(r'<code class="short">\1</code>', CHART.sub(chart, html))
+    """Puts the charts into the page. Short code stays in one line, and long code breaks between its words."""
+    html = LONG.sub(lambda code: BETWEEN.sub(r"\1<wbr>", code[0]), CHART.sub(chart, html))
+    return SHORT.sub(r'<code class="short">\1</code>', html)
