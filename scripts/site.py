@@ -34,9 +34,9 @@ FENCE = re.compile(r"^(?P<fence>```+|~~~+).*?^(?P=fence)`*[ \t]*$", re.MULTILINE
 LINK = re.compile(r"(?P<mark>!?)\[(?P<text>(?:`[^`]*`|[^\[\]])*)\]\((?P<target>[^()\s]+)\)")
 PAGE = r"docs/[\w/.-]+\.md|docs/decisions/|bench/README\.md|(?:ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.md"
 MENTION = re.compile(
-    rf"{LINK.pattern}|`(?P<code>{PAGE})`|(?<![\w/`])(?P<page>{PAGE})|\b[Dd]ecision (?P<number>\d{{4}})\b"
+    rf"{LINK.pattern}|`(?P<code>{PAGE})`|(?<![\w/`])(?P<page>{PAGE})|\b[Dd]ecision\s+(?P<number>\d{{4}})\b"
 )
-DECISION = re.compile(r"# (?P<name>(?P<number>\d{4}): (?P<title>.+?)) \([\d-]+\)")
+DECISION = re.compile(r"# (?P<name>(?P<number>\d{4}): (?P<title>.+?)) \((?P<day>[\d-]+)\)")
 SHORT = re.compile(r"<code>([^<]{1,24})</code>")
 LONG = re.compile(r"(?<=<code>)[^<\s]{25,}(?=</code>)")
 BETWEEN = re.compile(r"(::|[/_.,(=])(?=\w)")
@@ -144,8 +144,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if page.file.src_uri in SHOWN_LAST or page.file.src_uri.startswith("decisions/"):
         page.meta["search"] = {"boost": 0.3}
 
-    if found := DECISION.match(markdown):
-        page.meta["title"] = found["name"]  # without the day, which the navigation does not need
+    # The navigation does not need the day of a decision.
+    markdown = DECISION.sub(r"# \g<name>\n\n*\g<day>*", markdown, count=1)
 
     def link(found: re.Match[str]) -> str:
         return linked(found, page.file.src_uri, files)
