@@ -43,6 +43,8 @@ BETWEEN = re.compile(r"(::|[/_.,(=])(?=\w)")
 CHART = re.compile(r'<img alt="(?P<text>[^"]*)" src="[^"]*figures/(?P<name>[^"/]+\.svg)" ?/?>')
 FETCHED = re.compile(r"<(?:script|img|link|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*")
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+SWALLOWED = re.compile(rf"^{ITEM.pattern}.*", re.MULTILINE)
+PRE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 
 
@@ -80,7 +82,9 @@ def linked(found: re.Match[str], page: str, files: Files) -> str:
         return rewritten(found, page, files)
     if found["number"]:
         paths = [path.name for path in DECISIONS.glob(f"{found['number']}-*.md")]
-        target = site_path(f"docs/decisions/{paths[0]}", files) if paths else None
+        if not paths:
+            raise PluginError(f"{page} names decision {found['number']}, which is not in docs/decisions")
+        target = site_path(f"docs/decisions/{paths[0]}", files)
     else:
         path = found["code"] or found["page"]
         target = site_path(f"{path}index.md" if path.endswith("/") else path, files)
@@ -163,5 +167,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Puts the charts into the page. Short code stays in one line, and long code breaks between its words."""
+    if found := SWALLOWED.search(PRE.sub("", html)):
+        raise PluginError(f"{page.file.src_uri}: an item of a list became prose: {found[0][:60]}")
     html = LONG.sub(lambda code: BETWEEN.sub(r"\1<wbr>", code[0]), CHART.sub(chart, html))
     return SHORT.sub(r'<code class="short">\1</code>', html)
