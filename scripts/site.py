@@ -18,7 +18,16 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PAGES = {name: name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")}
 PAGES["bench.md"] = "bench/README.md"
 """Pages of the site that are not in `docs/`, and where they are in the repository."""
-SHOWN_LAST = {*PAGES, "concurrency.md", "io-hints.md", "journal.md", "reference/low.md", "releasing.md", "testing.md"}
+SHOWN_LAST = {
+    *PAGES,
+    "concurrency.md",
+    "io-hints.md",
+    "journal.md",
+    "reference/low.md",
+    "releasing.md",
+    "speed.md",
+    "testing.md",
+}
 """Pages that a search shows after the others, as the decisions."""
 PLACES = {path: page for page, path in PAGES.items()}
 DECISIONS = REPOSITORY / "docs" / "decisions"
