@@ -13,12 +13,13 @@ class Finding(NamedTuple):
     The fields are `severity`, `message`, `structure`, `spec`, `address` and `path`.
 
     Example:
-        >>> with open("climate.h5", "r+b") as damaged:
-        ...     _ = damaged.seek(0), damaged.write(b"?")
-        >>> hs.check("climate.h5")
-        Traceback (most recent call last):
-        ...
-        hyperslab.FormatError: ...
+        >>> with hs.File("out.h5", "w") as made:
+        ...     made["levels"], made["heights"] = np.arange(1000), [2]
+        ...     made.flush()
+        ...     del made["levels"]
+        >>> for finding in hs.check("out.h5"):
+        ...     print(finding.severity, finding.message)
+        warning ... bytes in 2 pieces are unreachable
     """
 
     severity: Literal["note", "warning", "error"]
