@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use hyperslab::datatype::Datatype;
 
 use crate::ffi::library::Library;
-use crate::ffi::types::{Handle, Herr, Hid, Operation, Request};
-use crate::file::{default_transfer, no_request};
+use crate::ffi::types::{FAILED, Handle, Herr, Hid, Request};
+use crate::native::{Get, get};
 use crate::object::Object;
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::{ALL, BLOCK, IN_LIST, Space};
@@ -82,7 +82,11 @@ pub(crate) unsafe fn each(
     // SAFETY: as above.
     let library = unsafe { Object::of(first.dataset) }.library;
     // SAFETY: as above.
-    let under: Vec<Handle> = left.iter().map(|call| unsafe { Object::of(call.dataset) }.under).collect();
+    let objects: Vec<&Object> = left.iter().map(|call| unsafe { Object::of(call.dataset) }).collect();
+    if objects.iter().any(|object| object.settle().is_err()) {
+        return FAILED;
+    }
+    let under: Vec<Handle> = objects.iter().map(|object| object.under).collect();
     let types: Vec<Hid> = left.iter().map(|call| call.memory_type).collect();
     let spaces: Vec<Hid> = left.iter().map(|call| call.memory_space).collect();
     let files: Vec<Hid> = left.iter().map(|call| call.file_space).collect();
@@ -141,32 +145,6 @@ impl Call {
     }
 }
 
-/// `H5VL_dataset_get_t`
-#[derive(Debug, Clone, Copy)]
-#[repr(i32)]
-pub(crate) enum Get {
-    Creation = 1,
-    Space = 2,
-    Type = 5,
-}
-
-/// Returns an identifier of what belongs to a native dataset. The caller closes it.
-pub(crate) fn get(object: &Object, what: Get) -> Option<Hid> {
-    let library = object.library;
-    let mut operation = Operation::new(what as i32);
-    // SAFETY: the dataset is open, and the operation stores an identifier.
-    let done = unsafe {
-        (library.functions.dataset_get)(
-            object.under,
-            library.native(),
-            operation.as_arguments(),
-            default_transfer(library),
-            no_request(),
-        )
-    };
-    (done >= 0).then(|| operation.id())
-}
-
 /// Returns the datatype in memory, if it is another one than `stored`, which `object` has in the file.
 pub(crate) fn conversion(
     object: &Object,
@@ -174,7 +152,7 @@ pub(crate) fn conversion(
     memory: Hid,
     way: transfer::Way,
 ) -> Ruled<Option<Datatype>> {
-    let file = get(object, Get::Type).ok_or(Reason::Conversion)?;
+    let file = get(object.library, object.under, Get::Type).ok_or(Reason::Conversion)?;
     let wanted = transfer::conversion(object.library, stored, memory, file, way);
     // SAFETY: the identifier was made for us.
     unsafe { (object.library.functions.type_close)(file) };

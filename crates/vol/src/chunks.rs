@@ -5,6 +5,10 @@ use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::storage::{FillBytes, FilterSpec};
 use hyperslab::{Dataspace, Error, File, WriteOptions};
 
+use crate::boxes::grid;
+use crate::dataset::WIDTHS;
+use crate::rules::{Reason, Ruled};
+
 /// How a dataset stores its chunks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Form {
@@ -26,6 +30,26 @@ pub(crate) struct Stored {
 }
 
 impl Form {
+    /// Returns the size of an element in bytes.
+    pub(crate) fn element_size(&self) -> u64 {
+        self.datatype.size(WIDTHS)
+    }
+
+    /// Returns the size of a decoded chunk in bytes.
+    pub(crate) fn chunk_bytes(&self) -> Ruled<usize> {
+        let bytes = self.chunk.iter().try_fold(self.element_size(), |bytes, &len| bytes.checked_mul(len));
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(Reason::Layout)
+    }
+
+    /// Returns a decoded chunk that holds the fill value.
+    pub(crate) fn filled_chunk(&self) -> Ruled<Vec<u8>> {
+        let mut bytes = vec![0; self.chunk_bytes()?];
+        if let FillBytes::Defined(value) = &self.fill {
+            bytes.chunks_exact_mut(value.len().max(1)).for_each(|element| element.copy_from_slice(value));
+        }
+        Ok(bytes)
+    }
+
     /// Encodes a box of elements, which begins with the first element of a chunk, and calls `each` with its chunks.
     /// Elements of chunks beyond the box hold the fill value.
     ///
@@ -47,41 +71,12 @@ impl Form {
         options.fill.clone_from(&self.fill);
         let dataset = file.root().create_dataset("elements", &options)?;
         dataset.write_with(.., elements, &WriteOptions::default().datatype(memory.cloned()))?;
-        for coord in coordinates(shape, &self.chunk) {
+        let counts = shape.iter().zip(&self.chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+        for coord in grid(counts) {
             let Some(record) = dataset.chunk_at(&coord)? else { continue };
             let first = coord.iter().zip(&self.chunk).map(|(at, len)| at * len).collect();
             each(Stored { first, mask: record.mask.0, bytes: dataset.read_stored_chunk(record)? })?;
         }
         Ok(())
-    }
-}
-
-/// Returns the positions, in the grid of chunks, of the chunks of a box, in row-major order.
-fn coordinates(shape: &[u64], chunk: &[u64]) -> impl Iterator<Item = Vec<u64>> {
-    let counts: Vec<u64> = shape.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
-    (0..counts.iter().product::<u64>()).map(move |number| {
-        let mut left = number;
-        let mut coord: Vec<u64> = counts
-            .iter()
-            .rev()
-            .map(|count| {
-                let at = left % count;
-                left /= count;
-                at
-            })
-            .collect();
-        coord.reverse();
-        coord
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_are_listed_in_row_major_order() {
-        let found: Vec<_> = coordinates(&[3, 5], &[2, 2]).collect();
-        assert_eq!(found, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of a dataset that the engine reads.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::datatype::Datatype;
 use hyperslab::internals::format::Widths;
@@ -11,8 +11,9 @@ use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, Error};
 
 use crate::ffi::types::{Handle, ItsOwnLocation, Operation};
-use crate::file::{default_transfer, no_request};
+use crate::file::{default_transfer, no_request, number};
 use crate::object::Object;
+use crate::pending::Key;
 use crate::rules::{Least, Reason, Ruled};
 use crate::target::Target;
 
@@ -28,6 +29,7 @@ pub(crate) struct Known {
     /// The engine's dataset, and the process that has it: a child opens it again.
     source: Mutex<Option<(u32, Ruled<Arc<Source>>)>>,
     target: Mutex<Option<Ruled<Arc<Target>>>>,
+    key: OnceLock<Key>,
 }
 
 /// A dataset that the engine can read.
@@ -44,6 +46,16 @@ impl Known {
     /// Forgets what may have changed: the shape, and the elements. How chunks are stored does not change.
     pub(crate) fn forget(&self) {
         *self.source.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns what identifies the dataset of an object, whatever handle it has.
+    pub(crate) fn key(&self, object: &Object) -> Ruled<Key> {
+        if let Some(key) = self.key.get() {
+            return Ok(*key);
+        }
+        let file = number(object.library, native_file(object)?)?;
+        let address = address(object)?.get();
+        Ok(*self.key.get_or_init(|| (file, address)))
     }
 
     /// Returns how the native connector stores the chunks of an object.

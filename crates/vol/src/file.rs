@@ -75,7 +75,8 @@ pub(crate) fn default_transfer(library: &Library) -> Hid {
     library.variable(c"H5P_LST_DATASET_XFER_ID_g").unwrap_or(0)
 }
 
-fn number(library: &Library, native: Handle) -> Ruled<u64> {
+/// Returns the number that the library gives a native file that it has open.
+pub(crate) fn number(library: &Library, native: Handle) -> Ruled<u64> {
     let mut number = 0_u64;
     get(library, native, Operation::new(GET_NUMBER).out(0, &mut number))?;
     Ok(number)

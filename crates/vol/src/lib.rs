@@ -10,6 +10,7 @@
 //! of several in one process each has a table of callbacks of its own ([`class`]).
 #![cfg(unix)]
 
+mod boxes;
 mod calls;
 mod chunks;
 mod class;
@@ -17,8 +18,10 @@ mod dataset;
 mod ffi;
 mod file;
 mod memory;
+mod native;
 mod object;
 mod pass;
+mod pending;
 mod read;
 mod report;
 mod rules;

@@ -7,6 +7,7 @@ use crate::dataset::Known;
 use crate::ffi::library::Library;
 use crate::ffi::types::{FAILED, Handle, Herr};
 use crate::file::OpenFile;
+use crate::rules::Ruled;
 
 /// An object of the native connector, and what we know of it.
 #[derive(Debug)]
@@ -32,6 +33,14 @@ impl Object {
     /// Returns a handle for an object that was found or made through `self`.
     pub(crate) fn wrap_beside(&self, under: Handle) -> Handle {
         Self::wrap(self.library, under, Arc::clone(&self.file))
+    }
+
+    /// Stores the parts of chunks that are held of a dataset.
+    pub(crate) fn settle(&self) -> Ruled<()> {
+        if !self.library.pending.is_any() {
+            return Ok(());
+        }
+        self.library.pending.settle(self.library, Some(self.dataset.key(self)?))
     }
 
     /// Returns the object of a handle.

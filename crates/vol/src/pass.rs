@@ -9,7 +9,7 @@ use crate::file::OpenFile;
 use crate::object::Object;
 
 /// Callbacks that make the same call of the native connector: `before` and `after` are the arguments on both sides
-/// of the connector's number.
+/// of the connector's number. What they do has nothing to do with elements of datasets.
 macro_rules! pass {
     ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
         pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
@@ -24,7 +24,26 @@ macro_rules! pass {
     )*};
 }
 
-/// Does the same for callbacks that open or make an object.
+/// Does the same for callbacks that may see elements, or whether and where they are stored: parts of chunks that are
+/// held are stored first.
+macro_rules! settle {
+    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
+            // SAFETY: as in `pass`.
+            unsafe {
+                let object = Object::of(handle);
+                if object.library.pending.settle(object.library, None).is_err() {
+                    return FAILED;
+                }
+                (object.library.functions.$name)(
+                    object.under, $($before,)* object.library.native(), $($after),*
+                )
+            }
+        }
+    )*};
+}
+
+/// Does the same as `pass` for callbacks that open or make an object.
 macro_rules! open {
     ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
         pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Handle {
@@ -47,6 +66,9 @@ macro_rules! close {
             // SAFETY: as in `pass`; libhdf5 gives the handle up if the call succeeds.
             unsafe {
                 let object = Object::of(handle);
+                if object.library.pending.settle_before_close(object.library, object.under).is_err() {
+                    return FAILED;
+                }
                 let closed = (object.library.functions.$name)(
                     object.under, object.library.native(), transfer, request
                 );
@@ -65,21 +87,11 @@ pass! {
     attribute_get(; arguments: Arguments, transfer: Hid, request: Request);
     attribute_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     attribute_optional(; arguments: Arguments, transfer: Hid, request: Request);
-    dataset_get(; arguments: Arguments, transfer: Hid, request: Request);
-    dataset_optional(; arguments: Arguments, transfer: Hid, request: Request);
     datatype_get(; arguments: Arguments, transfer: Hid, request: Request);
-    datatype_specific(; arguments: Arguments, transfer: Hid, request: Request);
-    datatype_optional(; arguments: Arguments, transfer: Hid, request: Request);
     file_get(; arguments: Arguments, transfer: Hid, request: Request);
-    file_optional(; arguments: Arguments, transfer: Hid, request: Request);
     group_get(; arguments: Arguments, transfer: Hid, request: Request);
-    group_optional(; arguments: Arguments, transfer: Hid, request: Request);
     link_get(place: Location; arguments: Arguments, transfer: Hid, request: Request);
-    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
-    link_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     object_get(place: Location; arguments: Arguments, transfer: Hid, request: Request);
-    object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
-    object_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     introspect_optional(; class: c_int, kind: c_int, flags: *mut u64);
     blob_put(; from: *const c_void, size: usize, id: *mut c_void, context: *mut c_void);
     blob_get(; id: *const c_void, into: *mut c_void, size: usize, context: *mut c_void);
@@ -88,6 +100,18 @@ pass! {
     token_compare(; one: *const c_void, other: *const c_void, order: *mut c_int);
     token_to_text(kind: c_int; token: *const c_void, text: *mut *mut c_char);
     token_from_text(kind: c_int; text: Text, token: *mut c_void);
+}
+
+settle! {
+    dataset_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    datatype_specific(; arguments: Arguments, transfer: Hid, request: Request);
+    datatype_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    file_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    group_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    link_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    object_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     optional(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
@@ -110,9 +134,44 @@ open! {
 close! {
     attribute_close;
     datatype_close;
-    file_close;
     group_close;
     dataset_close;
+}
+
+pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
+    // SAFETY: as in `close`.
+    unsafe {
+        let object = Object::of(handle);
+        if object.library.pending.settle(object.library, None).is_err() {
+            return FAILED;
+        }
+        let closed = (object.library.functions.file_close)(object.under, object.library.native(), transfer, request);
+        if closed >= 0 {
+            Object::free(handle);
+        }
+        closed
+    }
+}
+
+// `H5VL_dataset_get_t`: what depends on the chunks that are stored.
+const SPACE_STATUS: c_int = 3;
+const STORAGE_SIZE: c_int = 4;
+
+pub(crate) unsafe extern "C" fn dataset_get(
+    handle: Handle,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`. The arguments begin with the number of the operation.
+    unsafe {
+        let object = Object::of(handle);
+        let depends = [SPACE_STATUS, STORAGE_SIZE].contains(&*arguments.cast::<c_int>());
+        if depends && object.settle().is_err() {
+            return FAILED;
+        }
+        (object.library.functions.dataset_get)(object.under, object.library.native(), arguments, transfer, request)
+    }
 }
 
 /// The operations that refresh or flush may replace the native object that they are called for, and the handle with
@@ -126,6 +185,9 @@ pub(crate) unsafe extern "C" fn dataset_specific(
     // SAFETY: as in `pass`.
     unsafe {
         let object = Object::of(handle);
+        if object.settle().is_err() {
+            return FAILED;
+        }
         object.dataset.forget();
         let (library, under) = (object.library, object.under);
         (library.functions.dataset_specific)(under, library.native(), arguments, transfer, request)
@@ -145,6 +207,9 @@ pub(crate) unsafe extern "C" fn group_specific(
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
+        if library.pending.settle(library, None).is_err() {
+            return FAILED;
+        }
         if *arguments.cast::<c_int>() != MOUNT {
             return (library.functions.group_specific)(under, library.native(), arguments, transfer, request);
         }
@@ -257,6 +322,9 @@ pub(crate) unsafe extern "C" fn object_copy(
     // SAFETY: as in `pass`.
     unsafe {
         let library = Object::of(source).library;
+        if library.pending.settle(library, None).is_err() {
+            return FAILED;
+        }
         let (source, target) = (Object::under_of(source), Object::under_of(target));
         (library.functions.object_copy)(
             source, source_place, source_name, target, target_place, target_name, library.native(), copying, link,
@@ -329,6 +397,9 @@ pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
     // SAFETY: as in `pass`. The places of the words are those of `H5VL_file_specific_args_t`.
     unsafe {
         let call = |library: &Library, under: Handle, arguments: Arguments| {
+            if library.pending.settle(library, None).is_err() {
+                return FAILED;
+            }
             (library.functions.file_specific)(under, library.native(), arguments, transfer, request)
         };
         match *arguments.cast::<c_int>() {

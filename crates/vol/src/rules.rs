@@ -23,13 +23,14 @@ pub(crate) enum Reason {
     Datatype,
     /// Elements that were never written, in a dataset without a fill value: libhdf5 leaves the memory as it is.
     Unwritten,
-    /// Chunks without filters, which the native connector writes straight from memory.
-    Unfiltered,
+    /// Chunks whose filters leave the size as it is: nothing is gained, and libhdf5 does not note the filters of a chunk
+    /// that replaces one of the same size.
+    Uncompressed,
     /// A part of a chunk is written.
     PartOfChunk,
     /// A filter that the engine does not have.
     Filter,
-    /// A conversion between datatypes other than numbers.
+    /// A conversion that may give another result than libhdf5's.
     Conversion,
     /// A conversion that the program has registered.
     RegisteredConversion,
@@ -54,7 +55,7 @@ impl fmt::Display for Reason {
             Self::Layout => "layout",
             Self::Datatype => "variable length or references",
             Self::Unwritten => "elements without a value",
-            Self::Unfiltered => "no filters",
+            Self::Uncompressed => "no compression",
             Self::PartOfChunk => "part of a chunk",
             Self::Filter => "filter",
             Self::Conversion => "conversion",

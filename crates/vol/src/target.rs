@@ -5,12 +5,12 @@ use std::ffi::{c_int, c_void};
 use hyperslab::datatype::Datatype;
 use hyperslab::storage::{FillBytes, FilterSpec};
 
-use crate::calls::{Get, get};
 use crate::chunks::Form;
 use crate::dataset::{WIDTHS, native_file};
 use crate::ffi::library::Library;
 use crate::ffi::types::{Handle, Hid, Optional};
 use crate::file::{default_transfer, is_plain, is_swmr, no_request};
+use crate::native::{Get, get};
 use crate::object::Object;
 use crate::rules::{Reason, Ruled};
 use crate::transfer;
@@ -21,6 +21,8 @@ const CHUNKED: c_int = 2;
 const MOST_DIMENSIONS: usize = 32;
 /// The most parameters of a filter that are asked for.
 const MOST_PARAMETERS: usize = 256;
+/// The filters that do not compress: shuffle, Fletcher-32 and N-bit.
+const KEEP_THE_SIZE: [u16; 3] = [2, 3, 5];
 /// `H5VL_NATIVE_DATASET_CHUNK_WRITE`
 const WRITE_CHUNK: c_int = 7;
 
@@ -41,8 +43,8 @@ impl Target {
         if !is_plain(library, file)? {
             return Err(Reason::Driver);
         }
-        let file_type = get(object, Get::Type).ok_or(Reason::Conversion)?;
-        let creation = get(object, Get::Creation).ok_or(Reason::Layout);
+        let file_type = get(library, object.under, Get::Type).ok_or(Reason::Conversion)?;
+        let creation = get(library, object.under, Get::Creation).ok_or(Reason::Layout);
         let form = creation.and_then(|creation| {
             let form = form(library, creation, file_type);
             // SAFETY: the property list was made for us.
@@ -75,8 +77,8 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
     let filters = (0..u32::try_from(filters).map_err(|_| Reason::Filter)?)
         .map(|number| filter(library, creation, number))
         .collect::<Ruled<Vec<_>>>()?;
-    if filters.is_empty() {
-        return Err(Reason::Unfiltered);
+    if filters.iter().all(|filter| KEEP_THE_SIZE.contains(&filter.id)) {
+        return Err(Reason::Uncompressed);
     }
     let fill = fill(library, creation, file_type, &datatype)?;
     Ok(Form { datatype, chunk: chunk[..rank].to_vec(), filters, fill })

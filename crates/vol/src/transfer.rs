@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use hyperslab::Structure;
-use hyperslab::datatype::Datatype;
+use hyperslab::datatype::{ByteOrder, Datatype, Float, Integer, Normalization};
 use hyperslab::internals::format::{Addr, Reader};
 
 use crate::dataset::WIDTHS;
@@ -72,7 +72,7 @@ pub(crate) fn datatype(library: &Library, id: Hid) -> Ruled<Datatype> {
 ///
 /// `file` identifies the datatype in the file.
 ///
-/// Errors: a conversion that is not one between numbers, or that the program has registered.
+/// Errors: a conversion that may give another result than libhdf5's, or that the program has registered.
 pub(crate) fn conversion(
     library: &Library,
     stored: &Datatype,
@@ -84,16 +84,85 @@ pub(crate) fn conversion(
     if wanted == *stored {
         return Ok(None);
     }
-    let is_number = |datatype: &Datatype| matches!(datatype, Datatype::Integer(_) | Datatype::Float(_));
-    if !is_number(stored) || !is_number(&wanted) {
+    let ((from, to), is_same) = match way {
+        Way::Read => ((file, memory), gives_the_same(stored, &wanted)),
+        Way::Write => ((memory, file), gives_the_same(&wanted, stored)),
+    };
+    if !is_same {
         return Err(Reason::Conversion);
     }
-    let (from, to) = match way {
-        Way::Read => (file, memory),
-        Way::Write => (memory, file),
-    };
     let mut data = std::ptr::null_mut();
     // SAFETY: both are datatypes, and the place is valid.
     let function = unsafe { (library.functions.type_find)(from, to, &raw mut data) };
     if library.image.contains(function) { Ok(Some(wanted)) } else { Err(Reason::RegisteredConversion) }
+}
+
+/// Returns whether the engine converts every number to the one that libhdf5 converts it to. libhdf5 converts as a cast
+/// in C does, where that is possible, so its results for numbers that do not fit depend on the processor and on the
+/// byte order; `tests/test_conversions.py` has all pairs.
+fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
+    match (from, to) {
+        (Datatype::Integer(from), Datatype::Integer(to)) => {
+            let fits = match (from.signed, to.signed) {
+                (false, true) => from.size < to.size,
+                (true, false) => false,
+                _ => from.size <= to.size,
+            };
+            fits && is_plain(from) && is_plain(to)
+        }
+        (Datatype::Integer(from), Datatype::Float(to)) => is_plain(from) && [4, 8].contains(&to.size) && is_ieee(to),
+        (Datatype::Float(from), Datatype::Float(to)) => {
+            let is_moved = from.size == to.size || to.order == NATIVE;
+            is_moved && is_ieee(from) && is_ieee(to)
+        }
+        _ => false,
+    }
+}
+
+/// The byte order of the machine.
+const NATIVE: ByteOrder = if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
+
+/// Returns whether all bits of an integer are significant.
+fn is_plain(integer: &Integer) -> bool {
+    integer.bits.offset == 0 && u32::from(integer.bits.precision) == 8 * integer.size
+}
+
+/// Returns whether a number is one of IEEE 754 of 2, 4 or 8 bytes.
+fn is_ieee(float: &Float) -> bool {
+    let parts = (float.size, float.exponent_size, float.mantissa_size, float.exponent_bias);
+    let known = [(2, 5, 10, 15), (4, 8, 23, 127), (8, 11, 52, 1023)];
+    known.contains(&parts) && float.normalization == Normalization::Implied && float.bits.offset == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab::Element as _;
+
+    use super::*;
+
+    fn integer(size: u32, signed: bool) -> Datatype {
+        Datatype::Integer(Integer::little(size, signed))
+    }
+
+    #[test]
+    fn integers_are_converted_to_those_that_have_room_for_all() {
+        assert!(gives_the_same(&integer(2, true), &integer(4, true)));
+        assert!(gives_the_same(&integer(2, false), &integer(4, true)));
+        assert!(!gives_the_same(&integer(4, false), &integer(4, true)));
+        assert!(!gives_the_same(&integer(2, true), &integer(4, false)));
+        assert!(!gives_the_same(&integer(4, true), &integer(2, true)));
+    }
+
+    #[test]
+    fn floats_are_not_converted_to_integers() {
+        let float = |size| match size {
+            2 => hyperslab::half::f16::datatype(),
+            4 => f32::datatype(),
+            _ => f64::datatype(),
+        };
+        assert!(!gives_the_same(&float(4), &integer(8, true)));
+        assert!(gives_the_same(&integer(8, true), &float(4)));
+        assert!(!gives_the_same(&integer(1, true), &float(2)));
+        assert!(gives_the_same(&float(8), &float(4)));
+    }
 }

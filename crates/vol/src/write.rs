@@ -1,15 +1,19 @@
-//! Writes of datasets: chunks that are written whole, and have filters.
+//! Writes of datasets whose chunks have filters.
 
 use std::ffi::c_void;
 
 use hyperslab::Error;
+use hyperslab::datatype::Datatype;
 
-use crate::calls::{Arguments, Call, Get, conversion, each, get};
+use crate::boxes::Box;
+use crate::calls::{Arguments, Call, conversion, each};
 use crate::dataset::WIDTHS;
 use crate::ffi::library::Library;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
 use crate::memory::Strided;
+use crate::native::{Get, get};
 use crate::object::Object;
+use crate::pending::Part;
 use crate::report;
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::Space;
@@ -48,54 +52,78 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
     let target = object.dataset.target(object)?;
     let extent = extent(object)?;
     let (file, memory) = call.spaces(library, &extent)?;
-    let stored_size = target.form.datatype.size(WIDTHS);
+    let stored_size = target.form.element_size();
     let bytes = file.elements().and_then(|elements| elements.checked_mul(stored_size));
     if bytes.is_none_or(|bytes| bytes < Least::work().filtered) {
         return Err(Reason::Small);
     }
-    let first = whole_chunks(&file, &target.form.chunk)?;
+    let place = neighbours(&file)?;
     let wanted = conversion(object, &target.form.datatype, call.memory_type, Way::Write)?;
     let size = wanted.as_ref().map_or(stored_size, |wanted| wanted.size(WIDTHS));
     let size = usize::try_from(size).map_err(|_| Reason::Memory)?;
-    let shape = file.shape();
-    let place = Strided::of(&memory, &shape, size)?;
-    if place.strides.is_some() {
+    let strided = Strided::of(&memory, &place.count, size)?;
+    if strided.strides.is_some() {
         return Err(Reason::Memory);
     }
     // SAFETY: the program gives the memory of its selection to this call.
     let elements = unsafe {
-        std::slice::from_raw_parts(call.memory.cast::<u8>().cast_const().add(place.offset), place.span)
+        std::slice::from_raw_parts(call.memory.cast::<u8>().cast_const().add(strided.offset), strided.span)
     };
-    let chunk_rows = rows(&shape, &target, stored_size);
-    let row_bytes = elements.len() / usize::try_from(shape[0]).map_err(|_| Reason::Memory)?;
-    let step = usize::try_from(chunk_rows).map_err(|_| Reason::Memory)?.saturating_mul(row_bytes);
-    let mut begin = first;
-    let mut part = shape;
+    if is_whole(&place, &target.form.chunk, &extent) {
+        object.settle()?;
+        return write_whole(object, &target, place, elements, wanted.as_ref());
+    }
+    if wanted.is_some() {
+        return Err(Reason::PartOfChunk);
+    }
+    let part = Part {
+        key: object.dataset.key(object)?,
+        native: object.under,
+        target: &target,
+        extent: &extent,
+        elements,
+        place: &place,
+    };
+    library.pending.write(library, &part)
+}
+
+/// Encodes whole chunks and stores them, some rows of chunks at a time.
+fn write_whole(
+    object: &Object,
+    target: &Target,
+    place: Box,
+    elements: &[u8],
+    memory: Option<&Datatype>,
+) -> Ruled<()> {
+    let Box { mut start, count: mut part } = place;
+    let rows = rows(&part, target);
+    let row_bytes = elements.len() / usize::try_from(part[0]).map_err(|_| Reason::Memory)?;
+    let step = usize::try_from(rows).map_err(|_| Reason::Memory)?.saturating_mul(row_bytes);
     for elements in elements.chunks(step.max(1)) {
         part[0] = (elements.len() / row_bytes) as u64;
-        let encoded = target.form.encode(&part, elements, wanted.as_ref(), &mut |stored| {
-            let at: Vec<u64> = begin.iter().zip(&stored.first).map(|(begin, first)| begin + first).collect();
-            if write_chunk(library, object.under, &at, stored.mask, &stored.bytes) {
+        let encoded = target.form.encode(&part, elements, memory, &mut |stored| {
+            let first: Vec<u64> = start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
+            if write_chunk(object.library, object.under, &first, stored.mask, &stored.bytes) {
                 return Ok(());
             }
             Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))
         });
         encoded.map_err(|error| report::refused(&error))?;
-        begin[0] += part[0];
+        start[0] += part[0];
     }
     Ok(())
 }
 
 /// Returns the number of rows to encode at a time: whole chunks, of [`BATCH`] bytes.
-fn rows(shape: &[u64], target: &Target, element_size: u64) -> u64 {
-    let row: u64 = shape.iter().skip(1).product::<u64>().saturating_mul(element_size).max(1);
+fn rows(shape: &[u64], target: &Target) -> u64 {
+    let row = shape.iter().skip(1).fold(target.form.element_size(), |bytes, &len| bytes.saturating_mul(len)).max(1);
     let chunk = target.form.chunk[0];
     (BATCH / row / chunk).max(1) * chunk
 }
 
 /// Returns the number of elements of a dataset along each dimension, which may change while it is open.
 fn extent(object: &Object) -> Ruled<Vec<u64>> {
-    let space = get(object, Get::Space).ok_or(Reason::Selection)?;
+    let space = get(object.library, object.under, Get::Space).ok_or(Reason::Selection)?;
     let found = Space::of(object.library, space);
     close_space(object.library, space);
     found.map(|space| space.extent)
@@ -106,29 +134,30 @@ fn close_space(library: &Library, space: Hid) {
     unsafe { (library.functions.space_close)(space) };
 }
 
-/// Returns the position of the first element of a box that consists of whole chunks, of which those at the end of the
-/// dataset may extend beyond it.
-fn whole_chunks(file: &Space, chunk: &[u64]) -> Ruled<Vec<u64>> {
-    if file.extent.len() != chunk.len() || chunk.is_empty() {
-        return Err(Reason::Layout);
+/// Returns the selected elements, if they are a box of neighbours.
+fn neighbours(file: &Space) -> Ruled<Box> {
+    let Some(axes) = &file.axes else {
+        return Ok(Box { start: vec![0; file.extent.len()], count: file.extent.clone() });
+    };
+    let (mut start, mut count) = (Vec::new(), Vec::new());
+    for axis in axes {
+        if axis.count != 1 && axis.stride != axis.block {
+            return Err(Reason::Selection);
+        }
+        start.push(axis.start);
+        count.push(axis.count.checked_mul(axis.block).ok_or(Reason::Selection)?);
     }
-    let Some(axes) = &file.axes else { return Ok(vec![0; chunk.len()]) };
-    axes.iter()
-        .zip(chunk)
-        .zip(&file.extent)
-        .map(|((axis, chunk), len)| {
-            let count = if axis.count == 1 {
-                axis.block
-            } else if axis.stride == axis.block {
-                axis.count.saturating_mul(axis.block)
-            } else {
-                return Err(Reason::PartOfChunk);
-            };
-            let end = axis.start.saturating_add(count);
-            let is_whole = axis.start % chunk == 0 && (end % chunk == 0 || end == *len);
-            is_whole.then_some(axis.start).ok_or(Reason::PartOfChunk)
+    Ok(Box { start, count })
+}
+
+/// Returns whether a box consists of whole chunks, of which those at the end of the dataset may extend beyond it.
+fn is_whole(place: &Box, chunk: &[u64], extent: &[u64]) -> bool {
+    let axes = place.start.iter().zip(&place.count).zip(chunk).zip(extent);
+    chunk.len() == extent.len()
+        && axes.into_iter().all(|(((start, count), chunk), len)| {
+            let end = start + count;
+            start % chunk == 0 && (end % chunk == 0 || end == *len)
         })
-        .collect()
 }
 
 #[cfg(test)]
@@ -137,18 +166,24 @@ mod tests {
 
     use super::*;
 
-    fn axis(start: u64, stride: u64, count: u64, block: u64) -> HyperslabAxis {
-        HyperslabAxis { start, stride, count, block }
+    fn chosen(start: u64, stride: u64, count: u64, block: u64) -> Space {
+        Space { extent: vec![25], axes: Some(vec![HyperslabAxis { start, stride, count, block }]) }
     }
 
     #[test]
     fn whole_chunks_begin_and_end_at_chunks_or_at_the_end_of_the_dataset() {
-        let space = |axes| Space { extent: vec![25], axes: Some(vec![axes]) };
-        assert_eq!(whole_chunks(&space(axis(10, 1, 10, 1)), &[10]), Ok(vec![10]));
-        assert_eq!(whole_chunks(&space(axis(20, 1, 1, 5)), &[10]), Ok(vec![20]));
-        for part in [axis(10, 1, 9, 1), axis(11, 1, 9, 1), axis(0, 2, 10, 1), axis(20, 1, 4, 1)] {
-            assert_eq!(whole_chunks(&space(part), &[10]), Err(Reason::PartOfChunk));
+        let is = |space: &Space| is_whole(&neighbours(space).unwrap(), &[10], &[25]);
+        assert!(is(&chosen(10, 1, 10, 1)));
+        assert!(is(&chosen(20, 1, 1, 5)));
+        assert!(is(&Space::whole(&[25])));
+        for (start, count) in [(10, 9), (11, 9), (20, 4)] {
+            assert!(!is(&chosen(start, 1, count, 1)));
         }
-        assert_eq!(whole_chunks(&Space::whole(&[25]), &[10]), Ok(vec![0]));
+    }
+
+    #[test]
+    fn elements_with_gaps_between_them_are_no_box() {
+        assert_eq!(neighbours(&chosen(0, 2, 10, 1)), Err(Reason::Selection));
+        assert_eq!(neighbours(&chosen(3, 4, 2, 4)), Ok(Box { start: vec![3], count: vec![8] }));
     }
 }

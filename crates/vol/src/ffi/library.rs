@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::caller::Image;
 use super::types::{Arguments, Class, Handle, Herr, Hid, Location, Request, Text};
+use crate::pending::Pending;
 
 /// The most libraries in one process.
 pub(crate) const SLOTS: usize = 8;
@@ -146,6 +147,9 @@ functions! {
     space_is_regular = c"H5Sis_regular_hyperslab": fn(Hid) -> c_int;
     space_hyperslab = c"H5Sget_regular_hyperslab": fn(Hid, *mut u64, *mut u64, *mut u64, *mut u64) -> Herr;
     space_bounds = c"H5Sget_select_bounds": fn(Hid, *mut u64, *mut u64) -> Herr;
+    space_create = c"H5Screate_simple": fn(c_int, *const u64, *const u64) -> Hid;
+    space_select = c"H5Sselect_hyperslab":
+        fn(Hid, c_int, *const u64, *const u64, *const u64, *const u64) -> Herr;
     space_close = c"H5Sclose": fn(Hid) -> Herr;
 
     type_encode = c"H5Tencode": fn(Hid, *mut c_void, *mut usize) -> Herr;
@@ -166,6 +170,8 @@ pub(crate) struct Library {
     pub(crate) version: [c_uint; 3],
     /// The connector that is in the library, which all calls are passed on to. 0: not asked yet.
     native: AtomicI64,
+    /// The parts of chunks that are held.
+    pub(crate) pending: Pending,
 }
 
 impl Library {
@@ -189,7 +195,7 @@ impl Library {
             // SAFETY: the three places are valid.
             unsafe { (functions.version)(major, minor, release) };
             let native = AtomicI64::new(0);
-            return Ok(library.get_or_init(|| Self { slot, image, functions, version, native }));
+            return Ok(library.get_or_init(|| Self { slot, image, functions, version, native, pending: Pending::default() }));
         }
         Err(format!("{SLOTS} libhdf5s use the plug-in already"))
     }
