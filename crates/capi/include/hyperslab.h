@@ -220,10 +220,10 @@ int32_t hs_close(hs_file *file);
 
 /* ---- objects ---- */
 int32_t hs_names(hs_file *file, const char *group, hs_items *names);
-int32_t hs_object_info(hs_file *file, const char *path, hs_object_info *info);
+int32_t hs_object(hs_file *file, const char *path, hs_object_info *info);
 /* Of the link itself, which may lead nowhere. `targets` (may be NULL) gets the path of a soft link; the path and the file
  * of an external one; nothing of a hard one. */
-int32_t hs_link_info(hs_file *file, const char *path, hs_link_info *info, hs_items *targets);
+int32_t hs_link(hs_file *file, const char *path, hs_link_info *info, hs_items *targets);
 /* The path of the object with this address (of an object reference). */
 int32_t hs_path_at(hs_file *file, uint64_t address, hs_items *path);
 int32_t hs_group_create(hs_file *file, const char *path);
