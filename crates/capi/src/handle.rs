@@ -29,7 +29,7 @@ const RESERVE: usize = 64;
 pub(crate) enum Entry {
     File(File),
     Dataset(Arc<Dataset>),
-    Memory(Arc<Memory>),
+    Memory(#[expect(dead_code, reason = "kept until it is released")] Arc<Memory>),
 }
 
 impl Entry {

@@ -132,10 +132,16 @@ fn check_len<T>(what: &str, len: usize) -> Result<(), Failure> {
 }
 
 /// Returns the place for a result.
-pub(crate) unsafe fn out<'a, T>(what: &str, pointer: *mut T) -> Result<&'a mut MaybeUninit<T>, Failure> {
+unsafe fn out<'a, T>(what: &str, pointer: *mut T) -> Result<&'a mut MaybeUninit<T>, Failure> {
     check(what, pointer)?;
     // SAFETY: the caller has room for a `T` there, which no other thread uses.
     Ok(unsafe { &mut *pointer.cast::<MaybeUninit<T>>() })
+}
+
+/// Returns the place for a handle, which is null until it is written.
+pub(crate) unsafe fn handle<'a, T>(what: &str, pointer: *mut *mut T) -> Result<&'a mut *mut T, Failure> {
+    // SAFETY: as the caller promises.
+    Ok(unsafe { out(what, pointer) }?.write(std::ptr::null_mut()))
 }
 
 /// Returns the place for items, which are none until they are written.

@@ -25,11 +25,7 @@ pub(crate) struct Named<'m> {
 
 impl Named<'_> {
     /// Returns the datatype of elements in memory whose datatype in the file is `stored`.
-    pub(crate) fn in_memory(
-        self,
-        stored: &Datatype,
-        widths: Widths,
-    ) -> Result<Cow<'_, Datatype>, Failure> {
+    pub(crate) fn in_memory(self, stored: &Datatype, widths: Widths) -> Result<Cow<'_, Datatype>, Failure> {
         match self.code {
             HS_STORED => Ok(Cow::Borrowed(stored)),
             HS_NATIVE => Ok(native(stored).map_or(Cow::Borrowed(stored), Cow::Owned)),

@@ -37,11 +37,10 @@ pub unsafe extern "C" fn hs_dataset_open(
     guard(|| {
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (place, path) = unsafe {
-            let place = pointers::out("dataset", dataset)?;
-            place.write(ptr::null_mut());
+            let place = pointers::handle("dataset", dataset)?;
             (place, pointers::text("path", path)?)
         };
-        place.write(handle(handle::file(file.addr())?.dataset(path)?)?);
+        *place = handle(handle::file(file.addr())?.dataset(path)?)?;
         Ok(())
     })
 }
@@ -57,11 +56,7 @@ pub unsafe extern "C" fn hs_dataset_create(
     guard(|| {
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (place, path, given) = unsafe {
-            let place = if dataset.is_null() { None } else { Some(pointers::out("dataset", dataset)?) };
-            let place = place.map(|place| {
-                place.write(ptr::null_mut());
-                place
-            });
+            let place = if dataset.is_null() { None } else { Some(pointers::handle("dataset", dataset)?) };
             (place, pointers::text("path", path)?, pointers::given("options", options)?)
         };
         let file = handle::file(file.addr())?;
@@ -69,7 +64,7 @@ pub unsafe extern "C" fn hs_dataset_create(
         let options = unsafe { new(&given, file.store().widths()) }?;
         let created = file.root().create_dataset(path, &options)?;
         if let Some(place) = place {
-            place.write(handle(created)?);
+            *place = handle(created)?;
         }
         Ok(())
     })

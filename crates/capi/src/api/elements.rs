@@ -272,7 +272,7 @@ pub(super) fn check_texts(texts: &[&[u8]]) -> Result<(), Failure> {
 /// Returns the elements of a sequence in another type.
 fn converted(conversion: &Conversion, item: &[u8]) -> Result<Vec<u8>, Failure> {
     let size = conversion.src_size();
-    if size == 0 || item.len() % size != 0 {
+    if size == 0 || !item.len().is_multiple_of(size) {
         let why = format!("{} bytes are no whole number of elements of {size} bytes", item.len());
         return Err(Failure::argument("items", why));
     }

@@ -31,8 +31,7 @@ pub unsafe extern "C" fn hs_open_with(
     guard(|| {
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (place, path, given) = unsafe {
-            let place = pointers::out("file", file)?;
-            place.write(ptr::null_mut());
+            let place = pointers::handle("file", file)?;
             (place, pointers::text("path", path)?, pointers::optional("options", options)?)
         };
         let mut options = File::options();
@@ -42,7 +41,7 @@ pub unsafe extern "C" fn hs_open_with(
         }
         let options = in_mode(options, mode)?;
         let opened = options.open(path).map_err(|error| Failure::from(error).of_file(path))?;
-        place.write(handle(opened)?);
+        *place = handle(opened)?;
         Ok(())
     })
 }
@@ -53,11 +52,10 @@ pub unsafe extern "C" fn hs_open_bytes(bytes: *const c_void, size: usize, file: 
     guard(|| {
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (place, bytes) = unsafe {
-            let place = pointers::out("file", file)?;
-            place.write(ptr::null_mut());
+            let place = pointers::handle("file", file)?;
             (place, pointers::array("bytes", bytes.cast::<u8>(), size)?)
         };
-        place.write(handle(File::from_bytes(bytes.to_vec())?)?);
+        *place = handle(File::from_bytes(bytes.to_vec())?)?;
         Ok(())
     })
 }

@@ -38,7 +38,7 @@ pub unsafe extern "C" fn hs_resolve(
             let why = format!("{offset} and {id} bytes of an id are beyond an element of {pitch} bytes");
             return Err(Failure::argument("offset", why));
         }
-        if stored_size % pitch != 0 {
+        if !stored_size.is_multiple_of(pitch) {
             let why = format!("{stored_size} bytes are no whole number of elements of {pitch} bytes");
             return Err(Failure::argument("stored_size", why));
         }
