@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::structs::hs_array_info;
 use crate::types;
 
-/// Returns what is known of an array with this dataspace and datatype.
+/// Describes an array with this dataspace and datatype.
 fn of_space(space: &Dataspace, datatype: &Datatype, widths: Widths, address: u64) -> hs_array_info {
     let mut info = hs_array_info {
         size: 0,
@@ -54,7 +54,7 @@ fn put(places: &mut [u64; HS_MAX_RANK], lens: impl Iterator<Item = u64>) {
     places.iter_mut().zip(lens).for_each(|(place, len)| *place = len);
 }
 
-/// Returns what is known of a dataset.
+/// Describes a dataset.
 pub(crate) fn of_dataset(dataset: &Dataset, wanted: u32) -> Result<hs_array_info, Failure> {
     check_wanted(wanted)?;
     let widths = dataset.file().store().widths();
@@ -89,7 +89,7 @@ pub(crate) fn check_wanted(wanted: u32) -> Result<(), Failure> {
     Err(Failure::argument("info.wanted", why))
 }
 
-/// Returns what is known of an attribute of the object at `address`.
+/// Describes an attribute of the object at `address`.
 pub(crate) fn of_attribute(attribute: &Attribute, widths: Widths, address: u64) -> hs_array_info {
     of_space(&attribute.dataspace, &attribute.datatype, widths, address)
 }

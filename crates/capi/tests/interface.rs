@@ -1,5 +1,5 @@
-//! The interface as C sees it: the header and the symbols of the libraries. A name in them stays: programs are
-//! linked with it.
+//! The interface as C sees it: the header and the symbols of the libraries. A name in them stays, since
+//! programs are linked with it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 

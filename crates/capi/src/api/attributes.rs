@@ -32,7 +32,7 @@ pub unsafe extern "C" fn hs_attribute_names(
     })
 }
 
-/// Returns what is known of the array of an attribute.
+/// Describes the array of an attribute.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_attribute_info(
     file: *mut hs_file,

@@ -11,7 +11,7 @@ use crate::items::{self, Kind};
 use crate::pointers;
 use crate::structs::{hs_chunk_info, hs_dataset, hs_items};
 
-/// Returns what is known of the chunk whose first element is `first`. `bytes` may be NULL; else it gets the
+/// Describes the chunk whose first element is `first`. `bytes` may be NULL; else it gets the
 /// stored bytes as one item, or no item if the chunk was never written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_chunk_read(

@@ -1,4 +1,4 @@
-//! Datasets: opening and creating them, and what is known of them.
+//! Datasets: opened, created, described, resized.
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -76,7 +76,7 @@ pub extern "C" fn hs_dataset_close(dataset: *mut hs_dataset) -> i32 {
     guard(|| handle::close_dataset(dataset.addr()))
 }
 
-/// Returns what is known of the array of a dataset.
+/// Describes the array of a dataset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_dataset_info(dataset: *mut hs_dataset, info: *mut hs_array_info) -> i32 {
     guard(|| {
@@ -170,8 +170,8 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
     if rank > HS_MAX_RANK {
         return Err(Failure::argument("options.rank", format!("it is {rank}, at most {HS_MAX_RANK}")));
     }
-    // SAFETY: the caller has a number for each dimension, where the pointer is not null, and as many bytes and
-    // filters as the options say.
+    // SAFETY: the caller has a number for each dimension, where the pointer is not null, and as many bytes
+    // and filters as the options say.
     let (message, shape, max_shape, chunk, filters) = unsafe {
         let optional = |what, pointer: *const u64| {
             if pointer.is_null() { Ok(None) } else { pointers::array(what, pointer, rank).map(Some) }

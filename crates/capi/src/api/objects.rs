@@ -24,7 +24,7 @@ pub unsafe extern "C" fn hs_names(file: *mut hs_file, group: *const c_char, name
     })
 }
 
-/// Returns what is known of the object at `path`.
+/// Describes the object at `path`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_object(
     file: *mut hs_file,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn hs_object(
     })
 }
 
-/// Returns what is known of the link at `path` itself, which may lead nowhere. `targets` may be NULL; else it
+/// Describes the link at `path` itself, which may lead nowhere. `targets` may be NULL; else it
 /// gets the path of a soft link, the path and the name of the file of an external one, and nothing of others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hs_link(
