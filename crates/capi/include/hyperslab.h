@@ -178,6 +178,12 @@
 // The address of what has none.
 #define HS_NO_ADDRESS UINT64_MAX
 
+// `hs_object_info.orders`: the group keeps the order in which its links are created.
+#define HS_ORDER_LINKS 1
+
+// `hs_object_info.orders`: the object keeps the order in which its attributes are created.
+#define HS_ORDER_ATTRIBUTES 2
+
 // `hs_array_info.wanted`: count the stored bytes, which looks at every chunk.
 #define HS_WANT_STORAGE 1
 
@@ -378,6 +384,9 @@ typedef struct {
     uint64_t links;
     // The number of attributes.
     uint64_t attributes;
+    // `HS_ORDER_LINKS` if the group keeps the order in which links are created, `HS_ORDER_ATTRIBUTES` if the
+    // object keeps that of attributes; both added, or 0.
+    uint64_t orders;
 } hs_object_info;
 
 // A link.
@@ -402,7 +411,7 @@ extern "C" {
 // it, else sorted.
 int32_t hs_attribute_names(hs_file *file, const char *path, hs_items *names);
 
-// Returns what is known of the array of an attribute.
+// Describes the array of an attribute.
 int32_t hs_attribute_info(hs_file *file, const char *path, const char *name, hs_array_info *info);
 
 // Reads all elements of an attribute into `out`, in the type `type`.
@@ -444,7 +453,7 @@ int32_t hs_attribute_write_items(hs_file *file,
 // Removes an attribute.
 int32_t hs_attribute_delete(hs_file *file, const char *path, const char *name);
 
-// Returns what is known of the chunk whose first element is `first`. `bytes` may be NULL; else it gets the
+// Describes the chunk whose first element is `first`. `bytes` may be NULL; else it gets the
 // stored bytes as one item, or no item if the chunk was never written.
 int32_t hs_chunk_read(hs_dataset *dataset, uint32_t rank, const uint64_t *first, hs_chunk_info *info, hs_items *bytes);
 
@@ -466,7 +475,7 @@ int32_t hs_dataset_create(hs_file *file, const char *path, const hs_dataset_opti
 // Closes the handle of a dataset.
 int32_t hs_dataset_close(hs_dataset *dataset);
 
-// Returns what is known of the array of a dataset.
+// Describes the array of a dataset.
 int32_t hs_dataset_info(hs_dataset *dataset, hs_array_info *info);
 
 // Returns the datatype message of a dataset, as one item.
@@ -560,10 +569,10 @@ int32_t hs_free(hs_items *items);
 // Returns the names of the links in a group: in the order of creation if the group keeps it, else sorted.
 int32_t hs_names(hs_file *file, const char *group, hs_items *names);
 
-// Returns what is known of the object at `path`.
+// Describes the object at `path`.
 int32_t hs_object(hs_file *file, const char *path, hs_object_info *info);
 
-// Returns what is known of the link at `path` itself, which may lead nowhere. `targets` may be NULL; else it
+// Describes the link at `path` itself, which may lead nowhere. `targets` may be NULL; else it
 // gets the path of a soft link, the path and the name of the file of an external one, and nothing of others.
 int32_t hs_link(hs_file *file, const char *path, hs_link_info *info, hs_items *targets);
 

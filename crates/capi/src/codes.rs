@@ -118,6 +118,10 @@ pub const HS_MAX_RANK: usize = 32;
 pub const HS_UNLIMITED: u64 = u64::MAX;
 /// The address of what has none.
 pub const HS_NO_ADDRESS: u64 = u64::MAX;
+/// `hs_object_info.orders`: the group keeps the order in which its links are created.
+pub const HS_ORDER_LINKS: u64 = 1;
+/// `hs_object_info.orders`: the object keeps the order in which its attributes are created.
+pub const HS_ORDER_ATTRIBUTES: u64 = 2;
 /// `hs_array_info.wanted`: count the stored bytes, which looks at every chunk.
 pub const HS_WANT_STORAGE: u32 = 1;
 /// `hs_filter.flags`: a chunk that the filter cannot encode is stored without it.

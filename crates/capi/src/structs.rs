@@ -167,6 +167,9 @@ pub struct hs_object_info {
     pub links: u64,
     /// The number of attributes.
     pub attributes: u64,
+    /// `HS_ORDER_LINKS` if the group keeps the order in which links are created, `HS_ORDER_ATTRIBUTES` if the
+    /// object keeps that of attributes; both added, or 0.
+    pub orders: u64,
 }
 
 /// A link.

@@ -6,6 +6,7 @@ use hyperslab::{Addr, File, Group, LinkTarget, Node};
 
 use crate::codes::{
     HS_DATASET, HS_DATATYPE, HS_GROUP, HS_LINK_EXTERNAL, HS_LINK_HARD, HS_LINK_SOFT, HS_NO_ADDRESS,
+    HS_ORDER_ATTRIBUTES, HS_ORDER_LINKS,
 };
 use crate::failure::{Failure, guard};
 use crate::handle;
@@ -35,10 +36,11 @@ pub unsafe extern "C" fn hs_object(
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let ((place, _), path) = unsafe { (pointers::filled("info", info)?, pointers::text("path", path)?) };
         let node = handle::file(file.addr())?.get(path)?;
-        let (kind, links) = match &node {
-            Node::Group(group) => (HS_GROUP, group.len()?),
-            Node::Dataset(_) => (HS_DATASET, 0),
-            Node::Datatype(_) => (HS_DATATYPE, 0),
+        let (kind, links, order) = match &node {
+            Node::Group(group) if group.tracks_creation_order()? => (HS_GROUP, group.len()?, HS_ORDER_LINKS),
+            Node::Group(group) => (HS_GROUP, group.len()?, 0),
+            Node::Dataset(_) => (HS_DATASET, 0, 0),
+            Node::Datatype(_) => (HS_DATATYPE, 0, 0),
         };
         place.put(&hs_object_info {
             size: 0,
@@ -47,6 +49,7 @@ pub unsafe extern "C" fn hs_object(
             address: node.address().get(),
             links,
             attributes: node.attribute_count()?,
+            orders: order + if node.tracks_attribute_order() { HS_ORDER_ATTRIBUTES } else { 0 },
         });
         Ok(())
     })
