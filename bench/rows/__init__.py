@@ -17,6 +17,7 @@ ORDER = (
     "planes",
     "seismic_planes",
     "scalar",
+    "capi",
     "million",
     "references",
     "write_nd",
