@@ -1,5 +1,5 @@
-//! Keeps the plug-in in memory until the process ends: libhdf5 unloads plug-ins when it closes, while threads of
-//! the plug-in still exist.
+//! Keeps the plug-in in memory until the process ends: libhdf5 unloads plug-ins when it closes, while
+//! threads of the plug-in still exist.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -75,8 +75,8 @@ pub(crate) fn grid(counts: Vec<u64>) -> impl Iterator<Item = Vec<u64>> {
     })
 }
 
-/// Copies a box from one row-major array to another. Each side is the array's bytes, the box in it, and its shape; both
-/// boxes have the same counts.
+/// Copies a box from one row-major array to another. Each side is the array's bytes, the box in it, and
+/// its shape; both boxes have the same counts.
 ///
 /// # Panics
 ///

@@ -108,7 +108,8 @@ pub(crate) unsafe fn each(
 }
 
 impl Call {
-    /// Checks what costs least: whether the call is worth a look, and asks for nothing that the engine does not do.
+    /// Checks what costs least: whether the call is worth a look, and asks for nothing that the engine
+    /// does not do.
     pub(crate) fn check(&self, library: &Library) -> Ruled<()> {
         if self.file_space == IN_LIST || self.memory_space == IN_LIST || self.memory.is_null() {
             return Err(Reason::Selection);

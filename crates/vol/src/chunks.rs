@@ -50,8 +50,8 @@ impl Form {
         Ok(bytes)
     }
 
-    /// Encodes a box of elements, which begins with the first element of a chunk, and calls `each` with its chunks.
-    /// Elements of chunks beyond the box hold the fill value.
+    /// Encodes a box of elements, which begins with the first element of a chunk, and calls `each` with
+    /// its chunks. Elements of chunks beyond the box hold the fill value.
     ///
     /// `memory` is the datatype of `elements` if it is another one than in the file.
     pub(crate) fn encode(

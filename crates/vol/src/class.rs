@@ -15,13 +15,22 @@ const CLASS_VERSION: u32 = 3;
 const VALUE: c_int = 18_515;
 /// The number of this connector's own version.
 const CONNECTOR_VERSION: u32 = 1;
-/// `H5VL_CAP_FLAG_*`: what the native connector can do, which is everything but asynchronous operations, calls
-/// of several threads at once, and maps.
+/// `H5VL_CAP_FLAG_*`: what the native connector can do, which is everything but asynchronous operations,
+/// calls of several threads at once, and maps.
 const FLAGS: u64 = 0x0000_001f_ffff_9ffc;
 
-/// One table for each library: a table says of itself, and of files that are opened through it, which library calls.
-static CLASSES: [Class; SLOTS] =
-    [class::<0>(), class::<1>(), class::<2>(), class::<3>(), class::<4>(), class::<5>(), class::<6>(), class::<7>()];
+/// One table for each library: a table says of itself, and of files that are opened through it, which
+/// library calls.
+static CLASSES: [Class; SLOTS] = [
+    class::<0>(),
+    class::<1>(),
+    class::<2>(),
+    class::<3>(),
+    class::<4>(),
+    class::<5>(),
+    class::<6>(),
+    class::<7>(),
+];
 
 const fn class<const SLOT: usize>() -> Class {
     Class {
@@ -157,7 +166,9 @@ extern "C" fn class_for(caller: *const c_void) -> *const c_void {
             std::ptr::from_ref(of_slot(library.slot)).cast()
         }
         Err(why) => {
-            eprintln!("hyperslab: unable to serve this libhdf5: {why}; unset HDF5_VOL_CONNECTOR to go on without");
+            eprintln!(
+                "hyperslab: unable to serve this libhdf5: {why}; unset HDF5_VOL_CONNECTOR to go on without"
+            );
             std::ptr::null()
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of a dataset that the engine reads.
+//! A dataset that the engine reads: how it is found, and kept.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -76,7 +76,8 @@ impl Known {
     }
 }
 
-/// Opens the dataset of an object in the engine, if the engine gives the same elements as the native connector.
+/// Opens the dataset of an object in the engine, if the engine gives the same elements as the native
+/// connector.
 fn open(object: &Object) -> Ruled<Source> {
     let file = object.file.engine(object.library, native_file(object)?)?;
     let dataset = match file.object_at(address(object)?) {
@@ -106,8 +107,8 @@ fn open(object: &Object) -> Ruled<Source> {
     Ok(Source { shape: dataset.shape(), datatype, fewest, dataset })
 }
 
-/// Returns whether the native connector leaves the caller's memory as it is where no element was written, and there
-/// are such elements.
+/// Returns whether the native connector leaves the caller's memory as it is where no element was written,
+/// and there are such elements.
 fn leaves_memory(dataset: &hyperslab::Dataset) -> Ruled<bool> {
     let fill = dataset.fill_value();
     if fill.write != FillTime::Never && fill.value != FillBytes::Undefined {

@@ -23,8 +23,8 @@ const SWMR: u32 = 0x20 | 0x40;
 /// `H5VL_NATIVE_FILE_GET_VFD_HANDLE`
 const GET_DRIVER_HANDLE: c_int = 9;
 
-/// A file that was opened through us, and what the engine knows of it. The engine opens it at the first read that it
-/// does.
+/// A file that was opened through us, and what the engine knows of it. The engine opens it at the first
+/// read that it does.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFile(Mutex<Option<Opened>>);
 
@@ -39,8 +39,8 @@ struct Opened {
 }
 
 impl OpenFile {
-    /// Returns the engine's file for a native file of `library`, which is this one or one that it leads to by an
-    /// external link.
+    /// Returns the engine's file for a native file of `library`, which is this one or one that it leads
+    /// to by an external link.
     pub(crate) fn engine(&self, library: &Library, native: Handle) -> Ruled<hyperslab::File> {
         let number = number(library, native)?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,13 @@ fn get(library: &Library, native: Handle, mut operation: Operation) -> Ruled<Ope
     let arguments = operation.as_arguments();
     // SAFETY: the file is open, the operation's result is a number or a place that the caller gives.
     let done = unsafe {
-        (library.functions.file_get)(native, library.native(), arguments, default_transfer(library), no_request())
+        (library.functions.file_get)(
+            native,
+            library.native(),
+            arguments,
+            default_transfer(library),
+            no_request(),
+        )
     };
     if done < 0 { Err(Reason::File) } else { Ok(operation) }
 }
@@ -127,7 +133,8 @@ fn open(library: &Library, native: Handle) -> Ruled<hyperslab::File> {
     // SAFETY: the property list is that of the file.
     let descriptor = with_access(library, native, |access| unsafe { descriptor(library, native, access) })??;
     // SAFETY: libhdf5 has the descriptor open during this call. The copy of it is ours.
-    let copy = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned().map_err(|_| Reason::File)?;
+    let copy =
+        unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned().map_err(|_| Reason::File)?;
     let driver = Posix::new(std::fs::File::from(copy));
     hyperslab::File::options().open_on(Arc::new(driver)).map_err(|_| Reason::File)
 }
@@ -161,8 +168,8 @@ unsafe fn descriptor(library: &Library, native: Handle, access: Hid) -> Ruled<c_
     }
 }
 
-/// Returns the number of the driver for plain files: a variable of libhdf5 2, and what a function of libhdf5 1.14
-/// returns.
+/// Returns the number of the driver for plain files: a variable of libhdf5 2, and what a function of
+/// libhdf5 1.14 returns.
 fn plain_files(library: &Library) -> Option<Hid> {
     if let Some(number) = library.variable(c"H5FD_SEC2_id_g") {
         return Some(number);
@@ -173,9 +180,8 @@ fn plain_files(library: &Library) -> Option<Hid> {
         return None;
     }
     // SAFETY: libhdf5 1.14 has this function, whose argument is a function of that name.
-    let perform = unsafe {
-        std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> Hid>(perform)
-    };
+    let perform =
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> Hid>(perform) };
     // SAFETY: registers the driver, or returns its number if it is registered.
     Some(unsafe { perform(register) })
 }

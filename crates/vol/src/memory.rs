@@ -10,17 +10,17 @@ pub(crate) struct Strided {
     pub(crate) offset: usize,
     /// The bytes from the first element to the end of the last one.
     pub(crate) span: usize,
-    /// The bytes from one element to the next along each dimension of the selection in the file. `None` for memory
-    /// without gaps.
+    /// The bytes from one element to the next along each dimension of the selection in the file. `None`
+    /// for memory without gaps.
     pub(crate) strides: Option<Vec<usize>>,
 }
 
 impl Strided {
-    /// Returns where the elements of a selection in the file of this shape are, given the selection in memory.
-    /// Both have their elements in row-major order.
+    /// Returns where the elements of a selection in the file of this shape are, given the selection in
+    /// memory. Both have their elements in row-major order.
     ///
-    /// Errors: the selection in memory has blocks with gaps between them, or another number of elements, or is not
-    /// a box of the same shape.
+    /// Errors: the selection in memory has blocks with gaps between them, or another number of elements,
+    /// or is not a box of the same shape.
     pub(crate) fn of(memory: &Space, shape: &[u64], element_size: usize) -> Ruled<Self> {
         let size = element_size as u64;
         let mut axes = Vec::with_capacity(memory.extent.len());
@@ -38,7 +38,8 @@ impl Strided {
                     }
                 }
             };
-            offset = start.checked_mul(step).and_then(|more| offset.checked_add(more)).ok_or(Reason::Memory)?;
+            offset =
+                start.checked_mul(step).and_then(|more| offset.checked_add(more)).ok_or(Reason::Memory)?;
             if count != 1 {
                 axes.push((count, product(step, stride)?));
             }
@@ -63,8 +64,8 @@ impl Strided {
     }
 }
 
-/// Returns the strides along the dimensions of `shape`, given the lengths and strides of the dimensions in memory that
-/// have more than one element.
+/// Returns the strides along the dimensions of `shape`, given the lengths and strides of the dimensions
+/// in memory that have more than one element.
 fn along(shape: &[u64], axes: &[(u64, u64)]) -> Ruled<Vec<usize>> {
     let mut left = axes.iter();
     let strides = shape.iter().map(|&len| match len {
@@ -93,7 +94,8 @@ mod tests {
     use super::*;
 
     fn chosen(extent: &[u64], axes: &[[u64; 4]]) -> Space {
-        let axes = axes.iter().map(|&[start, stride, count, block]| HyperslabAxis { start, stride, count, block });
+        let axes =
+            axes.iter().map(|&[start, stride, count, block]| HyperslabAxis { start, stride, count, block });
         Space { extent: extent.to_vec(), axes: Some(axes.collect()) }
     }
 

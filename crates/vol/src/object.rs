@@ -17,7 +17,7 @@ pub(crate) struct Object {
     pub(crate) under: Handle,
     /// The file through which the object was opened. An object behind an external link is in another one.
     pub(crate) file: Arc<OpenFile>,
-    /// What is known of a dataset.
+    /// A dataset's state in the engine, and how its chunks are stored.
     pub(crate) dataset: Known,
 }
 
@@ -74,7 +74,7 @@ impl Object {
     }
 }
 
-/// What is needed to make handles for native objects that libhdf5 finds by itself.
+/// The library and file of handles for native objects that libhdf5 finds by itself.
 struct Context {
     library: &'static Library,
     file: Arc<OpenFile>,

@@ -8,8 +8,8 @@ use crate::ffi::types::{Arguments, Class, FAILED, Handle, Herr, Hid, Location, R
 use crate::file::OpenFile;
 use crate::object::Object;
 
-/// Callbacks that make the same call of the native connector: `before` and `after` are the arguments on both sides
-/// of the connector's number. What they do has nothing to do with elements of datasets.
+/// Callbacks that make the same call of the native connector: `before` and `after` are the arguments on
+/// both sides of the connector's number. What they do has nothing to do with elements of datasets.
 macro_rules! pass {
     ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
         pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
@@ -24,8 +24,8 @@ macro_rules! pass {
     )*};
 }
 
-/// Does the same for callbacks that may see elements, or whether and where they are stored: parts of chunks that are
-/// held are stored first.
+/// Does the same for callbacks that may see elements, or whether and where they are stored: parts of
+/// chunks that are held are stored first.
 macro_rules! settle {
     ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
         pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
@@ -145,7 +145,8 @@ pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, reques
         if object.library.pending.settle(object.library, None).is_err() {
             return FAILED;
         }
-        let closed = (object.library.functions.file_close)(object.under, object.library.native(), transfer, request);
+        let closed =
+            (object.library.functions.file_close)(object.under, object.library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);
         }
@@ -170,12 +171,18 @@ pub(crate) unsafe extern "C" fn dataset_get(
         if depends && object.settle().is_err() {
             return FAILED;
         }
-        (object.library.functions.dataset_get)(object.under, object.library.native(), arguments, transfer, request)
+        (object.library.functions.dataset_get)(
+            object.under,
+            object.library.native(),
+            arguments,
+            transfer,
+            request,
+        )
     }
 }
 
-/// The operations that refresh or flush may replace the native object that they are called for, and the handle with
-/// it, so nothing of the handle is used after the call.
+/// The operations that refresh or flush may replace the native object that they are called for, and the
+/// handle with it, so nothing of the handle is used after the call.
 pub(crate) unsafe extern "C" fn dataset_specific(
     handle: Handle,
     arguments: Arguments,
@@ -268,7 +275,14 @@ pub(crate) unsafe extern "C" fn link_create(
         let arguments = native.as_mut().map_or(arguments, |native| std::ptr::from_mut(native).cast());
         let under = Object::under_of(handle);
         (library.functions.link_create)(
-            arguments, under, place, library.native(), link, access, transfer, request,
+            arguments,
+            under,
+            place,
+            library.native(),
+            link,
+            access,
+            transfer,
+            request,
         )
     }
 }
@@ -327,8 +341,17 @@ pub(crate) unsafe extern "C" fn object_copy(
         }
         let (source, target) = (Object::under_of(source), Object::under_of(target));
         (library.functions.object_copy)(
-            source, source_place, source_name, target, target_place, target_name, library.native(), copying, link,
-            transfer, request,
+            source,
+            source_place,
+            source_name,
+            target,
+            target_place,
+            target_name,
+            library.native(),
+            copying,
+            link,
+            transfer,
+            request,
         )
     }
 }

@@ -1,9 +1,10 @@
 //! Parts of chunks that were written, held until their chunks are complete or something else needs them.
 //!
-//! A program that writes rows makes the native connector decode and encode a chunk for each row, unless its cache has
-//! room for all chunks of a row. Here the chunks are held decoded, and encoded together. Everything that could see the
-//! difference stores them first ([`Pending::settle`]): a read or a native write of the dataset, its flush, its close,
-//! and every operation on the file but those that say nothing of elements.
+//! A program that writes rows makes the native connector decode and encode a chunk for each row, unless
+//! its cache has room for all chunks of a row. Here the chunks are held decoded, and encoded together.
+//! Everything that could see the difference stores them first ([`Pending::settle`]): a read or a native
+//! write of the dataset, its flush, its close, and every operation on the file but those that say nothing
+//! of elements.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -102,7 +103,8 @@ impl Pending {
         let added = held.add(library, part);
         self.count.store(datasets.len(), Ordering::Relaxed);
         added?;
-        let complete: usize = datasets[&part.key].chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
+        let complete: usize =
+            datasets[&part.key].chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
         if complete >= TOGETHER
             && let Some(held) = datasets.get_mut(&part.key)
         {
@@ -115,7 +117,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Stores what is held of a dataset, or of all datasets.
+    /// Stores the parts that are held of a dataset, or of all datasets.
     ///
     /// Errors: neither the engine nor the native connector could store a chunk.
     pub(crate) fn settle(&self, library: &Library, which: Option<Key>) -> Ruled<()> {
@@ -194,7 +196,10 @@ impl Held {
                 let coord = &coords[usize::try_from(chunk.first[0] / form.chunk[0]).unwrap_or(stored)];
                 let first = Box::of_chunk(coord, &form.chunk).start;
                 if !write_chunk(library, self.native.0, &first, chunk.mask, &chunk.bytes) {
-                    return Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"));
+                    return Err(Error::unsupported(
+                        "a chunk that the native connector does not store",
+                        "IV.A.2.i",
+                    ));
                 }
                 stored += 1;
                 Ok(())

@@ -27,11 +27,16 @@ pub(crate) unsafe extern "C" fn dataset_read(
     let arguments = Arguments { count, datasets, memory_types, memory_spaces, file_spaces, transfer, memory };
     // SAFETY: libhdf5 passes these arguments.
     unsafe {
-        each(arguments, request, |library| library.functions.dataset_read, |call, object| {
-            let done = read(call, object);
-            report::read(done);
-            done
-        })
+        each(
+            arguments,
+            request,
+            |library| library.functions.dataset_read,
+            |call, object| {
+                let done = read(call, object);
+                report::read(done);
+                done
+            },
+        )
     }
 }
 
@@ -50,11 +55,10 @@ fn read(call: &Call, object: &Object) -> Ruled<()> {
     let size = usize::try_from(size).map_err(|_| Reason::Memory)?;
     let shape = file.shape();
     let place = Strided::of(&memory, &shape, size)?;
-    // SAFETY: the program gives the memory of its selection to this call. Where that memory has gaps, no byte of a
-    // gap is read or written.
-    let into = unsafe {
-        std::slice::from_raw_parts_mut(call.memory.cast::<u8>().add(place.offset), place.span)
-    };
+    // SAFETY: the program gives the memory of its selection to this call. Where that memory has gaps, no
+    // byte of a gap is read or written.
+    let into =
+        unsafe { std::slice::from_raw_parts_mut(call.memory.cast::<u8>().add(place.offset), place.span) };
     let mut destination = match &place.strides {
         None => Destination::contiguous(into),
         Some(strides) => Destination::strided(into, &shape, strides, size).map_err(|_| Reason::Memory)?,

@@ -1,6 +1,6 @@
 //! What was done, and what was left to the native connector: printed at the end of the process if
-//! `HYPERSLAB_VOL_REPORT` is set. `1` prints it for a person, anything else is the name of a file to which a line of
-//! JSON is appended.
+//! `HYPERSLAB_VOL_REPORT` is set. `1` prints it for a person, anything else is the name of a file to
+//! which a line of JSON is appended.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -21,10 +21,11 @@ pub(crate) enum Reason {
     Layout,
     /// Elements of variable length, and references.
     Datatype,
-    /// Elements that were never written, in a dataset without a fill value: libhdf5 leaves the memory as it is.
+    /// Elements that were never written, in a dataset without a fill value: libhdf5 leaves the memory as
+    /// it is.
     Unwritten,
-    /// Chunks whose filters leave the size as it is: nothing is gained, and libhdf5 does not note the filters of a chunk
-    /// that replaces one of the same size.
+    /// Chunks whose filters leave the size as it is: nothing is gained, and libhdf5 does not note the
+    /// filters of a chunk that replaces one of the same size.
     Uncompressed,
     /// A part of a chunk is written.
     PartOfChunk,
@@ -71,7 +72,8 @@ impl fmt::Display for Reason {
 /// What is done, or why not.
 pub(crate) type Ruled<T> = Result<T, Reason>;
 
-/// The fewest elements of a call that is looked at. A smaller one costs the native connector less than the look.
+/// The fewest elements of a call that is looked at. A smaller one costs the native connector less than
+/// the look.
 const FEWEST_ELEMENTS: u64 = 2048;
 /// The fewest bytes of elements that have filters.
 const FEWEST_FILTERED: u64 = 16 << 10;

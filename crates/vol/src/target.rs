@@ -1,4 +1,4 @@
-//! What is known of a dataset that the engine writes.
+//! A dataset that the engine writes: how its chunks are stored.
 
 use std::ffi::{c_int, c_void};
 
@@ -65,9 +65,12 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
         return Err(Reason::Datatype);
     }
     let (mut chunk, mut edges) = ([0_u64; MOST_DIMENSIONS], 0);
-    // SAFETY: a property list of a dataset, and places with room for what is stored there.
+    // SAFETY: a property list of a dataset, and places with room for the values that are stored there.
     let (rank, filters) = unsafe {
-        if (calls.layout)(creation) != CHUNKED || (calls.chunk_options)(creation, &raw mut edges) < 0 || edges != 0 {
+        if (calls.layout)(creation) != CHUNKED
+            || (calls.chunk_options)(creation, &raw mut edges) < 0
+            || edges != 0
+        {
             return Err(Reason::Layout);
         }
         let most = MOST_DIMENSIONS as c_int;
@@ -87,7 +90,7 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
 fn filter(library: &Library, creation: Hid, number: u32) -> Ruled<FilterSpec> {
     let mut parameters = [0_u32; MOST_PARAMETERS];
     let (mut flags, mut count, mut config) = (0_u32, MOST_PARAMETERS, 0_u32);
-    // SAFETY: the places have room for what is stored there; a name is not asked for.
+    // SAFETY: the places have room for the values that are stored there; a name is not asked for.
     let id = unsafe {
         (library.functions.filter)(
             creation,
@@ -155,7 +158,8 @@ pub(crate) fn write_chunk(library: &Library, native: Handle, first: &[u64], mask
         _ => std::ptr::from_mut(&mut two).cast(),
     };
     let mut operation = Optional { kind: WRITE_CHUNK, arguments };
-    // SAFETY: the dataset is open, `first` has a number for each dimension, and the bytes stay until the call ends.
+    // SAFETY: the dataset is open, `first` has a number for each dimension, and the bytes stay until the
+    // call ends.
     unsafe {
         (library.functions.dataset_optional)(
             native,
@@ -166,4 +170,3 @@ pub(crate) fn write_chunk(library: &Library, native: Handle, first: &[u64], mask
         ) >= 0
     }
 }
-

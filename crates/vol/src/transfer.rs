@@ -25,8 +25,8 @@ pub(crate) fn check(library: &Library, transfer: Hid) -> Ruled<()> {
     let calls = &library.functions;
     let (mut function, mut context) = (std::ptr::null_mut::<c_void>(), std::ptr::null_mut());
     let mut filter_callback = [std::ptr::null_mut::<c_void>(); 2];
-    // SAFETY: libhdf5 passes a property list of this kind, and the places have the sizes of the properties. A list
-    // without a transform is an error of the function that asks for it.
+    // SAFETY: libhdf5 passes a property list of this kind, and the places have the sizes of the
+    // properties. A list without a transform is an error of the function that asks for it.
     let is_plain = library.quietly(|| unsafe {
         (calls.transform)(transfer, std::ptr::null_mut(), 0) <= 0
             && (calls.conversion_callback)(transfer, &raw mut function, &raw mut context) >= 0
@@ -52,7 +52,8 @@ pub(crate) fn datatype(library: &Library, id: Hid) -> Ruled<Datatype> {
     const BEFORE: usize = 2;
     let mut bytes = vec![0_u8; 256];
     let mut len = bytes.len();
-    // SAFETY: libhdf5 passes a datatype. The function writes at most `len` bytes, and stores how many it needs.
+    // SAFETY: libhdf5 passes a datatype. The function writes at most `len` bytes, and stores how many it
+    // needs.
     unsafe {
         if (library.functions.type_encode)(id, bytes.as_mut_ptr().cast(), &raw mut len) < 0 {
             return Err(Reason::Conversion);
@@ -68,7 +69,8 @@ pub(crate) fn datatype(library: &Library, id: Hid) -> Ruled<Datatype> {
     Datatype::decode(&mut Reader::new(message, WIDTHS, Addr::new(0)), &()).map_err(|_| Reason::Conversion)
 }
 
-/// Returns the datatype that elements of `stored` are converted to in memory, or `None` if they stay as they are.
+/// Returns the datatype that elements of `stored` are converted to in memory, or `None` if they stay as
+/// they are.
 ///
 /// `file` identifies the datatype in the file.
 ///
@@ -97,9 +99,9 @@ pub(crate) fn conversion(
     if library.image.contains(function) { Ok(Some(wanted)) } else { Err(Reason::RegisteredConversion) }
 }
 
-/// Returns whether the engine converts every number to the one that libhdf5 converts it to. libhdf5 converts as a cast
-/// in C does, where that is possible, so its results for numbers that do not fit depend on the processor and on the
-/// byte order; `tests/test_conversions.py` has all pairs.
+/// Returns whether the engine converts every number to the one that libhdf5 converts it to. libhdf5
+/// converts as a cast in C does, where that is possible, so its results for numbers that do not fit
+/// depend on the processor and on the byte order; `tests/test_conversions.py` has all pairs.
 fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
     match (from, to) {
         (Datatype::Integer(from), Datatype::Integer(to)) => {
@@ -110,7 +112,9 @@ fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
             };
             fits && is_plain(from) && is_plain(to)
         }
-        (Datatype::Integer(from), Datatype::Float(to)) => is_plain(from) && [4, 8].contains(&to.size) && is_ieee(to),
+        (Datatype::Integer(from), Datatype::Float(to)) => {
+            is_plain(from) && [4, 8].contains(&to.size) && is_ieee(to)
+        }
         (Datatype::Float(from), Datatype::Float(to)) => {
             let is_moved = from.size == to.size || to.order == NATIVE;
             is_moved && is_ieee(from) && is_ieee(to)

@@ -20,7 +20,8 @@ use crate::space::Space;
 use crate::target::{Target, write_chunk};
 use crate::transfer::Way;
 
-/// The most bytes of elements that are encoded before their chunks are stored, unless chunks side by side have more.
+/// The most bytes of elements that are encoded before their chunks are stored, unless chunks side by side
+/// have more.
 const BATCH: u64 = 64 << 20;
 
 /// The callback. The native connector writes what the engine leaves.
@@ -38,11 +39,16 @@ pub(crate) unsafe extern "C" fn dataset_write(
     let arguments = Arguments { count, datasets, memory_types, memory_spaces, file_spaces, transfer, memory };
     // SAFETY: libhdf5 passes these arguments.
     unsafe {
-        each(arguments, request, |library| library.functions.dataset_write, |call, object| {
-            let done = write(call, object);
-            report::write(done);
-            done
-        })
+        each(
+            arguments,
+            request,
+            |library| library.functions.dataset_write,
+            |call, object| {
+                let done = write(call, object);
+                report::write(done);
+                done
+            },
+        )
     }
 }
 
@@ -102,7 +108,8 @@ fn write_whole(
     for elements in elements.chunks(step.max(1)) {
         part[0] = (elements.len() / row_bytes) as u64;
         let encoded = target.form.encode(&part, elements, memory, &mut |stored| {
-            let first: Vec<u64> = start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
+            let first: Vec<u64> =
+                start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
             if write_chunk(object.library, object.under, &first, stored.mask, &stored.bytes) {
                 return Ok(());
             }
@@ -116,7 +123,8 @@ fn write_whole(
 
 /// Returns the number of rows to encode at a time: whole chunks, of [`BATCH`] bytes.
 fn rows(shape: &[u64], target: &Target) -> u64 {
-    let row = shape.iter().skip(1).fold(target.form.element_size(), |bytes, &len| bytes.saturating_mul(len)).max(1);
+    let row =
+        shape.iter().skip(1).fold(target.form.element_size(), |bytes, &len| bytes.saturating_mul(len)).max(1);
     let chunk = target.form.chunk[0];
     (BATCH / row / chunk).max(1) * chunk
 }
@@ -150,7 +158,8 @@ fn neighbours(file: &Space) -> Ruled<Box> {
     Ok(Box { start, count })
 }
 
-/// Returns whether a box consists of whole chunks, of which those at the end of the dataset may extend beyond it.
+/// Returns whether a box consists of whole chunks, of which those at the end of the dataset may extend
+/// beyond it.
 fn is_whole(place: &Box, chunk: &[u64], extent: &[u64]) -> bool {
     let axes = place.start.iter().zip(&place.count).zip(chunk).zip(extent);
     chunk.len() == extent.len()

@@ -22,7 +22,7 @@ Programs need libhdf5 1.14 or later. At its end, each process prints how many re
 has done, how many it has left to libhdf5, and why. Set HYPERSLAB_VOL_REPORT to the name of a file to append the same
 to it as JSON. HYPERSLAB_THREADS sets the number of threads.")]
 pub(crate) struct Args {
-    /// Print the folder of the plug-in, for HDF5_PLUGIN_PATH
+    /// Print the folder of the plug-in, for the variable `HDF5_PLUGIN_PATH`
     #[arg(long, conflicts_with_all = ["quiet", "command"])]
     path: bool,
     /// Print no report at the end
@@ -69,7 +69,8 @@ fn code(status: process::ExitStatus) -> u8 {
     status.code().map_or(crate::FAILED, |code| u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Returns the folders in which libhdf5 looks for plug-ins: ours, and those that are set, such as those of filters.
+/// Returns the folders in which libhdf5 looks for plug-ins: ours, and those that are set, such as those of
+/// filters.
 fn folders(ours: &Path) -> anyhow::Result<OsString> {
     let set = env::var_os(FOLDERS);
     let set = set.iter().flat_map(env::split_paths);

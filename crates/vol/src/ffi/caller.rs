@@ -28,8 +28,8 @@ impl Image {
 
     /// Returns the address of a symbol that the image exports, or null.
     pub(crate) fn symbol(&self, name: &CStr) -> *mut c_void {
-        // SAFETY: the image is in memory already, and nothing is loaded or unloaded. The program itself has no
-        // name that the loader finds, and is asked as the null name.
+        // SAFETY: the image is in memory already, and nothing is loaded or unloaded. The program itself
+        // has no name that the loader finds, and is asked as the null name.
         unsafe {
             let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
             let mut handle = libc::dlopen(self.path.as_ptr(), flags);

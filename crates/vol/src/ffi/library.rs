@@ -31,8 +31,8 @@ macro_rules! functions {
                         if found.is_null() {
                             return Err($symbol);
                         }
-                        // SAFETY: the function has this type in every libhdf5 whose connectors have a class of
-                        // version 3 (`H5VLconnector_passthru.h` and the other public headers).
+                        // SAFETY: the function has this type in every libhdf5 whose connectors have a
+                        // class of version 3 (`H5VLconnector_passthru.h` and the other public headers).
                         unsafe {
                             std::mem::transmute::<
                                 *mut c_void,
@@ -179,7 +179,8 @@ impl Library {
     ///
     /// Errors: a message for the user.
     pub(crate) fn of_caller(caller: *const c_void) -> Result<&'static Self, String> {
-        let image = Image::of(caller).ok_or("the program that loads the plug-in is not known to the system")?;
+        let image =
+            Image::of(caller).ok_or("the program that loads the plug-in is not known to the system")?;
         for (slot, library) in LIBRARIES.iter().enumerate() {
             if let Some(known) = library.get() {
                 if known.image.base == image.base {
@@ -188,14 +189,24 @@ impl Library {
                 continue;
             }
             let functions = Functions::find(&image).map_err(|missing| {
-                format!("{} is missing in the library: libhdf5 1.14 or later is needed", missing.to_string_lossy())
+                format!(
+                    "{} is missing in the library: libhdf5 1.14 or later is needed",
+                    missing.to_string_lossy()
+                )
             })?;
             let mut version = [0; 3];
             let [major, minor, release] = &mut version;
             // SAFETY: the three places are valid.
             unsafe { (functions.version)(major, minor, release) };
             let native = AtomicI64::new(0);
-            return Ok(library.get_or_init(|| Self { slot, image, functions, version, native, pending: Pending::default() }));
+            return Ok(library.get_or_init(|| Self {
+                slot,
+                image,
+                functions,
+                version,
+                native,
+                pending: Pending::default(),
+            }));
         }
         Err(format!("{SLOTS} libhdf5s use the plug-in already"))
     }
@@ -230,7 +241,8 @@ impl Library {
         };
         // A program that names a library's variable has the only valid copy of it in itself.
         // SAFETY: the name ends in a zero.
-        read(self.image.symbol(name)).or_else(|| read(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }))
+        read(self.image.symbol(name))
+            .or_else(|| read(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }))
     }
 
     /// Calls `f` while the library prints no errors.

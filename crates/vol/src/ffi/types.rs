@@ -1,5 +1,5 @@
-//! The types of libhdf5's interface for connectors (`H5VLconnector.h`, version 3 of `H5VL_class_t`, which libhdf5
-//! 1.14 and 2.x share).
+//! The types of libhdf5's interface for connectors (`H5VLconnector.h`, version 3 of `H5VL_class_t`, which
+//! libhdf5 1.14 and 2.x share).
 //!
 //! Arguments that the plug-in passes on without a look are untyped pointers.
 
@@ -23,8 +23,8 @@ pub(crate) type Text = *const c_char;
 /// A value that the caller wants to be negative for a failure.
 pub(crate) const FAILED: Herr = -1;
 
-/// The arguments of a `get`, `specific` or `optional` operation whose union has only words: pointers, identifiers
-/// and numbers.
+/// The arguments of a `get`, `specific` or `optional` operation whose union has only words: pointers,
+/// identifiers and numbers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation {
@@ -116,7 +116,8 @@ pub(crate) struct WrapClass {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct AttributeClass {
-    pub(crate) create: unsafe extern "C" fn(Handle, Location, Text, Hid, Hid, Hid, Hid, Hid, Request) -> Handle,
+    pub(crate) create:
+        unsafe extern "C" fn(Handle, Location, Text, Hid, Hid, Hid, Hid, Hid, Request) -> Handle,
     pub(crate) open: Open,
     pub(crate) read: unsafe extern "C" fn(Handle, Hid, *mut c_void, Hid, Request) -> Herr,
     pub(crate) write: unsafe extern "C" fn(Handle, Hid, *const c_void, Hid, Request) -> Herr,
@@ -163,7 +164,8 @@ pub(crate) struct DatasetClass {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct DatatypeClass {
-    pub(crate) commit: unsafe extern "C" fn(Handle, Location, Text, Hid, Hid, Hid, Hid, Hid, Request) -> Handle,
+    pub(crate) commit:
+        unsafe extern "C" fn(Handle, Location, Text, Hid, Hid, Hid, Hid, Hid, Request) -> Handle,
     pub(crate) open: Open,
     pub(crate) get: Get,
     pub(crate) specific: Get,
@@ -201,7 +203,8 @@ pub(crate) struct GroupClass {
 pub(crate) struct LinkClass {
     pub(crate) create: unsafe extern "C" fn(Arguments, Handle, Location, Hid, Hid, Hid, Request) -> Herr,
     pub(crate) copy: unsafe extern "C" fn(Handle, Location, Handle, Location, Hid, Hid, Hid, Request) -> Herr,
-    pub(crate) move_: unsafe extern "C" fn(Handle, Location, Handle, Location, Hid, Hid, Hid, Request) -> Herr,
+    pub(crate) move_:
+        unsafe extern "C" fn(Handle, Location, Handle, Location, Hid, Hid, Hid, Request) -> Herr,
     pub(crate) get: GetAt,
     pub(crate) specific: GetAt,
     pub(crate) optional: GetAt,
