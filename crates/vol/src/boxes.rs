@@ -81,20 +81,24 @@ pub(crate) fn grid(counts: Vec<u64>) -> impl Iterator<Item = Vec<u64>> {
 /// # Panics
 ///
 /// If a box leaves its array.
-pub(crate) fn copy(from: (&[u8], &Box, &[u64]), into: (&mut [u8], &Box, &[u64]), element_size: u64) {
-    let Some((&run, outer)) = from.1.count.split_last() else { return };
+pub(crate) fn copy(
+    (source, source_box, source_shape): (&[u8], &Box, &[u64]),
+    (target, target_box, target_shape): (&mut [u8], &Box, &[u64]),
+    element_size: u64,
+) {
+    let Some((&run, outer)) = source_box.count.split_last() else { return };
     let at = |place: &Box, shape: &[u64], step: &[u64]| {
         let mut offset = 0;
         for axis in 0..shape.len() {
-            let within = if axis < step.len() { step[axis] } else { 0 };
+            let within = step.get(axis).copied().unwrap_or(0);
             offset = offset * shape[axis] + place.start[axis] + within;
         }
         usize::try_from(offset * element_size).unwrap_or(usize::MAX)
     };
     let len = usize::try_from(run * element_size).unwrap_or(usize::MAX);
     for step in grid(outer.to_vec()) {
-        let (source, target) = (at(from.1, from.2, &step), at(into.1, into.2, &step));
-        into.0[target..target + len].copy_from_slice(&from.0[source..source + len]);
+        let (from, to) = (at(source_box, source_shape, &step), at(target_box, target_shape, &step));
+        target[to..to + len].copy_from_slice(&source[from..from + len]);
     }
 }
 

@@ -213,7 +213,9 @@ impl Held {
                 }
             }
         }
-        wanted.iter().for_each(|coord| _ = self.chunks.remove(coord));
+        for coord in &wanted {
+            self.chunks.remove(coord);
+        }
         done
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Reason {
     /// Chunks whose filters leave the size as it is: nothing is gained, and libhdf5 does not note the
     /// filters of a chunk that replaces one of the same size.
     Uncompressed,
+    /// Filters that change values: until a flush, libhdf5 gives back those that were written.
+    Lossy,
     /// A part of a chunk is written.
     PartOfChunk,
     /// A filter that the engine does not have.
@@ -57,6 +59,7 @@ impl fmt::Display for Reason {
             Self::Datatype => "variable length or references",
             Self::Unwritten => "elements without a value",
             Self::Uncompressed => "no compression",
+            Self::Lossy => "lossy filter",
             Self::PartOfChunk => "part of a chunk",
             Self::Filter => "filter",
             Self::Conversion => "conversion",

@@ -18,11 +18,13 @@ use crate::transfer;
 /// `H5D_CHUNKED`
 const CHUNKED: c_int = 2;
 /// The most dimensions (`H5S_MAX_RANK`).
-const MOST_DIMENSIONS: usize = 32;
+const MOST_DIMENSIONS: c_int = 32;
 /// The most parameters of a filter that are asked for.
 const MOST_PARAMETERS: usize = 256;
 /// The filters that do not compress: shuffle, Fletcher-32 and N-bit.
 const KEEP_THE_SIZE: [u16; 3] = [2, 3, 5];
+/// The filters that may change values: scale-offset and ZFP.
+const LOSSY: [u16; 2] = [6, 32_013];
 /// `H5VL_NATIVE_DATASET_CHUNK_WRITE`
 const WRITE_CHUNK: c_int = 7;
 
@@ -64,7 +66,7 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
     if datatype.has_variable_parts() || datatype.has_references() {
         return Err(Reason::Datatype);
     }
-    let (mut chunk, mut edges) = ([0_u64; MOST_DIMENSIONS], 0);
+    let (mut chunk, mut edges) = ([0_u64; MOST_DIMENSIONS.cast_unsigned() as usize], 0);
     // SAFETY: a property list of a dataset, and places with room for the values that are stored there.
     let (rank, filters) = unsafe {
         if (calls.layout)(creation) != CHUNKED
@@ -73,8 +75,7 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
         {
             return Err(Reason::Layout);
         }
-        let most = MOST_DIMENSIONS as c_int;
-        ((calls.chunk)(creation, most, chunk.as_mut_ptr()), (calls.filter_count)(creation))
+        ((calls.chunk)(creation, MOST_DIMENSIONS, chunk.as_mut_ptr()), (calls.filter_count)(creation))
     };
     let rank = usize::try_from(rank).map_err(|_| Reason::Layout)?;
     let filters = (0..u32::try_from(filters).map_err(|_| Reason::Filter)?)
@@ -82,6 +83,9 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
         .collect::<Ruled<Vec<_>>>()?;
     if filters.iter().all(|filter| KEEP_THE_SIZE.contains(&filter.id)) {
         return Err(Reason::Uncompressed);
+    }
+    if filters.iter().any(|filter| LOSSY.contains(&filter.id)) {
+        return Err(Reason::Lossy);
     }
     let fill = fill(library, creation, file_type, &datatype)?;
     Ok(Form { datatype, chunk: chunk[..rank].to_vec(), filters, fill })
