@@ -145,7 +145,9 @@ class Work:
                 return values.astype(dtype)
         info = np.iinfo(dtype)
         if self.random.random() < 0.3:
-            return self.numbers.integers(info.min, info.max, count, dtype=dtype.newbyteorder("="), endpoint=True).astype(dtype)
+            return self.numbers.integers(
+                info.min, info.max, count, dtype=dtype.newbyteorder("="), endpoint=True
+            ).astype(dtype)
         return self.numbers.integers(0, 50, count).astype(dtype)
 
     def shape(self, rank):
@@ -153,8 +155,10 @@ class Work:
             return (self.random.choice([1000, 5000, 70000, 300000]),)
         if rank == 2 and self.chance(6):
             return (self.random.randint(100, 600), self.random.randint(100, 400))
-        return tuple(self.random.choice([0, 1, 2, 3, 5, 8, 13, 17]) if self.chance(8) else self.random.randint(1, 20)
-                     for _ in range(rank))
+        return tuple(
+            self.random.choice([0, 1, 2, 3, 5, 8, 13, 17]) if self.chance(8) else self.random.randint(1, 20)
+            for _ in range(rank)
+        )
 
     # Datasets.
 
@@ -205,7 +209,8 @@ class Work:
         if layout == "chunked" and rank:
             limits = tuple(self.random.choice([extent or 4, h5s.UNLIMITED, extent + 7]) for extent in shape)
             chunks = tuple(
-                max(1, min(self.random.choice([extent, extent // 2, extent // 3, extent + 2, 4]), 30000)) for extent in shape
+                max(1, min(self.random.choice([extent, extent // 2, extent // 3, extent + 2, 4]), 30000))
+                for extent in shape
             )
             chunks = tuple(
                 chunk if limit == h5s.UNLIMITED else min(chunk, limit) for chunk, limit in zip(chunks, limits)
@@ -269,7 +274,9 @@ class Work:
         said = []
         for turn in range(self.random.choice([1, 1, 1, 2, 3])):
             start, stride, count, block = zip(*(self.progression(extent) for extent in shape))
-            operation = h5s.SELECT_SET if turn == 0 else self.random.choice([h5s.SELECT_OR, h5s.SELECT_XOR, h5s.SELECT_NOTB])
+            operation = (
+                h5s.SELECT_SET if turn == 0 else self.random.choice([h5s.SELECT_OR, h5s.SELECT_XOR, h5s.SELECT_NOTB])
+            )
             space.select_hyperslab(start, count, stride, block, op=operation)
             said.append((operation, start, count, stride, block))
         return space, f"slabs {said}"
@@ -354,7 +361,9 @@ class Work:
         if base.hasobject:
             out = np.empty(shape, base)
         else:
-            out = np.frombuffer(bytearray(b"\xa5" * int(np.prod(shape, dtype=np.int64)) * base.itemsize), base).reshape(shape)
+            out = np.frombuffer(bytearray(b"\xa5" * int(np.prod(shape, dtype=np.int64)) * base.itemsize), base).reshape(
+                shape
+            )
 
         def act():
             dataset.id.read(memory, space, out, mtype)
@@ -415,14 +424,25 @@ class Work:
 def summary(values):
     """Returns what identifies an array, with small arrays of objects written out."""
     if values.dtype.hasobject:
-        return repr([np.asarray(value).tolist() if not isinstance(value, h5py.Reference) else bool(value)
-                     for value in values.ravel().tolist()])[:2000]
+        return repr(
+            [
+                np.asarray(value).tolist() if not isinstance(value, h5py.Reference) else bool(value)
+                for value in values.ravel().tolist()
+            ]
+        )[:2000]
     data = values.tobytes()
     return [hashlib.md5(data).hexdigest(), data[:48].hex()]
 
 
-DRIVERS = [{}, {}, {}, {"driver": "core"}, {"driver": "stdio"}, {"driver": "family", "memb_size": 20000},
-           {"driver": "split"}]
+DRIVERS = [
+    {},
+    {},
+    {},
+    {"driver": "core"},
+    {"driver": "stdio"},
+    {"driver": "family", "memb_size": 20000},
+    {"driver": "split"},
+]
 
 
 def options(work):
@@ -450,7 +470,9 @@ def one(seed, folder):
     second = None
     for _ in range(work.random.randint(8, 24)):
         action = work.random.choice(
-            ["write"] * 6 + ["read"] * 8 + ["resize", "flush", "reopen", "again", "stored", "look", "rename", "copy", "new"]
+            ["write"] * 6
+            + ["read"] * 8
+            + ["resize", "flush", "reopen", "again", "stored", "look", "rename", "copy", "new"]
         )
         use = second if second is not None and work.chance(2) else file
         name = work.random.choice(names)

@@ -1,6 +1,7 @@
 """The programs that only read print the same, byte for byte, for every golden file."""
 
 import re
+from itertools import zip_longest
 
 import h5py
 import pytest
@@ -39,6 +40,13 @@ def must_be_taken(path):
 # Of references, h5dump and h5ls print where they are in memory.
 IN_MEMORY = re.compile(rb"(DATASET|GROUP)([- ](?:-?\d+:)?)\d{12,}")
 
+
+def difference(expected, found):
+    """Returns the first lines of two outputs that differ."""
+    pairs = zip_longest(expected.splitlines(), found.splitlines())
+    return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
 COMMANDS = {
     "h5dump": ["h5dump"],
     "h5dump -pH": ["h5dump", "-pH"],
@@ -55,7 +63,7 @@ def defined(native, other, ours):
     assert len({len(found) for found in lines}) == 1
     kept = [(line, mine) for line, again, mine in zip(*lines) if line == again]
     assert len(kept) > len(lines[0]) - 20
-    return [list(column) for column in zip(*kept)]
+    return [b"\n".join(column) for column in zip(*kept)]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -70,7 +78,8 @@ def test_prints_the_same(name, tmp_path):
         expected, found = (IN_MEMORY.sub(rb"\1\2", done.stdout) for done in (native, ours))
         if found != expected and path.name in UNDEFINED:
             expected, found = defined(expected, run(command, check=False).stdout, found)
-        assert (ours.returncode, found) == (native.returncode, expected), (path, ours.stderr[-2000:])
+        same = (ours.returncode, found) == (native.returncode, expected)
+        assert same, f"{command}: {difference(expected, found)}\n{ours.stderr[-2000:].decode()}"
         worked += native.returncode == 0
         here = Report.of(report).taken["reads"] - before
         taken += here
@@ -105,7 +114,8 @@ def test_binary_dumps_are_the_same(tmp_path):
                 command = ["h5dump", "-b", "LE", "-d", f"/{name}", "-o", out, path]
                 done = run(command, connector, report if connector else None, check=False)
                 dumps.append((done.returncode, done.stdout, out.read_bytes() if out.exists() else None))
-            assert dumps[0] == dumps[1], (path, name)
+            same = dumps[0] == dumps[1]
+            assert same, (path, name)
             count += 1
     SAID.append(f"h5dump -b: {count} datasets; {Report.of(report)}")
     assert count > 150
