@@ -40,6 +40,7 @@ class Report:
         for line in path.read_text().splitlines() if path.exists() else []:
             said = json.loads(line)
             for kind in ("reads", "writes"):
+                said.setdefault(kind,{"taken":0,"left":{}})
                 found.taken[kind] += said[kind]["taken"]
                 found.left[kind].update(said[kind]["left"])
             found.libraries.append(said["libraries"])
