@@ -332,9 +332,24 @@ class Work:
 
     # Work.
 
+    def whole_chunks(self, dataset):
+        """Returns a selection of whole chunks of a dataset, and its description."""
+        space = h5s.create_simple(dataset.shape)
+        box = []
+        for extent, chunk in zip(dataset.shape, dataset.chunks):
+            first = self.random.randrange(-(-extent // chunk)) * chunk
+            count = self.random.choice([1, 2, 3, extent]) * chunk
+            box.append((first, min(count, extent - first)))
+        start, block = zip(*box)
+        space.select_hyperslab(start, (1,) * len(start), block=block)
+        return space, f"whole chunks {start} {block}"
+
     def write(self, dataset):
         dtype = dataset.dtype
-        space, said = self.select(dataset.shape)
+        if dataset.chunks is not None and 0 not in dataset.shape and self.chance(2):
+            space, said = self.whole_chunks(dataset)
+        else:
+            space, said = self.select(dataset.shape)
         count = space.get_select_npoints()
         shape, memory, how = self.memory(count)
         kind = self.memory_type(dtype)

@@ -13,7 +13,7 @@ import differential
 import h5py
 import numpy as np
 import pytest
-from through import SAID, TESTED, Report, asserted, run
+from through import ALL_CALLS, SAID, TESTED, Report, asserted, run
 
 FIRST, LAST = map(int, os.environ.get("VOL_SEEDS", "0-120").split("-"))
 PARTS = 4
@@ -59,7 +59,7 @@ def test_random_work_has_the_same_results(part, tmp_path):
     def work(connector):
         folders[connector].mkdir()
         command = ["python", PROGRAM, folders[connector], tmp_path / f"{connector}.out", first, first + each]
-        return run(command, connector, report if connector else None, check=False)
+        return run(command, connector, report if connector else None, check=False, env=ALL_CALLS)
 
     with ThreadPoolExecutor(2) as pool:
         done = list(pool.map(work, folders))
@@ -87,4 +87,4 @@ def test_random_work_has_the_same_results(part, tmp_path):
     said = Report.of(report)
     SAID.append(f"differential: {each} seeds, {dict(counts)}; {said}")
     assert counts["read"] > 2 * each and counts["write"] > 2 * each
-    asserted(said.taken["reads"] > each // 4 and said.taken["writes"] > each // 20, str(said))
+    asserted(said.taken["reads"] > each and said.taken["writes"] > each // 2, str(said))

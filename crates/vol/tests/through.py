@@ -40,7 +40,6 @@ class Report:
         for line in path.read_text().splitlines() if path.exists() else []:
             said = json.loads(line)
             for kind in ("reads", "writes"):
-                said.setdefault(kind,{"taken":0,"left":{}})
                 found.taken[kind] += said[kind]["taken"]
                 found.left[kind].update(said[kind]["left"])
             found.libraries.append(said["libraries"])
@@ -64,6 +63,10 @@ def environment(connector=None, report=None, **more):
     if report is not None:
         found["HYPERSLAB_VOL_REPORT"] = str(report)
     return found | more
+
+
+ALL_CALLS = {"HYPERSLAB_VOL_LEAST": "0"}
+"""The environment in which the connector looks at small calls too."""
 
 
 def run(command, connector=None, report=None, check=True, cwd=None, timeout=600, env=None):
