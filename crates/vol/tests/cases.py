@@ -9,6 +9,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import h5py
@@ -324,6 +325,137 @@ def parts_of_chunks(folder):
         file["d"][10:110] = OTHERS[10:110]
     with h5py.File(folder / "f.h5") as file:
         show("written", file["d"])
+
+
+def encoded(values):
+    return zlib.compress(np.frombuffer(values.tobytes(), "u1").reshape(-1, 4).T.tobytes(), 5)
+
+
+def direct_chunks(folder):
+    """Chunks that are written as they are stored, before and after parts of them."""
+    make(folder / "f.h5")
+    with h5py.File(folder / "f.h5", "r+") as file:
+        dataset = file["d"]
+        dataset[30:45] = -1
+        dataset.id.write_direct_chunk((30, 0), encoded(OTHERS[30:60]))
+        show("over a part", dataset)
+        dataset[60:70] = -2
+        dataset.id.write_direct_chunk((60, 0), encoded(OTHERS[60:90]))
+        dataset[70:80] = -3
+        show("under a part", dataset)
+        dataset[0:15] = -4
+        mask, stored = dataset.id.read_direct_chunk((0, 0))
+        print(mask, hashlib.md5(zlib.decompress(stored)).hexdigest())
+        dataset[15:30] = -5
+        mask, stored = dataset.id.read_direct_chunk((0, 0))
+        print(mask, hashlib.md5(zlib.decompress(stored)).hexdigest())
+    with h5py.File(folder / "f.h5") as file:
+        show("closed", file["d"])
+
+
+def grows_by_rows(folder):
+    """A dataset that grows by rows, as programs append to it: resize, write, resize."""
+    with h5py.File(folder / "f.h5", "w") as file:
+        dataset = file.create_dataset("d", (0, 100), "<i4", maxshape=(None, None), chunks=(30, 60), compression="gzip")
+        for row in range(0, 120, 8):
+            dataset.resize(row + 8, axis=0)
+            dataset[row : row + 8] = VALUES[row : row + 8]
+        show("grown", dataset)
+        dataset.resize((65, 70))
+        dataset.resize((120, 100))
+        show("shrunk and grown", dataset)
+        dataset[64:66] = -1
+        dataset.resize(60, axis=0)
+        dataset.resize(120, axis=0)
+        show("cut", dataset)
+    with h5py.File(folder / "f.h5") as file:
+        show("closed", file["d"])
+        print(file["d"].id.get_num_chunks())
+
+
+def parts_of_new_chunks(folder):
+    """Parts of chunks that were never written, with a fill value."""
+    with h5py.File(folder / "f.h5", "w") as file:
+        options = {"chunks": (30, 60), "compression": "gzip", "fillvalue": -9}
+        dataset = file.create_dataset("d", (120, 100), "<i4", **options)
+        dataset[10:20] = VALUES[10:20]
+        dataset[40:50, 20:70] = 1
+        print(dataset.id.get_num_chunks())
+        show("parts", dataset)
+        other = file.create_dataset("e", (120, 100), "<i4", **options)
+        other[5:7] = 3
+        file.copy("d", "copy")
+        file.copy("e", "other copy")
+        show("copies", file["copy"][:] + file["other copy"][:])
+        del file["e"]
+        dataset[0:10] = VALUES[0:10]
+    with h5py.File(folder / "f.h5") as file:
+        show("closed", file["d"])
+        print(sorted(file), file["d"].id.get_num_chunks())
+
+
+def left_open(folder):
+    """A part of a chunk is written, and the program ends without closing its file or dataset."""
+    program = (
+        "import h5py, sys; file = h5py.File(sys.argv[1], 'w'); "
+        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); d[3:50] = 7; "
+        "kept = file['d']; sys.exit()"
+    )
+    subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=True)
+    with h5py.File(folder / "f.h5") as file:
+        show("ended", file["d"])
+
+
+def closed_before_its_dataset(folder):
+    """The file's handle is closed while a dataset of it stays open and is written (close degree of h5py: strong)."""
+    plist = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    plist.set_fclose_degree(h5py.h5f.CLOSE_WEAK)
+    make(folder / "f.h5")
+    file = h5py.h5f.open(str(folder / "f.h5").encode(), h5py.h5f.ACC_RDWR, plist)
+    dataset = h5py.Dataset(h5py.h5d.open(file, b"d"))
+    dataset[2:50] = -1
+    file.close()
+    dataset[49:70] = -2
+    show("open", dataset)
+    dataset.id.close()
+    with h5py.File(folder / "f.h5") as file:
+        show("closed", file["d"])
+
+
+def killed(folder):
+    """What was flushed is in the file of a program that is killed."""
+    program = (
+        "import h5py, os, sys; file = h5py.File(sys.argv[1], 'w'); "
+        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); d[3:50] = 7; "
+        "file.flush(); d[40:60] = 8; d.flush(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=False)
+    with h5py.File(folder / "f.h5") as file:
+        show("flushed", file["d"])
+
+
+def other_ways_to_look(folder):
+    """What shows the chunks of a dataset while parts of them were written."""
+    make(folder / "f.h5", chunks=(30, 60))
+    with h5py.File(folder / "f.h5", "r+") as file:
+        dataset = file["d"]
+        dataset[:] = 0
+        dataset[3:50] = VALUES[3:50]
+        found = []
+        dataset.id.chunk_iter(lambda info: found.append(info.chunk_offset))
+        print(sorted(found), dataset.id.get_num_chunks(), dataset.id.get_storage_size() > 0)
+        dataset.refresh()
+        show("refreshed", dataset)
+        dataset[50:70] = 5
+        show("again", file["/d"])
+        file.move("d", "e")
+        dataset[70:75] = 6
+        show("moved", file["e"])
+        reference = file["e"].ref
+        show("by reference", file[reference])
+        file.flush()
+        with open(folder / "f.h5", "rb") as raw, h5py.File(raw) as other:
+            show("flushed", other["e"])
 
 
 def no_filters(folder):

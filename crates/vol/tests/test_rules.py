@@ -7,12 +7,9 @@ and, but for the rules about speed, what the case prints.
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
-from through import ALL_CALLS, COUNTED, SAID, TESTED, TOOLS, Report, run
-
-HERE = Path(__file__).parent
+from through import ALL_CALLS, COUNTED, HERE, SAID, TESTED, TOOLS, Report, run
 
 # Name of the case: reads taken over, reads left by reason; writes taken over, writes left by reason.
 IN_PYTHON = {

@@ -12,7 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[2]
 PLUGINS = REPOSITORY / "target" / "vol"
 TOOLS = REPOSITORY / "target" / "vol-tools" / "bin"
 GOLDEN = REPOSITORY / "golden" / "files"
