@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -25,6 +25,7 @@ help:
 	@echo "make web      the page of \`hyperslab view\`, which the next build embeds (needs Node.js and npm)"
 	@echo "make test-view  the page in a real browser (needs Chromium, Node.js and npm)"
 	@echo "make vol      the plug-in for libhdf5 (target/vol/)"
+	@echo "make test-vol  programs that use libhdf5, with and without the plug-in (needs Debian's apt)"
 	@echo "make wheel    the Python wheel, in dist/"
 	@echo "make test-wheel  the wheel in an environment that has only NumPy"
 	@echo "make sdist    the sources from which pip builds a wheel, in dist/"
@@ -74,6 +75,13 @@ vol:
 	mkdir -p target/vol crates/python/python/hyperslab/vol
 	cp target/release/$(PLUGIN) target/vol/$(PLUGIN)
 	strip -o crates/python/python/hyperslab/vol/$(PLUGIN) target/release/$(PLUGIN)
+
+# libhdf5's own programs and users, natively and through the plug-in. VOL_SEEDS=1000-3000: more random work;
+# VOL_SUITES=all: all tests of PyTables.
+test-vol: vol corpus $(VENV)/test.stamp
+	$(BIN)/python scripts/vol_tools.py
+	$(BIN)/python -m pytest -q -n auto crates/vol/tests
+
 
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 from through import ALL_CALLS, HERE, SAID, TESTED, Report, asserted, run
 
-PROGRAM = '''
+PROGRAM = """
 import itertools, json, sys
 import h5py
 import numpy as np
@@ -34,7 +34,7 @@ with h5py.File(sys.argv[1], "r+") as file:
         dataset = file[f"written/{name_of(memory)} to {name_of(stored)}"]
         dataset.write_direct(np.resize(values_of(memory), dataset.shape))
 json.dump(read, open(sys.argv[2], "w"))
-'''
+"""
 
 TYPES = ["i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "u1", "<u2", ">u2", "<u4", ">u4", "<u8", ">u8"]
 TYPES += ["<f2", ">f2", "<f4", ">f4", "<f8", ">f8"]
