@@ -31,6 +31,7 @@ ORDER = (
     "netcdf",
     "commit",
     "repack",
+    "vol",
     "virtual",
     "checking",
     "ingest",
