@@ -91,7 +91,7 @@ develop: $(VENV)/build.stamp
 demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
+test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop vol
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet

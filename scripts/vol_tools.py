@@ -5,8 +5,8 @@
 The programs are Debian trixie's packages: libhdf5 before 1.12 has no connectors, and older releases of Debian
 have 1.10. The mirror is the one that this machine's apt names. apt runs with lists and states of its own, so
 the system's packages stay as they are. `target/vol-tools/bin` has one wrapper for each program, which starts
-it with trixie's loader and libraries. `target/vol-tools/root` has libhdf5's headers too: `bin/h5cc1.14` compiles
-a C program against them. A second run does nothing.
+it with trixie's loader and libraries. `target/vol-tools/root` has libhdf5's headers too: `bin/h5cc1.14`
+compiles a C program against them. A second run does nothing.
 """
 
 import hashlib

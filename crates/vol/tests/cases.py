@@ -104,7 +104,7 @@ def skipped_filters(folder):
 
 
 def optional_filter(folder):
-    """A filter that nobody has, and that was left out because it is optional."""
+    """A filter that no library has, and that was left out because it is optional."""
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((30, 100))
     plist.set_filter(400, h5py.h5z.FLAG_OPTIONAL, (1, 2))
@@ -120,7 +120,7 @@ def optional_filter(folder):
 
 
 def missing_filter(folder):
-    """A chunk under a filter that nobody has."""
+    """A chunk under a filter that no library has."""
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((30, 100))
     plist.set_filter(400, h5py.h5z.FLAG_OPTIONAL, (1, 2))
@@ -407,7 +407,7 @@ def left_open(folder):
 
 
 def closed_before_its_dataset(folder):
-    """The file's handle is closed while a dataset of it stays open and is written (close degree of h5py: strong)."""
+    """The file's handle is closed while a dataset of it stays open and is written."""
     plist = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     plist.set_fclose_degree(h5py.h5f.CLOSE_WEAK)
     make(folder / "f.h5")

@@ -2,9 +2,9 @@
 
     python differential.py FOLDER OUT FIRST LAST
 
-For each seed from FIRST up to LAST, the program writes a file FOLDER/SEED.h5 and appends a line of JSON to OUT:
-[seed, [[what was done, what came of it], ...]]. Native and through a connector, the lines must be the same. The
-work depends on the seed only, never on what was read.
+For each seed from FIRST up to LAST, the program writes a file in FOLDER and appends a line of JSON to OUT:
+[seed, file, options, [[work, result], ...]]. Native and through a connector, the lines must be the same. The work
+depends on the seed only, never on the values that were read.
 """
 
 import hashlib
@@ -389,7 +389,7 @@ def one(seed, folder):
 
 
 def read_only(work, path, opening, names):
-    """Reads a file that nobody writes."""
+    """Reads a file that no handle can write."""
     with h5py.File(path, "r", **opening) as file:
         work.note("file, read only", "")
         for name in [name for name in names if name in file]:

@@ -1,4 +1,4 @@
-"""Conversions between numbers give the same bits as libhdf5's, or are left to it: reads and writes of 400 pairs.
+"""Conversions between numbers give the same bits as libhdf5's, or are left to it.
 
 Values beyond the range of a type are converted by libhdf5 as the machine and its compiler do.
 """

@@ -181,7 +181,7 @@ PLUGIN_FILTERS = {
 
 @pytest.mark.parametrize("name", PLUGIN_FILTERS)
 def test_filters_that_the_library_does_not_have(name, tmp_path):
-    """h5dump has no plug-in for these filters: the connector decodes them where it can, or fails as native."""
+    """h5dump has no plug-in for these filters: the connector decodes them, or h5dump fails."""
     path, report = tmp_path / "in.h5", tmp_path / "report"
     values = np.arange(60_000, dtype="f4").reshape(300, 200)
     with h5py.File(path, "w") as file:

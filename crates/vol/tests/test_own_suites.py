@@ -1,7 +1,7 @@
 """The tests of h5py, PyTables and netCDF4-python pass through the connector.
 
-A test that fails is run again under libhdf5's `pass_through`, and must fail there too: what no connector can do
-is no failure of ours. `VOL_SUITES=all` runs all modules of PyTables, which takes an hour.
+A test that fails is run again under libhdf5's `pass_through`, and must fail there too: what no connector can
+do is no failure of ours. `VOL_SUITES=all` runs all modules of PyTables, which takes an hour.
 """
 
 import json

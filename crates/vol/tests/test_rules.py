@@ -1,8 +1,8 @@
 """Each rule by which a call is left to the native connector, and what is near it.
 
-A case (`cases.py`, `cases.c`) prints the same natively and through the connector. The rows say how many calls the
-connector takes over, and the reasons of those that it leaves: a rule that is left out changes both the counts
-and, but for the rules about speed, what the case prints.
+A case (`cases.py`, `cases.c`) prints the same natively and through the connector. The rows say how many calls
+the connector takes over, and the reasons of those that it leaves: a rule that is left out changes both the
+counts and, but for the rules about speed, what the case prints.
 """
 
 import re

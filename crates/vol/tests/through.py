@@ -71,7 +71,7 @@ ALL_CALLS = {"HYPERSLAB_VOL_LEAST": "0"}
 
 
 def run(command, connector=None, report=None, check=True, cwd=None, timeout=600, env=None):
-    """Runs a command, and returns what `subprocess.run` returns. A program of the tools is named by its name."""
+    """Runs a command, as `subprocess.run` does. A program of the tools is named by its name."""
     command = [str(part) for part in command]
     if (TOOLS / command[0]).exists():
         command[0] = str(TOOLS / command[0])
