@@ -138,7 +138,7 @@ except (OSError, KeyError, RuntimeError) as error:
 
 
 def test_a_writer_that_is_killed_leaves_what_it_flushed(tmp_path):
-    """A file may not open, as one of a native writer; if it opens, all that was flushed is there."""
+    """A file may not open, as natively; if it opens, all that was flushed is there."""
     outcomes = {}
     for connector in (None, TESTED):
         pauses = random.Random(7)
