@@ -92,7 +92,7 @@ def test_children_read_after_a_fork(tmp_path):
     run(["python", "-c", FORKED, tmp_path / "f.h5"], TESTED, report, timeout=120)
     said = Report.of(report)
     SAID.append(f"fork: {said}")
-    # The parent's reads, and those of the child that ends as a program does; those of a pool end by `os._exit`.
+    # The reads of the parent and of the last child; processes of a pool end by `os._exit`, without a report.
     asserted(said.taken["reads"] >= 9, str(said))
 
 
