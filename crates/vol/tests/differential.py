@@ -173,6 +173,8 @@ class Work(Random):
 
         def act():
             dataset.id.write(memory, space, values, mtype)
+            if dataset.scaleoffset is not None:
+                dataset.file.flush()  # until then libhdf5 shows the values without what the filter loses
             return "written"
 
         self.attempt(f"write {dataset.name} {said} from {how} as {kind}", act)
@@ -197,6 +199,8 @@ class Work(Random):
                 space = h5s.create_simple(dataset.shape)
                 space.select_hyperslab(tuple(start), (1,) * len(start), block=tuple(block))
                 dataset.id.write(h5s.create_simple(tuple(block)), space, values, h5t.py_create(dataset.dtype))
+                if dataset.scaleoffset is not None:
+                    dataset.file.flush()
                 return "written"
 
             self.attempt(f"write {dataset.name} band {start} {block}", act)

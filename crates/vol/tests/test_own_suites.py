@@ -8,7 +8,7 @@ import json
 import os
 import tarfile
 
-from through import HERE, REPOSITORY, SAID, TESTED, Report, asserted, run
+from through import ALL_CALLS, HERE, REPOSITORY, SAID, TESTED, Report, asserted, run
 
 ARCHIVES = REPOSITORY / "target" / "corpus" / "archives"
 ALL = os.environ.get("VOL_SUITES") == "all"
@@ -25,7 +25,7 @@ def outcomes(root, tests, connector, report=None):
     out.unlink(missing_ok=True)
     command = ["python", "-m", "pytest", "-q", "--tb=no", "-W", "ignore", "--continue-on-collection-errors"]
     command += ["-p", "outcomes", "-p", "no:cacheprovider", "--rootdir", root, "-c", os.devnull, *tests]
-    more = {"PYTHONPATH": str(HERE), "VOL_OUTCOMES": str(out), "NO_NET": "1", "NO_CDL": "1"}
+    more = ALL_CALLS | {"PYTHONPATH": str(HERE), "VOL_OUTCOMES": str(out), "NO_NET": "1", "NO_CDL": "1"}
     done = run(command, connector, report, check=False, cwd=root, timeout=7200, env=more)
     assert out.exists(), f"exit status {done.returncode}: {done.stdout[-3000:]} {done.stderr[-3000:]}"
     return json.loads(out.read_text())
