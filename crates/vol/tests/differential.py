@@ -56,11 +56,9 @@ class Work(Random):
         """Adds random filters to a property list, and returns their names."""
         names = []
         number = dtype.kind in "iuf" and odd is None and dtype.itemsize in (1, 2, 4, 8)
+        # With digits lost, libhdf5 would show values as they were written until they leave its cache.
         if self.chance(8) and number and dtype.kind in "iu":
-            plist.set_scaleoffset(h5z.SO_INT, self.random.choice([0, 0, 5]))
-            names.append("scaleoffset")
-        elif self.chance(8) and number and dtype.kind == "f" and dtype.itemsize > 2:
-            plist.set_scaleoffset(h5z.SO_FLOAT_DSCALE, 3)
+            plist.set_scaleoffset(h5z.SO_INT, 0)
             names.append("scaleoffset")
         elif self.chance(8) and (odd is not None or number):
             plist.set_filter(h5z.FILTER_NBIT, h5z.FLAG_OPTIONAL)
@@ -173,8 +171,6 @@ class Work(Random):
 
         def act():
             dataset.id.write(memory, space, values, mtype)
-            if dataset.scaleoffset is not None:
-                dataset.file.flush()  # until then libhdf5 shows the values without what the filter loses
             return "written"
 
         self.attempt(f"write {dataset.name} {said} from {how} as {kind}", act)
@@ -199,8 +195,6 @@ class Work(Random):
                 space = h5s.create_simple(dataset.shape)
                 space.select_hyperslab(tuple(start), (1,) * len(start), block=tuple(block))
                 dataset.id.write(h5s.create_simple(tuple(block)), space, values, h5t.py_create(dataset.dtype))
-                if dataset.scaleoffset is not None:
-                    dataset.file.flush()
                 return "written"
 
             self.attempt(f"write {dataset.name} band {start} {block}", act)
