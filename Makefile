@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header
+.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -25,6 +25,7 @@ help:
 	@echo "make web      the page of \`hyperslab view\`, which the next build embeds (needs Node.js and npm)"
 	@echo "make test-view  the page in a real browser (needs Chromium, Node.js and npm)"
 	@echo "make vol      the plug-in for libhdf5 (target/vol/)"
+	@echo "make test-vol  programs that use libhdf5, with and without the plug-in (needs Debian's apt)"
 	@echo "make capi     the library, header and pkg-config file for C and C++, in CAPI (target/capi)"
 	@echo "make capi-header  the header for C again, from the functions"
 	@echo "make wheel    the Python wheel, in dist/"
@@ -77,6 +78,13 @@ vol:
 	cp target/release/$(PLUGIN) target/vol/$(PLUGIN)
 	strip -o crates/python/python/hyperslab/vol/$(PLUGIN) target/release/$(PLUGIN)
 
+# libhdf5's own programs and users, natively and through the plug-in. VOL_SEEDS=1000-3000: more random work;
+# VOL_SUITES=all: all tests of PyTables.
+test-vol: vol corpus $(VENV)/test.stamp
+	$(BIN)/python scripts/vol_tools.py
+	$(BIN)/python -m pytest -q -n auto crates/vol/tests
+
+
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
 	@echo "building the package: some minutes and 10 GB the first time, seconds when nothing has changed"
@@ -98,7 +106,7 @@ capi-header:
 demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop capi
+test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop capi vol
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet

@@ -32,6 +32,7 @@ ORDER = (
     "netcdf",
     "commit",
     "repack",
+    "vol",
     "virtual",
     "checking",
     "ingest",

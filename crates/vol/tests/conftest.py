@@ -1,0 +1,37 @@
+"""The end of a run: counts, and a failure in CI if a test was skipped."""
+
+import os
+
+import pytest
+from through import COUNTED, PLUGINS, SAID, TOOLS
+
+
+def pytest_sessionstart():
+    """Fails if the plug-in or the programs are not there."""
+    if COUNTED and not list(PLUGINS.glob("libhyperslab_vol.*")):
+        raise pytest.UsageError(f"no plug-in in {PLUGINS}: run `make vol`")
+    if not (TOOLS / "h5dump").exists():
+        raise pytest.UsageError(f"no programs in {TOOLS}: run `python scripts/vol_tools.py`")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints the counts that the tests have noted."""
+    for line in SAID:
+        terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session):
+    """Hands on what one of several processes has noted. Fails the run in CI if a test was skipped."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["said"] = SAID
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    if skipped and "CI" in os.environ:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        SAID.append(f"{len(skipped)} tests were skipped, and CI requires all of them")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Adds what a process of pytest-xdist has noted; a process that crashed hands nothing on."""
+    SAID.extend(getattr(node, "workeroutput", {}).get("said", []))

@@ -1,0 +1,124 @@
+"""Each rule by which a call is left to the native connector, and what is near it.
+
+A case (`cases.py`, `cases.c`) prints the same natively and through the connector. The rows say how many calls
+the connector takes over, and the reasons of those that it leaves: a rule that is left out changes both the
+counts and, but for the rules about speed, what the case prints.
+"""
+
+import re
+import subprocess
+
+import pytest
+from through import ALL_CALLS, COUNTED, HERE, SAID, TESTED, TOOLS, Report, run
+
+# Name of the case: reads taken over, reads left by reason; writes taken over, writes left by reason.
+IN_PYTHON = {
+    "compact": (0, {"layout": 1}, 0, {"layout": 1}),
+    "external": (0, {"layout": 2}, 0, {"layout": 1}),
+    "virtual": (0, {"layout": 2}, 2, {}),
+    "variable_length": (0, {"variable length or references": 2}, 0, None),
+    "references": (0, {"variable length or references": 1}, 0, None),
+    "skipped_filters": (1, {}, 1, {}),
+    "optional_filter": (None, None, None, None),
+    "missing_filter": (0, None, 0, {}),
+    "core_driver": (0, {"open for writing": 1, "file driver": 1}, 0, {"file driver": 1}),
+    "family_driver": (0, {"file driver": 1}, 0, {"file driver": 1}),
+    "split_driver": (0, {"file driver": 1}, 0, {"file driver": 1}),
+    "file_object": (0, {"file driver": 1}, 1, {}),
+    "user_block": (1, {}, 1, {}),
+    "unflushed": (1, {"open for writing": 4}, 7, {}),
+    "opened_twice": (0, {"open for writing": 4}, 4, {}),
+    "direct_chunks": (1, {"open for writing": 2}, 6, {}),
+    "grows_by_rows": (1, {"open for writing": 3}, 16, {}),
+    "parts_of_new_chunks": (1, {"open for writing": 3}, 4, {}),
+    "left_open": (1, {}, None, None),
+    "closed_before_its_dataset": (0, {"open for writing": 2}, 2, None),
+    "killed": (1, {}, 0, {}),
+    "other_ways_to_look": (0, {"open for writing": 4, "file driver": 1}, 4, None),
+    "read_then_written": (4, {}, 5, {}),
+    "renamed": (2, {}, 1, {"layout": 1}),
+    "swmr": (0, {"SWMR": 3}, None, None),
+    "points": (0, {"irregular selection": 1}, 1, {}),
+    "irregular": (0, {"irregular selection": 1}, 1, {}),
+    "strided": (2, {}, 1, {}),
+    "points_in_memory": (0, {"irregular selection": 1}, 1, {}),
+    "other_shape_in_memory": (0, {"shape in memory": 1}, 1, {}),
+    "parts_of_chunks": (1, {}, 2, {}),
+    "no_filters": (1, {}, 0, {"no compression": 2}),
+    "compounds": (1, None, 1, None),
+    "texts": (1, {"conversion": 2}, 1, {}),
+    "links_to_other_files": (3, {}, 2, {}),
+    "two_files": (4, {}, 2, {}),
+}
+IN_C = {
+    "plain": (3, {}, 1, {}),
+    "transform_read": (0, {"transfer properties": 1}, 1, {}),
+    "transform_write": (1, {}, 1, {"transfer properties": 1}),
+    "conversion_callback": (0, {"transfer properties": 1, "conversion": 1}, 1, {}),
+    "registered_conversion": (1, {"registered conversion": 1}, 1, {}),
+    "checksums": (0, {"not possible": 1, "transfer properties": 1}, 0, {"no compression": 1}),
+    "filter_callback": (0, {"transfer properties": 1}, 0, {"no compression": 1}),
+    "edge_chunks": (1, {}, 0, {"layout": 1}),
+    "undefined_fill": (0, {"elements without a value": 1}, 1, {}),
+    "strided_memory": (2, {}, 1, {}),
+    "multi": (3, {}, 1, {"conversion": 1, "layout": 1}),
+    "block_of_memory": (1, {}, 1, {}),
+    "delayed": (1, {"open for writing": 3}, 4, {}),
+    "chunk_cache": (0, {"open for writing": 1}, 2, {}),
+    "resized": (0, {"open for writing": 2}, 2, {}),
+    "bitfields": (2, {"conversion": 1}, 2, {"conversion": 1}),
+}
+
+
+def compare(command, name, tmp_path, expected, env):
+    outputs = []
+    for connector in (None, TESTED):
+        folder = tmp_path / str(connector)
+        folder.mkdir()
+        report = tmp_path / "report" if connector else None
+        done = run(command(folder), connector, report, check=False, cwd=folder, env=env)
+        assert done.returncode == 0, done.stderr[-2000:].decode()
+        outputs.append(done.stdout)
+    native, ours = outputs
+    assert ours == native, f"{name}\n{ours.decode()}\nnative:\n{native.decode()}"
+    said = Report.of(tmp_path / "report")
+    if COUNTED:
+        found = (said.taken["reads"], said.left["reads"], said.taken["writes"], said.left["writes"])
+        same = all(wanted is None or wanted == have for wanted, have in zip(expected, found))
+        assert same, f"{name}: {found}, and not {expected}"
+    return said
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_in_python(name, tmp_path):
+    compare(lambda folder: ["python", HERE / "cases.py", name, folder], name, tmp_path, IN_PYTHON[name], ALL_CALLS)
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory):
+    """The program in C, compiled for libhdf5 1.14."""
+    program = tmp_path_factory.mktemp("cases") / "cases"
+    flags = ["-O1", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([TOOLS / "h5cc1.14", *flags, "-o", program, HERE / "cases.c"], check=True)
+    return program
+
+
+@pytest.mark.parametrize("name", IN_C)
+def test_in_c(name, program, tmp_path):
+    compare(lambda folder: [program, name, folder / "f.h5"], name, tmp_path, IN_C[name], ALL_CALLS)
+
+
+def test_small_calls_are_left_unless_all_are_wanted(tmp_path):
+    command = lambda folder: ["python", HERE / "cases.py", "small", folder]  # noqa: E731
+    for env, expected in (({}, (0, {"small": 2}, 1, {})), (ALL_CALLS, (2, {}, 1, {}))):
+        folder = tmp_path / str(len(env))
+        folder.mkdir()
+        compare(command, "small", folder, expected, env)
+
+
+def test_every_case_is_listed():
+    functions = re.findall(r"^def (\w+)\(folder\)", (HERE / "cases.py").read_text(), re.MULTILINE)
+    assert set(functions) == {*IN_PYTHON, "small"}
+    table = re.findall(r'\{"(\w+)", \1\}', (HERE / "cases.c").read_text())
+    assert set(table) == set(IN_C)
+    SAID.append(f"rules: {len(IN_PYTHON) + 1} cases in Python, {len(IN_C)} in C")
