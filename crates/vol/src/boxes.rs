@@ -47,6 +47,14 @@ impl Box {
         self.count.iter().product()
     }
 
+    /// Returns the number of chunks that the box touches, or `None` if it is too large.
+    pub(crate) fn chunks_touched(&self, chunk: &[u64]) -> Option<u64> {
+        let axes = self.start.iter().zip(&self.count).zip(chunk);
+        axes.into_iter().try_fold(1_u64, |all, ((start, count), len)| {
+            all.checked_mul(start.checked_add(*count)?.div_ceil(*len) - start / len)
+        })
+    }
+
     /// Returns the positions of the chunks that the box touches, in row-major order.
     pub(crate) fn chunks(&self, chunk: &[u64]) -> impl Iterator<Item = Vec<u64>> + use<> {
         let first: Vec<u64> = self.start.iter().zip(chunk).map(|(start, len)| start / len).collect();
@@ -114,6 +122,7 @@ mod tests {
     fn a_box_touches_the_chunks_between_its_ends() {
         let found: Vec<_> = boxed(&[1, 4], &[3, 2]).chunks(&[2, 5]).collect();
         assert_eq!(found, [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(boxed(&[1, 4], &[3, 2]).chunks_touched(&[2, 5]), Some(4));
         assert_eq!(boxed(&[2, 5], &[2, 5]).chunks(&[2, 5]).collect::<Vec<_>>(), [[1, 1]]);
     }
 

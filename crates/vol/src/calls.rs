@@ -73,11 +73,17 @@ pub(crate) unsafe fn each(
             })
             .collect()
     };
+    let mut is_lost = false;
     left.retain(|call| {
         // SAFETY: as above.
         let object = unsafe { Object::of(call.dataset) };
-        catch_unwind(AssertUnwindSafe(|| run(call, object))).unwrap_or(Err(Reason::Engine)).is_err()
+        let done = catch_unwind(AssertUnwindSafe(|| run(call, object))).unwrap_or(Err(Reason::Engine));
+        is_lost |= done == Err(Reason::Unstored);
+        done.is_err()
     });
+    if is_lost {
+        return FAILED;
+    }
     let Some(first) = left.first() else { return 0 };
     // SAFETY: as above.
     let library = unsafe { Object::of(first.dataset) }.library;

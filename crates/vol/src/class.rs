@@ -1,6 +1,7 @@
 //! The tables of callbacks, and the two functions by which libhdf5 finds them.
 
 use std::ffi::{c_int, c_void};
+use std::io::Write as _;
 
 use crate::ffi::library::{Library, SLOTS};
 use crate::ffi::types::{
@@ -166,9 +167,9 @@ extern "C" fn class_for(caller: *const c_void) -> *const c_void {
             std::ptr::from_ref(of_slot(library.slot)).cast()
         }
         Err(why) => {
-            eprintln!(
-                "hyperslab: unable to serve this libhdf5: {why}; unset HDF5_VOL_CONNECTOR to go on without"
-            );
+            let advice = "unset HDF5_VOL_CONNECTOR to go on without";
+            // Nothing can be done if the standard error is closed.
+            _ = writeln!(std::io::stderr(), "hyperslab: unable to serve this libhdf5: {why}; {advice}");
             std::ptr::null()
         }
     }

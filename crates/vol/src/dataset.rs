@@ -10,15 +10,14 @@ use hyperslab::internals::process::forks;
 use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, Error};
 
-use crate::ffi::types::{Handle, ItsOwnLocation, Operation};
-use crate::file::{default_transfer, no_request, number};
+use crate::ffi::types::{ItsOwnLocation, Operation};
+use crate::file::{default_transfer, no_request};
 use crate::object::Object;
 use crate::pending::Key;
 use crate::rules::{Least, Reason, Ruled};
-use crate::target::Target;
+use crate::target::{self, Target};
 
-// `H5VL_object_get_t`
-const GET_FILE: c_int = 0;
+/// `H5VL_OBJECT_GET_INFO`
 const GET_INFO: c_int = 3;
 /// `H5O_INFO_BASIC`
 const BASIC: u64 = 1;
@@ -30,6 +29,7 @@ pub(crate) struct Known {
     source: Mutex<Option<(u32, Ruled<Arc<Source>>)>>,
     target: Mutex<Option<Ruled<Arc<Target>>>>,
     key: OnceLock<Key>,
+    is_virtual: OnceLock<bool>,
 }
 
 /// A dataset that the engine can read.
@@ -43,19 +43,18 @@ pub(crate) struct Source {
 }
 
 impl Known {
-    /// Forgets what may have changed: the shape, and the elements. How chunks are stored does not change.
-    pub(crate) fn forget(&self) {
-        *self.source.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
     /// Returns what identifies the dataset of an object, whatever handle it has.
     pub(crate) fn key(&self, object: &Object) -> Ruled<Key> {
         if let Some(key) = self.key.get() {
             return Ok(*key);
         }
-        let file = number(object.library, native_file(object)?)?;
-        let address = address(object)?.get();
-        Ok(*self.key.get_or_init(|| (file, address)))
+        let key = identity(object)?;
+        Ok(*self.key.get_or_init(|| key))
+    }
+
+    /// Returns whether the elements of an object are those of other datasets.
+    pub(crate) fn is_virtual(&self, object: &Object) -> bool {
+        *self.is_virtual.get_or_init(|| target::is_virtual(object))
     }
 
     /// Returns how the native connector stores the chunks of an object.
@@ -68,7 +67,9 @@ impl Known {
     pub(crate) fn source(&self, object: &Object) -> Ruled<Arc<Source>> {
         let mut known = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = known.as_ref().filter(|(made, _)| *made == forks()) {
-            return source.clone();
+            // A file that is refreshed may have been changed by another program.
+            let is_stale = source.is_ok() && object.library.is_refreshed(self.key(object)?.0);
+            return if is_stale { Err(Reason::Swmr) } else { source.clone() };
         }
         let source = open(object).map(Arc::new);
         *known = Some((forks(), source.clone()));
@@ -79,8 +80,13 @@ impl Known {
 /// Opens the dataset of an object in the engine, if the engine gives the same elements as the native
 /// connector.
 fn open(object: &Object) -> Ruled<Source> {
-    let file = object.file.engine(object.library, native_file(object)?)?;
-    let dataset = match file.object_at(address(object)?) {
+    let (number, address) = object.dataset.key(object)?;
+    object.file.check_has(object.library, number)?;
+    if object.library.is_refreshed(number) {
+        return Err(Reason::Swmr);
+    }
+    let file = object.file.engine(object.library)?;
+    let dataset = match file.object_at(Addr::new(address)) {
         Ok(node) => node.into_dataset().map_err(|_| Reason::File)?,
         Err(_) => return Err(Reason::File),
     };
@@ -121,13 +127,6 @@ fn leaves_memory(dataset: &hyperslab::Dataset) -> Ruled<bool> {
     Ok(dataset.stored_chunks().map_err(|_| Reason::File)? < chunks)
 }
 
-/// Returns the native file that a dataset is in.
-pub(crate) fn native_file(object: &Object) -> Ruled<Handle> {
-    let mut native: Handle = std::ptr::null_mut();
-    get(object, Operation::new(GET_FILE).out(0, &mut native))?;
-    Ok(native)
-}
-
 fn get(object: &Object, mut operation: Operation) -> Ruled<Operation> {
     let place = ItsOwnLocation::of_dataset();
     let library = object.library;
@@ -145,12 +144,13 @@ fn get(object: &Object, mut operation: Operation) -> Ruled<Operation> {
     if done < 0 { Err(Reason::File) } else { Ok(operation) }
 }
 
-/// Returns the address of the object header: the native connector's token of the object (`H5O_info2_t`).
-fn address(object: &Object) -> Ruled<Addr> {
+/// Returns the number of the file that an object is in, and the address of the object's header: the native
+/// connector's token of the object (`H5O_info2_t`).
+fn identity(object: &Object) -> Ruled<Key> {
     // The number of the file, the token, and more.
     let mut info = [0_u64; 64];
     get(object, Operation::new(GET_INFO).word(0, BASIC).out(1, &mut info))?;
-    Ok(Addr::new(info[1]))
+    Ok((info[0], info[1]))
 }
 
 /// The widths of numbers in datatypes that libhdf5 encodes for a program.

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::driver::Posix;
 use hyperslab::internals::process::forks;
@@ -25,35 +26,79 @@ const GET_DRIVER_HANDLE: c_int = 9;
 
 /// A file that was opened through us, and what the engine knows of it. The engine opens it at the first
 /// read that it does.
-#[derive(Debug, Default)]
-pub(crate) struct OpenFile(Mutex<Option<Opened>>);
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    /// The native file, until the program closes it. (Asking an object for its file would keep the file open.)
+    native: AtomicPtr<c_void>,
+    number: OnceLock<u64>,
+    opened: Mutex<Option<Opened>>,
+}
 
 /// What came of opening a file for the engine.
 #[derive(Debug, Clone)]
 struct Opened {
-    /// The number that libhdf5 gives each file that it has open.
-    number: u64,
     /// In which process: a child opens the file again.
     forks: u32,
     file: Ruled<hyperslab::File>,
 }
 
 impl OpenFile {
-    /// Returns the engine's file for a native file of `library`, which is this one or one that it leads
-    /// to by an external link.
-    pub(crate) fn engine(&self, library: &Library, native: Handle) -> Ruled<hyperslab::File> {
-        let number = number(library, native)?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(opened) = known.as_ref().filter(|opened| opened.forks == forks()) {
-            if opened.number == number {
-                return opened.file.clone();
-            }
-            // Another file: its datasets hold it as long as they are open.
-            return open(library, native);
+    pub(crate) fn of(native: Handle) -> Arc<Self> {
+        let native = AtomicPtr::new(native);
+        Arc::new(Self { native, number: OnceLock::new(), opened: Mutex::default() })
+    }
+
+    /// Notes that the program closes the file. Objects in it may stay open.
+    pub(crate) fn close(&self) {
+        self.native.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Returns the number that the library gives the file as long as it is open.
+    pub(crate) fn number(&self, library: &Library) -> Ruled<u64> {
+        if let Some(number) = self.number.get() {
+            return Ok(*number);
         }
-        let file = open(library, native);
-        *known = Some(Opened { number, forks: forks(), file: file.clone() });
+        let mut number = 0_u64;
+        get(library, self.native()?, Operation::new(GET_NUMBER).out(0, &mut number))?;
+        Ok(*self.number.get_or_init(|| number))
+    }
+
+    /// Returns the native file.
+    ///
+    /// Errors: the program has closed it.
+    fn native(&self) -> Ruled<Handle> {
+        let native = self.native.load(Ordering::Acquire);
+        if native.is_null() { Err(Reason::File) } else { Ok(native) }
+    }
+
+    /// Checks that an object is in this file, and not in one that it leads to (by an external link, or mounted).
+    pub(crate) fn check_has(&self, library: &Library, number: u64) -> Ruled<()> {
+        if self.number(library)? == number { Ok(()) } else { Err(Reason::OtherFile) }
+    }
+
+    /// Returns the engine's file.
+    pub(crate) fn engine(&self, library: &Library) -> Ruled<hyperslab::File> {
+        let mut known = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = known.as_ref().filter(|opened| opened.forks == forks()) {
+            return opened.file.clone();
+        }
+        let file = self.native().and_then(|native| open(library, native));
+        *known = Some(Opened { forks: forks(), file: file.clone() });
         file
+    }
+
+    /// Checks that the engine may write chunks of the file: it is a plain file, open for writing, that nobody reads
+    /// meanwhile.
+    pub(crate) fn check_writable(&self, library: &Library) -> Ruled<()> {
+        let native = self.native()?;
+        let intent = intent(library, native)?;
+        if intent & WRITABLE == 0 {
+            return Err(Reason::File);
+        }
+        if intent & SWMR != 0 {
+            return Err(Reason::Swmr);
+        }
+        if is_plain(library, native)? { Ok(()) } else { Err(Reason::Driver) }
     }
 }
 
@@ -81,23 +126,11 @@ pub(crate) fn default_transfer(library: &Library) -> Hid {
     library.variable(c"H5P_LST_DATASET_XFER_ID_g").unwrap_or(0)
 }
 
-/// Returns the number that the library gives a native file that it has open.
-pub(crate) fn number(library: &Library, native: Handle) -> Ruled<u64> {
-    let mut number = 0_u64;
-    get(library, native, Operation::new(GET_NUMBER).out(0, &mut number))?;
-    Ok(number)
-}
-
 /// Returns the flags with which a native file is open.
 fn intent(library: &Library, native: Handle) -> Ruled<u32> {
     let mut intent = 0_u32;
     get(library, native, Operation::new(GET_INTENT).out(0, &mut intent))?;
     Ok(intent)
-}
-
-/// Returns whether another program may read the file while it is written, or write it while it is read.
-pub(crate) fn is_swmr(library: &Library, native: Handle) -> Ruled<bool> {
-    Ok(intent(library, native)? & SWMR != 0)
 }
 
 /// Calls `f` with the property list of access to a native file, which names the driver.
@@ -110,7 +143,7 @@ fn with_access<T>(library: &Library, native: Handle, f: impl FnOnce(Hid) -> T) -
 }
 
 /// Returns whether a native file is opened by the driver for plain files.
-pub(crate) fn is_plain(library: &Library, native: Handle) -> Ruled<bool> {
+fn is_plain(library: &Library, native: Handle) -> Ruled<bool> {
     with_access(library, native, |access| {
         // SAFETY: the property list is one of access to files.
         let driver = unsafe { (library.functions.list_driver)(access) };
@@ -168,20 +201,25 @@ unsafe fn descriptor(library: &Library, native: Handle, access: Hid) -> Ruled<c_
     }
 }
 
-/// Returns the number of the driver for plain files: a variable of libhdf5 2, and what a function of
-/// libhdf5 1.14 returns.
+/// Returns the number of the driver for plain files: a variable of libhdf5 2, and what a function of libhdf5
+/// 1.14 returns.
 fn plain_files(library: &Library) -> Option<Hid> {
-    if let Some(number) = library.variable(c"H5FD_SEC2_id_g") {
-        return Some(number);
+    type Register = unsafe extern "C" fn() -> Hid;
+    if library.version[0] >= 2 {
+        return library.variable(c"H5FD_SEC2_id_g");
     }
-    let perform = library.image.symbol(c"H5FDperform_init");
     let register = library.image.symbol(c"H5FD_sec2_init");
-    if perform.is_null() || register.is_null() {
+    if register.is_null() {
         return None;
     }
-    // SAFETY: libhdf5 1.14 has this function, whose argument is a function of that name.
-    let perform =
-        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> Hid>(perform) };
-    // SAFETY: registers the driver, or returns its number if it is registered.
-    Some(unsafe { perform(register) })
+    let perform = library.image.symbol(c"H5FDperform_init");
+    // SAFETY: libhdf5 1.14 has these functions. They register the driver, or return its number if it is
+    // registered; `H5FDperform_init` calls the function that it is given, with the library's lock.
+    unsafe {
+        Some(if perform.is_null() {
+            std::mem::transmute::<*mut c_void, Register>(register)()
+        } else {
+            std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> Hid>(perform)(register)
+        })
+    }
 }

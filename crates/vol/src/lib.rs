@@ -9,7 +9,7 @@
 //! The plug-in is linked with no libhdf5. It uses the functions of the one that loads it
 //! ([`ffi::library`]), and of several in one process each has a table of callbacks of its own
 //! ([`class`]).
-#![cfg(unix)]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod boxes;
 mod calls;

@@ -35,12 +35,31 @@ impl Object {
         Self::wrap(self.library, under, Arc::clone(&self.file))
     }
 
-    /// Stores the parts of chunks that are held of a dataset.
+    /// Stores the parts of chunks that are held of a dataset, and of those that it shows if it is virtual.
     pub(crate) fn settle(&self) -> Ruled<()> {
-        if !self.library.pending.is_any() {
+        let pending = &self.library.pending;
+        if !pending.is_any() {
             return Ok(());
         }
-        self.library.pending.settle(self.library, Some(self.dataset.key(self)?))
+        if self.dataset.is_virtual(self) {
+            return pending.settle(self.library, |_| true);
+        }
+        let key = self.dataset.key(self)?;
+        pending.settle(self.library, |held| *held == key)
+    }
+
+    /// Stores all parts of chunks that are held.
+    ///
+    /// Errors: parts of this object's file could not be stored. Those of other files are tried again.
+    pub(crate) fn settle_all(&self) -> Ruled<()> {
+        let pending = &self.library.pending;
+        if !pending.is_any() {
+            return Ok(());
+        }
+        let number = self.file.number(self.library)?;
+        let done = pending.settle(self.library, |held| held.0 == number);
+        _ = pending.settle(self.library, |_| true);
+        done
     }
 
     /// Returns the object of a handle.

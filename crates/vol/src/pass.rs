@@ -1,7 +1,6 @@
 //! The callbacks that pass calls on to the native connector.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::sync::Arc;
 
 use crate::ffi::library::Library;
 use crate::ffi::types::{Arguments, Class, FAILED, Handle, Herr, Hid, Location, Request, Text};
@@ -32,7 +31,7 @@ macro_rules! settle {
             // SAFETY: as in `pass`.
             unsafe {
                 let object = Object::of(handle);
-                if object.library.pending.settle(object.library, None).is_err() {
+                if object.settle_all().is_err() {
                     return FAILED;
                 }
                 (object.library.functions.$name)(
@@ -66,9 +65,6 @@ macro_rules! close {
             // SAFETY: as in `pass`; libhdf5 gives the handle up if the call succeeds.
             unsafe {
                 let object = Object::of(handle);
-                if object.library.pending.settle_before_close(object.library, object.under).is_err() {
-                    return FAILED;
-                }
                 let closed = (object.library.functions.$name)(
                     object.under, object.library.native(), transfer, request
                 );
@@ -104,13 +100,10 @@ pass! {
 
 settle! {
     dataset_optional(; arguments: Arguments, transfer: Hid, request: Request);
-    datatype_specific(; arguments: Arguments, transfer: Hid, request: Request);
     datatype_optional(; arguments: Arguments, transfer: Hid, request: Request);
     file_optional(; arguments: Arguments, transfer: Hid, request: Request);
     group_optional(; arguments: Arguments, transfer: Hid, request: Request);
-    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     link_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
-    object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     object_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     optional(; arguments: Arguments, transfer: Hid, request: Request);
 }
@@ -135,18 +128,35 @@ close! {
     attribute_close;
     datatype_close;
     group_close;
-    dataset_close;
 }
 
+/// Closes a dataset. Parts of chunks that were written through it are stored first; if that fails, they are lost,
+/// and the call fails.
+pub(crate) unsafe extern "C" fn dataset_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
+    // SAFETY: as in `close`.
+    unsafe {
+        let object = Object::of(handle);
+        let (library, under) = (object.library, object.under);
+        let stored = library.pending.close(library, under);
+        let closed = (library.functions.dataset_close)(under, library.native(), transfer, request);
+        if closed >= 0 {
+            Object::free(handle);
+        }
+        if stored.is_err() { FAILED } else { closed }
+    }
+}
+
+/// Closes a file. Objects in it may stay open.
 pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
     // SAFETY: as in `close`.
     unsafe {
         let object = Object::of(handle);
-        if object.library.pending.settle(object.library, None).is_err() {
+        if object.settle_all().is_err() {
             return FAILED;
         }
-        let closed =
-            (object.library.functions.file_close)(object.under, object.library.native(), transfer, request);
+        object.file.close();
+        let (library, under) = (object.library, object.under);
+        let closed = (library.functions.file_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);
         }
@@ -181,6 +191,79 @@ pub(crate) unsafe extern "C" fn dataset_get(
     }
 }
 
+// Operations that refresh an object, in the `specific` operations of its kind.
+const DATASET_REFRESH: c_int = 2;
+const DATATYPE_REFRESH: c_int = 1;
+const GROUP_REFRESH: c_int = 3;
+const OBJECT_REFRESH: c_int = 5;
+
+impl Object {
+    /// Notes that the program refreshes an object, if that is the operation: another program may have changed the
+    /// file.
+    ///
+    /// # Safety
+    ///
+    /// The arguments begin with the number of the operation.
+    unsafe fn note_refresh(&self, arguments: Arguments, refresh: c_int) {
+        // SAFETY: the caller's promise.
+        if unsafe { *arguments.cast::<c_int>() } == refresh
+            && let Ok(number) = self.file.number(self.library)
+        {
+            self.library.note_refresh(number);
+        }
+    }
+}
+
+/// Callbacks of `specific` operations that refresh objects, among others.
+macro_rules! refresh {
+    ($($name:ident($($place:ident: $p:ty)?) if $refresh:ident;)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(
+            handle: Handle,
+            $($place: $p,)?
+            arguments: Arguments,
+            transfer: Hid,
+            request: Request,
+        ) -> Herr {
+            // SAFETY: as in `pass`.
+            unsafe {
+                let object = Object::of(handle);
+                if object.settle_all().is_err() {
+                    return FAILED;
+                }
+                object.note_refresh(arguments, $refresh);
+                let (library, under) = (object.library, object.under);
+                (library.functions.$name)(under, $($place,)? library.native(), arguments, transfer, request)
+            }
+        }
+    )*};
+}
+
+refresh! {
+    datatype_specific() if DATATYPE_REFRESH;
+    object_specific(place: Location) if OBJECT_REFRESH;
+}
+
+/// Links: only a deletion has to do with elements.
+pub(crate) unsafe extern "C" fn link_specific(
+    handle: Handle,
+    place: Location,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    /// `H5VL_LINK_DELETE`
+    const DELETE: c_int = 0;
+    // SAFETY: as in `pass`. The arguments begin with the number of the operation.
+    unsafe {
+        let object = Object::of(handle);
+        if *arguments.cast::<c_int>() == DELETE && object.settle_all().is_err() {
+            return FAILED;
+        }
+        let (library, under) = (object.library, object.under);
+        (library.functions.link_specific)(under, place, library.native(), arguments, transfer, request)
+    }
+}
+
 /// The operations that refresh or flush may replace the native object that they are called for, and the
 /// handle with it, so nothing of the handle is used after the call.
 pub(crate) unsafe extern "C" fn dataset_specific(
@@ -195,7 +278,7 @@ pub(crate) unsafe extern "C" fn dataset_specific(
         if object.settle().is_err() {
             return FAILED;
         }
-        object.dataset.forget();
+        object.note_refresh(arguments, DATASET_REFRESH);
         let (library, under) = (object.library, object.under);
         (library.functions.dataset_specific)(under, library.native(), arguments, transfer, request)
     }
@@ -214,9 +297,10 @@ pub(crate) unsafe extern "C" fn group_specific(
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
-        if library.pending.settle(library, None).is_err() {
+        if object.settle_all().is_err() {
             return FAILED;
         }
+        object.note_refresh(arguments, GROUP_REFRESH);
         if *arguments.cast::<c_int>() != MOUNT {
             return (library.functions.group_specific)(under, library.native(), arguments, transfer, request);
         }
@@ -336,7 +420,7 @@ pub(crate) unsafe extern "C" fn object_copy(
     // SAFETY: as in `pass`.
     unsafe {
         let library = Object::of(source).library;
-        if library.pending.settle(library, None).is_err() {
+        if Object::of(source).settle_all().is_err() {
             return FAILED;
         }
         let (source, target) = (Object::under_of(source), Object::under_of(target));
@@ -357,16 +441,30 @@ pub(crate) unsafe extern "C" fn object_copy(
 }
 
 /// Calls `f` with a copy of the property list for access to files, in which the connector is the native one.
-unsafe fn with_native_access<T>(library: &Library, access: Hid, failed: T, f: impl FnOnce(Hid) -> T) -> T {
-    // SAFETY: libhdf5 passes a property list of this kind.
+///
+/// The errors of this thread are afterwards those of `f` if `keeps` says so of its result, and otherwise those
+/// before: the functions that are called for the property list forget them.
+unsafe fn with_native_access<T>(
+    library: &Library,
+    access: Hid,
+    failed: T,
+    keeps: impl FnOnce(&T) -> bool,
+    f: impl FnOnce(Hid) -> T,
+) -> T {
+    let calls = &library.functions;
+    // SAFETY: libhdf5 passes a property list of this kind. Stacks of errors are given back or closed.
     unsafe {
-        let list = (library.functions.list_copy)(access);
-        if list < 0 {
-            return failed;
+        let before = (calls.errors_take)();
+        let list = (calls.list_copy)(access);
+        let is_set = list >= 0 && (calls.list_set_connector)(list, library.native(), std::ptr::null()) >= 0;
+        let result = if is_set { f(list) } else { failed };
+        let after = (calls.errors_take)();
+        if list >= 0 {
+            (calls.list_close)(list);
         }
-        let set = (library.functions.list_set_connector)(list, library.native(), std::ptr::null());
-        let result = if set >= 0 { f(list) } else { failed };
-        (library.functions.list_close)(list);
+        let (kept, dropped) = if keeps(&result) { (after, before) } else { (before, after) };
+        (calls.errors_close)(dropped);
+        (calls.errors_set)(kept);
         result
     }
 }
@@ -382,11 +480,15 @@ pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
     let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
     // SAFETY: as in `pass`.
     let under = unsafe {
-        with_native_access(library, access, std::ptr::null_mut(), |access| {
-            (library.functions.file_create)(name, flags, creation, access, transfer, request)
-        })
+        with_native_access(
+            library,
+            access,
+            std::ptr::null_mut(),
+            |made: &Handle| made.is_null(),
+            |access| (library.functions.file_create)(name, flags, creation, access, transfer, request),
+        )
     };
-    Object::wrap(library, under, Arc::new(OpenFile::default()))
+    Object::wrap(library, under, OpenFile::of(under))
 }
 
 pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
@@ -399,11 +501,15 @@ pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
     let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
     // SAFETY: as in `pass`.
     let under = unsafe {
-        with_native_access(library, access, std::ptr::null_mut(), |access| {
-            (library.functions.file_open)(name, flags, access, transfer, request)
-        })
+        with_native_access(
+            library,
+            access,
+            std::ptr::null_mut(),
+            |made: &Handle| made.is_null(),
+            |access| (library.functions.file_open)(name, flags, access, transfer, request),
+        )
     };
-    Object::wrap(library, under, Arc::new(OpenFile::default()))
+    Object::wrap(library, under, OpenFile::of(under))
 }
 
 // `H5VL_file_specific_t`
@@ -420,35 +526,34 @@ pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
     // SAFETY: as in `pass`. The places of the words are those of `H5VL_file_specific_args_t`.
     unsafe {
         let call = |library: &Library, under: Handle, arguments: Arguments| {
-            if library.pending.settle(library, None).is_err() {
-                return FAILED;
-            }
             (library.functions.file_specific)(under, library.native(), arguments, transfer, request)
         };
-        match *arguments.cast::<c_int>() {
-            kind @ (IS_ACCESSIBLE | DELETE) => {
-                let Some(library) = Library::of_slot(SLOT) else { return FAILED };
-                // A file name, a property list, and a place for the answer.
-                let given = &*arguments.cast::<NamedFile>();
-                with_native_access(library, given.access, FAILED, |access| {
-                    let mut native = NamedFile { kind, access, ..*given };
-                    call(library, std::ptr::null_mut(), std::ptr::from_mut(&mut native).cast())
-                })
-            }
-            REOPEN => {
-                let object = Object::of(handle);
-                let done = call(object.library, object.under, arguments);
-                let made = (*arguments.cast::<Reopened>()).file;
-                if done >= 0 && !made.is_null() && !(*made).is_null() {
-                    *made = object.wrap_beside(*made);
-                }
-                done
-            }
-            _ => {
-                let object = Object::of(handle);
-                call(object.library, object.under, arguments)
+        let kind = *arguments.cast::<c_int>();
+        if kind == IS_ACCESSIBLE || kind == DELETE {
+            let Some(library) = Library::of_slot(SLOT) else { return FAILED };
+            // Parts that cannot be stored are reported by calls for their files.
+            _ = library.pending.settle(library, |_| true);
+            // A file name, a property list, and a place for the answer.
+            let given = &*arguments.cast::<NamedFile>();
+            // libhdf5 asks whether a file is accessible after an open that failed, whose errors are then wanted.
+            let keeps = |done: &Herr| *done < 0 && kind == DELETE;
+            return with_native_access(library, given.access, FAILED, keeps, |access| {
+                let mut native = NamedFile { kind, access, ..*given };
+                call(library, std::ptr::null_mut(), std::ptr::from_mut(&mut native).cast())
+            });
+        }
+        let object = Object::of(handle);
+        if object.settle_all().is_err() {
+            return FAILED;
+        }
+        let done = call(object.library, object.under, arguments);
+        if kind == REOPEN && done >= 0 {
+            let made = (*arguments.cast::<Reopened>()).file;
+            if !made.is_null() && !(*made).is_null() {
+                *made = Object::wrap(object.library, *made, OpenFile::of(*made));
             }
         }
+        done
     }
 }
 

@@ -7,6 +7,7 @@
 //! of elements.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -88,62 +89,84 @@ impl Pending {
         self.count.load(Ordering::Relaxed) != 0
     }
 
-    /// Holds a part of chunks, and stores chunks that are complete.
-    pub(crate) fn write(&self, library: &Library, part: &Part<'_>) -> Ruled<()> {
-        if part.elements.len() > MOST / 2 {
-            return Err(Reason::PartOfChunk);
-        }
+    /// Takes the parts of a dataset out, so that libhdf5 is never called with the lock: it may call back.
+    fn take(&self, key: Key) -> Option<Held> {
         let mut datasets = self.lock();
-        let held = datasets.entry(part.key).or_insert_with(|| Held {
+        let held = datasets.remove(&key);
+        self.count.store(datasets.len(), Ordering::Relaxed);
+        held
+    }
+
+    /// Puts them back, if there are any.
+    fn put(&self, key: Key, held: Held) {
+        let mut datasets = self.lock();
+        if !held.chunks.is_empty() {
+            datasets.insert(key, held);
+        }
+        self.count.store(datasets.len(), Ordering::Relaxed);
+    }
+
+    /// Forgets everything, when the library shuts down.
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// Holds a part of chunks, and stores chunks that are complete.
+    ///
+    /// Errors: `Unstored` if parts that were written before cannot be stored; any other if this part is to be
+    /// written by the native connector.
+    pub(crate) fn write(&self, library: &Library, part: &Part<'_>) -> Ruled<()> {
+        let form = &part.target.form;
+        let touched = part.place.chunks_touched(&form.chunk).ok_or(Reason::PartOfChunk)?;
+        let touched =
+            usize::try_from(touched).ok().and_then(|count| count.checked_mul(form.chunk_bytes().ok()?));
+        let touched = touched.filter(|bytes| *bytes <= MOST / 2).ok_or(Reason::PartOfChunk)?;
+        let all: usize = self.lock().values().map(Held::len).sum();
+        if all + touched > MOST {
+            self.settle(library, |_| true).map_err(|_| Reason::Unstored)?;
+        }
+        let mut held = self.take(part.key).unwrap_or_else(|| Held {
             native: Native(part.native),
             target: Arc::clone(part.target),
             extent: part.extent.to_vec(),
             chunks: BTreeMap::new(),
         });
-        let added = held.add(library, part);
-        self.count.store(datasets.len(), Ordering::Relaxed);
-        added?;
-        let complete: usize =
-            datasets[&part.key].chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
-        if complete >= TOGETHER
-            && let Some(held) = datasets.get_mut(&part.key)
-        {
-            held.store(library, |chunk| chunk.left == 0)?;
+        let mut done = held.add(library, part);
+        let complete: usize = held.chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
+        if done.is_ok() && complete >= TOGETHER {
+            done = held.store(library, |chunk| chunk.left == 0).map_err(|_| Reason::Unstored);
         }
-        let all: usize = datasets.values().flat_map(|held| held.chunks.values()).map(Chunk::len).sum();
-        if all > MOST {
-            datasets.values_mut().try_for_each(|held| held.store(library, |_| true))?;
-        }
-        Ok(())
-    }
-
-    /// Stores the parts that are held of a dataset, or of all datasets.
-    ///
-    /// Errors: neither the engine nor the native connector could store a chunk.
-    pub(crate) fn settle(&self, library: &Library, which: Option<Key>) -> Ruled<()> {
-        if !self.is_any() {
-            return Ok(());
-        }
-        let mut datasets = self.lock();
-        let mut done = Ok(());
-        datasets.retain(|key, held| {
-            if which.is_some_and(|which| which != *key) {
-                return true;
-            }
-            done = done.and(held.store(library, |_| true));
-            false
-        });
-        self.count.store(datasets.len(), Ordering::Relaxed);
+        self.put(part.key, held);
         done
     }
 
-    /// Stores what was written through a native dataset that is about to close.
-    pub(crate) fn settle_before_close(&self, library: &Library, native: Handle) -> Ruled<()> {
+    /// Stores the parts that are held of some datasets.
+    ///
+    /// Errors: neither the engine nor the native connector could store a chunk. It stays held.
+    pub(crate) fn settle(&self, library: &Library, which: impl Fn(&Key) -> bool) -> Ruled<()> {
+        if !self.is_any() {
+            return Ok(());
+        }
+        let keys: Vec<Key> = self.lock().keys().filter(|key| which(key)).copied().collect();
+        let mut done = Ok(());
+        for key in keys {
+            if let Some(mut held) = self.take(key) {
+                done = done.and(held.store_safely(library));
+                self.put(key, held);
+            }
+        }
+        done
+    }
+
+    /// Stores the parts that were written through a native dataset that is about to close. Parts that cannot be
+    /// stored are lost.
+    pub(crate) fn close(&self, library: &Library, native: Handle) -> Ruled<()> {
         if !self.is_any() {
             return Ok(());
         }
         let key = self.lock().iter().find(|(_, held)| held.native == Native(native)).map(|(key, _)| *key);
-        key.map_or(Ok(()), |key| self.settle(library, Some(key)))
+        key.and_then(|key| self.take(key)).map_or(Ok(()), |mut held| held.store_safely(library))
     }
 }
 
@@ -176,7 +199,17 @@ impl Held {
         Ok(())
     }
 
-    /// Stores the chunks that `which` wants. Chunks are encoded together.
+    /// Returns the number of bytes that are held.
+    fn len(&self) -> usize {
+        self.chunks.values().map(Chunk::len).sum()
+    }
+
+    /// Stores all chunks. A panic is an error, since libhdf5 cannot be unwound.
+    fn store_safely(&mut self, library: &Library) -> Ruled<()> {
+        catch_unwind(AssertUnwindSafe(|| self.store(library, |_| true))).unwrap_or(Err(Reason::Unstored))
+    }
+
+    /// Stores the chunks that `which` wants, and no longer holds them. Chunks are encoded together.
     fn store(&mut self, library: &Library, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
         let form = &self.target.form;
         let wanted: Vec<Vec<u64>> =
@@ -193,14 +226,14 @@ impl Held {
             shape[0] *= coords.len() as u64;
             let mut stored = 0;
             let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
-                let coord = &coords[usize::try_from(chunk.first[0] / form.chunk[0]).unwrap_or(stored)];
-                let first = Box::of_chunk(coord, &form.chunk).start;
-                if !write_chunk(library, self.native.0, &first, chunk.mask, &chunk.bytes) {
+                let first = Box::of_chunk(&coords[stored], &form.chunk).start;
+                if !write_chunk(library, self.native.0, &first, &chunk.bytes) {
                     return Err(Error::unsupported(
                         "a chunk that the native connector does not store",
                         "IV.A.2.i",
                     ));
                 }
+                self.chunks.remove(&coords[stored]);
                 stored += 1;
                 Ok(())
             });
@@ -209,12 +242,12 @@ impl Held {
                 for (coord, bytes) in coords.iter().zip(elements.chunks(len)).skip(stored) {
                     let whole = Box::of_chunk(coord, &form.chunk).within(&self.extent);
                     let place = Place { within: &form.chunk, at: &whole };
-                    done = done.and(write_box(library, self.native.0, &place, bytes));
+                    match write_box(library, self.native.0, &place, bytes) {
+                        Ok(()) => _ = self.chunks.remove(coord),
+                        Err(_) => done = Err(Reason::Unstored),
+                    }
                 }
             }
-        }
-        for coord in &wanted {
-            self.chunks.remove(coord);
         }
         done
     }

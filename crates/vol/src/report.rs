@@ -8,6 +8,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::sync::{Mutex, Once, PoisonError};
 
+use hyperslab::internals::process::forks;
 use serde_json::json;
 
 use crate::ffi::library::Library;
@@ -32,12 +33,21 @@ struct Report {
     libraries: Vec<String>,
     /// The first error of the engine.
     first_error: Option<String>,
+    /// Which process this is.
+    forks: u32,
 }
 
 static REPORT: Mutex<Option<Report>> = Mutex::new(None);
 
 fn with(f: impl FnOnce(&mut Report)) {
-    f(REPORT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default());
+    let mut known = REPORT.lock().unwrap_or_else(PoisonError::into_inner);
+    let report = known.get_or_insert_default();
+    if report.forks != forks() {
+        // A child reports its own calls.
+        let libraries = std::mem::take(&mut report.libraries);
+        *report = Report { libraries, forks: forks(), ..Report::default() };
+    }
+    f(report);
 }
 
 /// Notes that a library uses the plug-in.
@@ -47,7 +57,12 @@ pub(crate) fn begin(library: &Library) {
     }
     static REGISTERED: Once = Once::new();
     let [major, minor, release] = library.version;
-    with(|report| report.libraries.push(format!("{major}.{minor}.{release}")));
+    let version = format!("{major}.{minor}.{release}");
+    with(|report| {
+        if !report.libraries.contains(&version) {
+            report.libraries.push(version);
+        }
+    });
     REGISTERED.call_once(|| {
         if std::env::var_os(VARIABLE).is_some() {
             // SAFETY: the plug-in stays in memory until the process ends.
@@ -99,11 +114,12 @@ impl Counts {
 
 /// Prints the report. Nothing can be done about an error here.
 fn finish() {
-    let (Some(wanted), Some(report)) =
-        (std::env::var_os(VARIABLE), REPORT.lock().unwrap_or_else(PoisonError::into_inner).take())
-    else {
+    let Some(wanted) = std::env::var_os(VARIABLE) else { return };
+    // In a child, another thread of the parent may have had the lock for ever.
+    let Ok(Some(report)) = REPORT.try_lock().map(|mut report| report.take()) else { return };
+    if report.forks != forks() {
         return;
-    };
+    }
     if wanted == "1" {
         let mut text = format!("hyperslab: used by libhdf5 {}\n", report.libraries.join(", "));
         text += &report.reads.to_text("reads");

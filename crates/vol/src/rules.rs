@@ -11,12 +11,14 @@ pub(crate) enum Reason {
     Small,
     /// The file is open for writing: libhdf5 holds changes that are not in the file yet.
     Writable,
-    /// Another program writes the file meanwhile (SWMR).
+    /// Another program may write the file meanwhile (SWMR), or the program refreshes objects of it.
     Swmr,
     /// The file is not opened by the driver for plain files.
     Driver,
-    /// The engine cannot open the file.
+    /// The engine cannot open the file, or the program has closed it.
     File,
+    /// The object is in another file than the one that was opened: behind an external link, or mounted.
+    OtherFile,
     /// The elements are in the object header, in other files, or in other datasets.
     Layout,
     /// Elements of variable length, and references.
@@ -43,6 +45,8 @@ pub(crate) enum Reason {
     Selection,
     /// A selection in memory that is no box of the same shape.
     Memory,
+    /// Parts of chunks that were written before could not be stored: an error of the call.
+    Unstored,
     /// The engine cannot do it. The native connector does it, or reports the error.
     Engine,
 }
@@ -55,6 +59,7 @@ impl fmt::Display for Reason {
             Self::Swmr => "SWMR",
             Self::Driver => "file driver",
             Self::File => "file",
+            Self::OtherFile => "other file",
             Self::Layout => "layout",
             Self::Datatype => "variable length or references",
             Self::Unwritten => "elements without a value",
@@ -67,6 +72,7 @@ impl fmt::Display for Reason {
             Self::Transfer => "transfer properties",
             Self::Selection => "irregular selection",
             Self::Memory => "shape in memory",
+            Self::Unstored => "earlier parts not stored",
             Self::Engine => "not possible",
         })
     }

@@ -58,7 +58,7 @@ impl Space {
             EVERYTHING => Ok(Self { extent, axes: None }),
             // SAFETY: as above.
             HYPERSLABS if unsafe { (calls.space_is_regular)(space) } > 0 => {
-                let axes = hyperslab(library, space, rank)?;
+                let axes = hyperslab(library, space, &extent)?;
                 Ok(Self { extent, axes: Some(axes) })
             }
             _ => Err(Reason::Selection),
@@ -89,8 +89,9 @@ impl Space {
 
 /// Returns the regular hyperslab of a dataspace.
 ///
-/// Errors: an offset moves it (`H5Soffset_simple`), which the hyperslab does not have, but its bounds do.
-fn hyperslab(library: &Library, space: Hid, rank: usize) -> Ruled<Vec<HyperslabAxis>> {
+/// Errors: an offset moves it (`H5Soffset_simple`), which the hyperslab does not have, but its bounds do; or
+/// it leaves the extent.
+fn hyperslab(library: &Library, space: Hid, extent: &[u64]) -> Ruled<Vec<HyperslabAxis>> {
     let [mut start, mut stride, mut count, mut block] = [[0_u64; MOST_DIMENSIONS]; 4];
     let [mut low, mut high] = [[0_u64; MOST_DIMENSIONS]; 2];
     // SAFETY: the places have room for all dimensions.
@@ -108,13 +109,14 @@ fn hyperslab(library: &Library, space: Hid, rank: usize) -> Ruled<Vec<HyperslabA
     if done < 0 {
         return Err(Reason::Selection);
     }
-    (0..rank)
+    (0..extent.len())
         .map(|axis| {
             let (start, stride, count, block) = (start[axis], stride[axis], count[axis], block[axis]);
             let last = (count.checked_sub(1))
                 .and_then(|steps| steps.checked_mul(stride))
                 .and_then(|steps| steps.checked_add(start)?.checked_add(block.checked_sub(1)?));
-            let is_in_place = low[axis] == start && last == Some(high[axis]);
+            // A selection may leave its extent until it is used.
+            let is_in_place = low[axis] == start && last == Some(high[axis]) && high[axis] < extent[axis];
             is_in_place.then_some(HyperslabAxis { start, stride, count, block }).ok_or(Reason::Selection)
         })
         .collect()

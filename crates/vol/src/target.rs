@@ -6,10 +6,10 @@ use hyperslab::datatype::Datatype;
 use hyperslab::storage::{FillBytes, FilterSpec};
 
 use crate::chunks::Form;
-use crate::dataset::{WIDTHS, native_file};
+use crate::dataset::WIDTHS;
 use crate::ffi::library::Library;
 use crate::ffi::types::{Handle, Hid, Optional};
-use crate::file::{default_transfer, is_plain, is_swmr, no_request};
+use crate::file::{default_transfer, no_request};
 use crate::native::{Get, get};
 use crate::object::Object;
 use crate::rules::{Reason, Ruled};
@@ -38,13 +38,8 @@ impl Target {
     /// Returns how a dataset stores its chunks, if the engine stores the same elements.
     pub(crate) fn of(object: &Object) -> Ruled<Self> {
         let library = object.library;
-        let file = native_file(object)?;
-        if is_swmr(library, file)? {
-            return Err(Reason::Swmr);
-        }
-        if !is_plain(library, file)? {
-            return Err(Reason::Driver);
-        }
+        object.file.check_has(library, object.dataset.key(object)?.0)?;
+        object.file.check_writable(library)?;
         let file_type = get(library, object.under, Get::Type).ok_or(Reason::Conversion)?;
         let creation = get(library, object.under, Get::Creation).ok_or(Reason::Layout);
         let form = creation.and_then(|creation| {
@@ -57,6 +52,21 @@ impl Target {
         unsafe { (library.functions.type_close)(file_type) };
         Ok(Self { form: form? })
     }
+}
+
+/// Returns whether the elements of a dataset are those of other datasets.
+pub(crate) fn is_virtual(object: &Object) -> bool {
+    /// `H5D_VIRTUAL`
+    const VIRTUAL: c_int = 3;
+    let library = object.library;
+    get(library, object.under, Get::Creation).is_some_and(|creation| {
+        // SAFETY: the property list was made for us.
+        unsafe {
+            let layout = (library.functions.layout)(creation);
+            (library.functions.list_close)(creation);
+            layout == VIRTUAL
+        }
+    })
 }
 
 /// Returns what a property list for the creation of a dataset says of its chunks.
@@ -151,12 +161,12 @@ struct WriteChunk2 {
     bytes: *const c_void,
 }
 
-/// Stores a chunk in its stored form. Returns whether it succeeded.
-pub(crate) fn write_chunk(library: &Library, native: Handle, first: &[u64], mask: u32, bytes: &[u8]) -> bool {
+/// Stores a chunk in its stored form, for which no filter was skipped. Returns whether it succeeded.
+pub(crate) fn write_chunk(library: &Library, native: Handle, first: &[u64], bytes: &[u8]) -> bool {
     let Ok(len) = u32::try_from(bytes.len()) else { return false };
     let (first, bytes) = (first.as_ptr(), bytes.as_ptr().cast::<c_void>());
-    let mut one = WriteChunk1 { first, mask, len, bytes };
-    let mut two = WriteChunk2 { first, mask, len: len as usize, bytes };
+    let mut one = WriteChunk1 { first, mask: 0, len, bytes };
+    let mut two = WriteChunk2 { first, mask: 0, len: len as usize, bytes };
     let arguments: *mut c_void = match library.version[0] {
         0 | 1 => std::ptr::from_mut(&mut one).cast(),
         _ => std::ptr::from_mut(&mut two).cast(),

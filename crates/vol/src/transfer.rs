@@ -33,7 +33,7 @@ pub(crate) fn check(library: &Library, transfer: Hid) -> Ruled<()> {
             && (calls.checks_errors)(transfer) == CHECKED
             && (calls.list_get)(transfer, c"filter_cb".as_ptr(), filter_callback.as_mut_ptr().cast()) >= 0
     });
-    let is_plain = is_plain && function.is_null() && filter_callback[0].is_null();
+    let is_plain = is_plain == Some(true) && function.is_null() && filter_callback[0].is_null();
     if is_plain { Ok(()) } else { Err(Reason::Transfer) }
 }
 

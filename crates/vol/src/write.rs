@@ -76,7 +76,7 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
         std::slice::from_raw_parts(call.memory.cast::<u8>().cast_const().add(strided.offset), strided.span)
     };
     if is_whole(&place, &target.form.chunk, &extent) {
-        object.settle()?;
+        object.settle().map_err(|_| Reason::Unstored)?;
         return write_whole(object, &target, place, elements, wanted.as_ref());
     }
     if wanted.is_some() {
@@ -110,7 +110,7 @@ fn write_whole(
         let encoded = target.form.encode(&part, elements, memory, &mut |stored| {
             let first: Vec<u64> =
                 start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
-            if write_chunk(object.library, object.under, &first, stored.mask, &stored.bytes) {
+            if write_chunk(object.library, object.under, &first, &stored.bytes) {
                 return Ok(());
             }
             Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))

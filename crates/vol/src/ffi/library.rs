@@ -1,8 +1,9 @@
 //! A libhdf5 that has loaded the plug-in, and its functions.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caller::Image;
 use super::types::{Arguments, Class, Handle, Herr, Hid, Location, Request, Text};
@@ -120,7 +121,6 @@ functions! {
     optional = c"H5VLoptional": fn(Handle, Hid, Arguments, Hid, Request) -> Herr;
 
     connector_by_value = c"H5VLget_connector_id_by_value": fn(c_int) -> Hid;
-    version = c"H5get_libversion": fn(*mut c_uint, *mut c_uint, *mut c_uint) -> Herr;
 
     list_copy = c"H5Pcopy": fn(Hid) -> Hid;
     list_close = c"H5Pclose": fn(Hid) -> Herr;
@@ -156,6 +156,9 @@ functions! {
     type_find = c"H5Tfind": fn(Hid, Hid, *mut *mut c_void) -> *const c_void;
     type_close = c"H5Tclose": fn(Hid) -> Herr;
 
+    errors_take = c"H5Eget_current_stack": fn() -> Hid;
+    errors_set = c"H5Eset_current_stack": fn(Hid) -> Herr;
+    errors_close = c"H5Eclose_stack": fn(Hid) -> Herr;
     errors_get_printer = c"H5Eget_auto2": fn(Hid, *mut *mut c_void, *mut *mut c_void) -> Herr;
     errors_set_printer = c"H5Eset_auto2": fn(Hid, *mut c_void, *mut c_void) -> Herr;
 }
@@ -172,6 +175,8 @@ pub(crate) struct Library {
     native: AtomicI64,
     /// The parts of chunks that are held.
     pub(crate) pending: Pending,
+    /// The numbers of files that the program has refreshed.
+    refreshed: Mutex<BTreeSet<u64>>,
 }
 
 impl Library {
@@ -194,19 +199,16 @@ impl Library {
                     missing.to_string_lossy()
                 )
             })?;
-            let mut version = [0; 3];
-            let [major, minor, release] = &mut version;
-            // SAFETY: the three places are valid.
-            unsafe { (functions.version)(major, minor, release) };
+            let version = version(&image).ok_or("its version is not known")?;
             let native = AtomicI64::new(0);
-            return Ok(library.get_or_init(|| Self {
-                slot,
-                image,
-                functions,
-                version,
-                native,
-                pending: Pending::default(),
-            }));
+            let (base, pending) = (image.base, Pending::default());
+            let made = Self { slot, image, functions, version, native, pending, refreshed: Mutex::default() };
+            let known = library.get_or_init(|| made);
+            if known.image.base == base {
+                return Ok(known);
+            }
+            // Another thread has noted another library meanwhile.
+            return Self::of_caller(caller);
         }
         Err(format!("{SLOTS} libhdf5s use the plug-in already"))
     }
@@ -231,6 +233,18 @@ impl Library {
     /// Forgets what ends with the library's shutdown. A library may be opened again.
     pub(crate) fn shut_down(&self) {
         self.native.store(0, Ordering::Relaxed);
+        self.pending.clear();
+        self.refreshed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Notes that the program refreshes objects of a file, which another program may have changed.
+    pub(crate) fn note_refresh(&self, file: u64) {
+        self.refreshed.lock().unwrap_or_else(PoisonError::into_inner).insert(file);
+    }
+
+    /// Returns whether the program has refreshed objects of a file.
+    pub(crate) fn is_refreshed(&self, file: u64) -> bool {
+        self.refreshed.lock().unwrap_or_else(PoisonError::into_inner).contains(&file)
     }
 
     /// Returns the value of a variable of the library, or `None` if it has no such variable or it is not set.
@@ -239,24 +253,62 @@ impl Library {
             // SAFETY: the named variables are `hid_t`s, in every image that has them.
             (!place.is_null()).then(|| unsafe { *place.cast::<Hid>() }).filter(|&value| value > 0)
         };
+        let own = self.image.symbol(name);
+        if own.is_null() {
+            return None;
+        }
         // A program that names a library's variable has the only valid copy of it in itself.
         // SAFETY: the name ends in a zero.
-        read(self.image.symbol(name))
-            .or_else(|| read(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }))
+        read(own).or_else(|| read(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }))
     }
 
-    /// Calls `f` while the library prints no errors.
-    pub(crate) fn quietly<T>(&self, f: impl FnOnce() -> T) -> T {
+    /// Calls `f` while the library prints no errors. Returns `None`, without a call, if printing could not be
+    /// set to what it is now afterwards.
+    pub(crate) fn quietly<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let (mut printer, mut context) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: the places are valid; 0 (`H5E_DEFAULT`) is the stack of errors of this thread.
         unsafe {
-            let known = (self.functions.errors_get_printer)(0, &raw mut printer, &raw mut context) >= 0;
+            if (self.functions.errors_get_printer)(0, &raw mut printer, &raw mut context) < 0 {
+                return None;
+            }
             (self.functions.errors_set_printer)(0, std::ptr::null_mut(), std::ptr::null_mut());
             let result = f();
-            if known {
-                (self.functions.errors_set_printer)(0, printer, context);
-            }
-            result
+            (self.functions.errors_set_printer)(0, printer, context);
+            Some(result)
         }
+    }
+}
+
+/// Returns the version of a library: major, minor and release number, from its text "HDF5 library version: 2.0.0".
+/// (The function for this forgets the errors of the thread, and libhdf5 loads plug-ins after errors, too.)
+fn version(image: &Image) -> Option<[c_uint; 3]> {
+    let text = image.symbol(c"H5_lib_vers_info_g");
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: the variable is a text that ends in a zero.
+    numbers(&unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy())
+}
+
+/// Returns the three numbers of a version at the end of a text. What follows the release number does not matter.
+fn numbers(text: &str) -> Option<[c_uint; 3]> {
+    let mut parts = text.split_whitespace().last()?.splitn(3, '.');
+    let mut number = || {
+        let part = parts.next()?;
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        part[..digits].parse().ok()
+    };
+    Some([number()?, number()?, number()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_numbers_at_the_end_of_the_text() {
+        assert_eq!(numbers("HDF5 library version: 1.14.6"), Some([1, 14, 6]));
+        assert_eq!(numbers("HDF5 library version: 2.1.0-3"), Some([2, 1, 0]));
+        assert_eq!(numbers("HDF5"), None);
     }
 }
