@@ -247,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn a_handle_of_a_slot_that_is_used_again_stays_closed() {
+        let old: Vec<usize> = (0..2 * RESERVE).map(|_| insert(memory()).unwrap()).collect();
+        old.iter().for_each(|&handle| release(handle).unwrap());
+        let new: Vec<usize> = (0..8 * RESERVE).map(|_| insert(memory()).unwrap()).collect();
+        let slot = |handle: usize| handle & ((1 << SLOT_BITS) - 1);
+        assert!(old.iter().any(|&old| new.iter().any(|&new| slot(new) == slot(old))));
+        for handle in old {
+            assert!(entry("items", handle, Kind::Memory).is_err() && release(handle).is_err());
+        }
+        new.into_iter().for_each(|handle| release(handle).unwrap());
+    }
+
+    #[test]
     fn a_slot_is_not_used_after_its_last_generation() {
         let handle = insert(memory()).unwrap();
         let (slot, _) = find("items", handle, Kind::Memory).unwrap();
