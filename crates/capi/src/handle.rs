@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-use hyperslab::{Dataset, File};
+use hyperslab::File;
 use parking_lot::{Mutex, RwLock};
 
 use crate::failure::Failure;
 use crate::items::Memory;
+use crate::opened::Opened;
 
 /// The bits of a handle, from the lowest: the number of the slot, the generation, the kind.
 const SLOT_BITS: u32 = usize::BITS / 2;
@@ -28,7 +29,7 @@ const RESERVE: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) enum Entry {
     File(File),
-    Dataset(Arc<Dataset>),
+    Dataset(Arc<Opened>),
     Memory(#[expect(dead_code, reason = "kept until it is released")] Arc<Memory>),
 }
 
@@ -194,7 +195,7 @@ pub(crate) fn take_file(handle: usize) -> Result<File, Failure> {
 }
 
 /// Returns the dataset of a handle.
-pub(crate) fn dataset(handle: usize) -> Result<Arc<Dataset>, Failure> {
+pub(crate) fn dataset(handle: usize) -> Result<Arc<Opened>, Failure> {
     match entry("dataset", handle, Kind::Dataset)? {
         Entry::Dataset(dataset) => Ok(dataset),
         _ => Err(closed("dataset", Kind::Dataset)),
@@ -249,14 +250,18 @@ mod tests {
     #[test]
     fn a_handle_of_a_slot_that_is_used_again_stays_closed() {
         let old: Vec<usize> = (0..2 * RESERVE).map(|_| insert(memory()).unwrap()).collect();
-        old.iter().for_each(|&handle| release(handle).unwrap());
+        for &handle in &old {
+            release(handle).unwrap();
+        }
         let new: Vec<usize> = (0..8 * RESERVE).map(|_| insert(memory()).unwrap()).collect();
         let slot = |handle: usize| handle & ((1 << SLOT_BITS) - 1);
         assert!(old.iter().any(|&old| new.iter().any(|&new| slot(new) == slot(old))));
         for handle in old {
             assert!(entry("items", handle, Kind::Memory).is_err() && release(handle).is_err());
         }
-        new.into_iter().for_each(|handle| release(handle).unwrap());
+        for handle in new {
+            release(handle).unwrap();
+        }
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab::{HyperslabAxis, Selection};
+use hyperslab::{Dataset, Destination, Dim, HyperslabAxis, ReadOptions, Selection, Slab, WriteOptions};
 
 use crate::codes::HS_MAX_RANK;
 use crate::failure::Failure;
+use crate::opened::Opened;
 use crate::pointers;
 use crate::structs::{hs_io_options, hs_selection};
 use crate::types::Named;
@@ -92,40 +93,101 @@ impl Transfer<'_> {
     }
 }
 
-/// Returns the selection of a caller in an array of the shape `extent`. Null selects all elements.
-pub(crate) unsafe fn selection(given: *const hs_selection, extent: &[u64]) -> Result<Selection, Failure> {
-    // SAFETY: as the caller promises.
-    let Some(given) = (unsafe { pointers::optional("selection", given) })? else { return Ok(Selection::All) };
-    let rank = given.rank as usize;
-    if rank != extent.len() {
-        let why = format!("it is {rank}, and the array has {} dimensions", extent.len());
-        return Err(Failure::argument("selection.rank", why));
-    }
-    // SAFETY: the caller has a number for each dimension, where the pointer is not null.
-    let [start, count, stride, block] = unsafe {
-        let optional = |what, pointer: *const u64| {
-            if pointer.is_null() {
-                Ok(&[1; HS_MAX_RANK][..rank.min(HS_MAX_RANK)])
-            } else {
-                pointers::array(what, pointer, rank)
-            }
+/// The elements that a caller selects.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) what: Selection,
+    /// The shape of the dataset, if all of its elements are selected. In another shape, the transfer fails.
+    whole: Option<Vec<u64>>,
+}
+
+impl Chosen {
+    /// Takes the selection of a caller. Null selects all elements.
+    pub(crate) unsafe fn of(given: *const hs_selection, dataset: &Opened) -> Result<Self, Failure> {
+        // SAFETY: as the caller promises.
+        let Some(given) = (unsafe { pointers::optional("selection", given) })? else {
+            return Ok(Self { what: Selection::All, whole: Some(dataset.shape()) });
         };
-        [
-            pointers::array("selection.start", given.start, rank)?,
-            pointers::array("selection.count", given.count, rank)?,
-            optional("selection.stride", given.stride)?,
-            optional("selection.block", given.block)?,
-        ]
-    };
-    let mut axes = [HyperslabAxis { start: 0, stride: 1, count: 0, block: 1 }; HS_MAX_RANK];
-    for (axis, place) in axes.iter_mut().enumerate().take(rank) {
-        *place = HyperslabAxis {
+        let rank = given.rank as usize;
+        if rank != dataset.rank {
+            let why = format!("it is {rank}, and the dataset has {} dimensions", dataset.rank);
+            return Err(Failure::argument("selection.rank", why));
+        }
+        // SAFETY: the caller has a number for each dimension, where the pointer is not null.
+        let [start, count, stride, block] = unsafe {
+            let optional = |what, pointer: *const u64| {
+                if pointer.is_null() {
+                    Ok(ONES.get(..rank).unwrap_or(&ONES))
+                } else {
+                    pointers::array(what, pointer, rank)
+                }
+            };
+            [
+                pointers::array("selection.start", given.start, rank)?,
+                pointers::array("selection.count", given.count, rank)?,
+                optional("selection.stride", given.stride)?,
+                optional("selection.block", given.block)?,
+            ]
+        };
+        let axes = (0..rank).map(|axis| HyperslabAxis {
             start: start[axis],
             stride: stride[axis],
             count: count[axis],
             block: block[axis],
+        });
+        let what = if axes.clone().all(|axis| range(axis).is_some()) {
+            Selection::Slab(Slab(axes.filter_map(range).collect()))
+        } else {
+            Selection::from_hyperslab(&axes.collect::<Vec<_>>(), &dataset.shape())?
         };
+        Ok(Self { what, whole: None })
     }
-    let axes = axes.get(..rank).ok_or_else(|| Failure::argument("selection.rank", "at most 32"))?;
-    Ok(Selection::from_hyperslab(axes, extent)?)
+
+    /// Returns the number of elements.
+    pub(crate) fn elements(&self) -> Result<u64, Failure> {
+        Ok(self.what.count(self.whole.as_deref().unwrap_or_default())?)
+    }
+
+    /// Returns the number of elements along each dimension.
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        self.what.shape(self.whole.as_deref().unwrap_or_default()).to_vec()
+    }
+
+    /// Reads the elements.
+    pub(crate) fn read(
+        &self,
+        dataset: &Dataset,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<(), Failure> {
+        let read = match &self.whole {
+            Some(shape) => dataset.read_shaped(shape, &self.what, dst, options),
+            None => dataset.read_with(&self.what, dst, options),
+        };
+        Ok(read?)
+    }
+
+    /// Writes the elements.
+    pub(crate) fn write(
+        &self,
+        dataset: &Dataset,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<(), Failure> {
+        let written = match &self.whole {
+            Some(shape) => dataset.write_shaped(shape, &self.what, bytes, options),
+            None => dataset.write_with(&self.what, bytes, options),
+        };
+        Ok(written?)
+    }
+}
+
+const ONES: [u64; HS_MAX_RANK] = [1; HS_MAX_RANK];
+
+/// Returns the indices of an axis, if they are evenly spaced and can be counted: the engine checks them against the
+/// shape of the dataset.
+fn range(axis: HyperslabAxis) -> Option<Dim> {
+    let dim = Dim { start: axis.start, step: axis.stride, count: axis.count };
+    let is_plain = axis.block == 1 && axis.stride > 0 && axis.count > 0;
+    is_plain.then_some(dim).filter(|dim| dim.last().is_some())
 }
