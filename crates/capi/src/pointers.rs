@@ -181,6 +181,10 @@ unsafe fn size_at<T: KnowsSize>(what: &str, pointer: *const T) -> Result<usize, 
 pub(crate) unsafe fn given<T: KnowsSize>(what: &str, pointer: *const T) -> Result<T, Failure> {
     // SAFETY: as the caller promises.
     let size = unsafe { size_at(what, pointer) }?;
+    if size == size_of::<T>() {
+        // SAFETY: the struct has all bytes of this version.
+        return Ok(unsafe { pointer.read() });
+    }
     let known = size.min(size_of::<T>());
     // SAFETY: the struct has `size` bytes.
     let unknown = unsafe { slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab::{Dataset, Destination, Dim, HyperslabAxis, ReadOptions, Selection, Slab, WriteOptions};
+use hyperslab::{Dataset, Destination, HyperslabAxis, ReadOptions, Selection, WriteOptions};
 
 use crate::codes::HS_MAX_RANK;
 use crate::failure::Failure;
@@ -44,13 +44,7 @@ impl Transfer<'_> {
 
     /// Returns the bytes of `elements` elements of `element_size` bytes, if the caller's memory has them.
     pub(crate) fn bytes_of(&self, elements: u64, element_size: u64) -> Result<usize, Failure> {
-        let bytes = elements.checked_mul(element_size).and_then(|bytes| usize::try_from(bytes).ok());
-        let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-        let bytes = bytes.ok_or_else(|| {
-            let elements = format!("{elements} elements of {element_size} bytes");
-            Failure::argument("selection", format!("{elements} do not fit into memory: select fewer"))
-        })?;
-        self.check_room(bytes)
+        self.check_room(bytes_of(elements, element_size)?)
     }
 
     /// Returns the bytes from the first to the last element of a result of `shape`, if the caller's memory
@@ -93,10 +87,21 @@ impl Transfer<'_> {
     }
 }
 
+/// Returns the bytes of `elements` elements of `element_size` bytes.
+pub(crate) fn bytes_of(elements: u64, element_size: u64) -> Result<usize, Failure> {
+    let bytes = elements.checked_mul(element_size).and_then(|bytes| usize::try_from(bytes).ok());
+    bytes.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(|| {
+        let elements = format!("{elements} elements of {element_size} bytes");
+        Failure::argument("selection", format!("{elements} do not fit into memory: select fewer"))
+    })
+}
+
 /// The elements that a caller selects.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) what: Selection,
+    /// The number of elements.
+    pub(crate) elements: u64,
     /// The shape of the dataset, if all of its elements are selected. In another shape, the transfer fails.
     whole: Option<Vec<u64>>,
 }
@@ -106,46 +111,48 @@ impl Chosen {
     pub(crate) unsafe fn of(given: *const hs_selection, dataset: &Opened) -> Result<Self, Failure> {
         // SAFETY: as the caller promises.
         let Some(given) = (unsafe { pointers::optional("selection", given) })? else {
-            return Ok(Self { what: Selection::All, whole: Some(dataset.shape()) });
+            let whole = dataset.shape();
+            let elements = Selection::All.count(&whole)?;
+            return Ok(Self { what: Selection::All, elements, whole: Some(whole) });
         };
         let rank = given.rank as usize;
         if rank != dataset.rank {
             let why = format!("it is {rank}, and the dataset has {} dimensions", dataset.rank);
             return Err(Failure::argument("selection.rank", why));
         }
-        // SAFETY: the caller has a number for each dimension, where the pointer is not null.
-        let [start, count, stride, block] = unsafe {
+        // SAFETY: the caller has a number for each dimension.
+        let (start, count) = unsafe {
+            (
+                pointers::array("selection.start", given.start, rank)?,
+                pointers::array("selection.count", given.count, rank)?,
+            )
+        };
+        if given.stride.is_null()
+            && given.block.is_null()
+            && let Some((what, elements)) = of_box(start, count)
+        {
+            return Ok(Self { what, elements, whole: None });
+        }
+        // SAFETY: as above, where the pointer is not null.
+        let [stride, block] = unsafe {
             let optional = |what, pointer: *const u64| {
                 if pointer.is_null() {
-                    Ok(ONES.get(..rank).unwrap_or(&ONES))
+                    Ok(&ONES[..rank.min(HS_MAX_RANK)])
                 } else {
                     pointers::array(what, pointer, rank)
                 }
             };
-            [
-                pointers::array("selection.start", given.start, rank)?,
-                pointers::array("selection.count", given.count, rank)?,
-                optional("selection.stride", given.stride)?,
-                optional("selection.block", given.block)?,
-            ]
+            [optional("selection.stride", given.stride)?, optional("selection.block", given.block)?]
         };
-        let axes = (0..rank).map(|axis| HyperslabAxis {
+        let axis = |axis: usize| HyperslabAxis {
             start: start[axis],
             stride: stride[axis],
             count: count[axis],
             block: block[axis],
-        });
-        let what = if axes.clone().all(|axis| range(axis).is_some()) {
-            Selection::Slab(Slab(axes.filter_map(range).collect()))
-        } else {
-            Selection::from_hyperslab(&axes.collect::<Vec<_>>(), &dataset.shape())?
         };
-        Ok(Self { what, whole: None })
-    }
-
-    /// Returns the number of elements.
-    pub(crate) fn elements(&self) -> Result<u64, Failure> {
-        Ok(self.what.count(self.whole.as_deref().unwrap_or_default())?)
+        let shape = dataset.shape();
+        let what = Selection::from_hyperslab(&(0..rank).map(axis).collect::<Vec<_>>(), &shape)?;
+        Ok(Self { elements: what.count(&shape)?, what, whole: None })
     }
 
     /// Returns the number of elements along each dimension.
@@ -155,28 +162,28 @@ impl Chosen {
 
     /// Reads the elements.
     pub(crate) fn read(
-        &self,
+        self,
         dataset: &Dataset,
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<(), Failure> {
         let read = match &self.whole {
             Some(shape) => dataset.read_shaped(shape, &self.what, dst, options),
-            None => dataset.read_with(&self.what, dst, options),
+            None => dataset.read_with(self.what, dst, options),
         };
         Ok(read?)
     }
 
     /// Writes the elements.
     pub(crate) fn write(
-        &self,
+        self,
         dataset: &Dataset,
         bytes: &[u8],
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         let written = match &self.whole {
             Some(shape) => dataset.write_shaped(shape, &self.what, bytes, options),
-            None => dataset.write_with(&self.what, bytes, options),
+            None => dataset.write_with(self.what, bytes, options),
         };
         Ok(written?)
     }
@@ -184,10 +191,16 @@ impl Chosen {
 
 const ONES: [u64; HS_MAX_RANK] = [1; HS_MAX_RANK];
 
-/// Returns the indices of an axis, if they are evenly spaced and can be counted: the engine checks them against the
-/// shape of the dataset.
-fn range(axis: HyperslabAxis) -> Option<Dim> {
-    let dim = Dim { start: axis.start, step: axis.stride, count: axis.count };
-    let is_plain = axis.block == 1 && axis.stride > 0 && axis.count > 0;
-    is_plain.then_some(dim).filter(|dim| dim.last().is_some())
+/// Returns the selection of a box in few dimensions, and the number of its elements. It needs no shape: the
+/// engine checks it against that of the read or write.
+fn of_box(start: &[u64], count: &[u64]) -> Option<(Selection, u64)> {
+    let range = |axis: usize| Some(start[axis]..start[axis].checked_add(count[axis])?);
+    let what = match start.len() {
+        1 => [range(0)?].into(),
+        2 => [range(0)?, range(1)?].into(),
+        3 => [range(0)?, range(1)?, range(2)?].into(),
+        4 => [range(0)?, range(1)?, range(2)?, range(3)?].into(),
+        _ => return None,
+    };
+    Some((what, count.iter().try_fold(1_u64, |elements, &count| elements.checked_mul(count))?))
 }

@@ -15,7 +15,7 @@ use crate::handle;
 use crate::items::{self, Kind};
 use crate::pointers;
 use crate::structs::{hs_dataset, hs_io_options, hs_items, hs_selection};
-use crate::transfer::{Chosen, Transfer};
+use crate::transfer::{Chosen, Transfer, bytes_of};
 use crate::types::Named;
 
 /// Reads the elements of `selection` into `out`, in row-major order, in the type `type`. With NULL for
@@ -34,14 +34,21 @@ pub unsafe extern "C" fn hs_read(
             return Ok(());
         }
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
-        let (chosen, transfer) =
-            unsafe { (Chosen::of(selection, &dataset)?, Transfer::of(r#type, options, dataset.rank)?) };
+        let chosen = unsafe { Chosen::of(selection, &dataset) }?;
+        if options.is_null() && dataset.is_as_stored(r#type) {
+            let bytes = bytes_of(chosen.elements, dataset.element_size)?;
+            // SAFETY: as above: the caller has room for all elements of the selection.
+            let out = unsafe { pointers::room("out", out.cast::<u8>(), bytes) }?;
+            return chosen.read(&dataset, &mut Destination::contiguous(out), &ReadOptions::default());
+        }
+        // SAFETY: as above.
+        let transfer = unsafe { Transfer::of(r#type, options, dataset.rank) }?;
         let (stored, widths) = (&*dataset.datatype, dataset.widths);
         let datatype = transfer.named.in_memory(stored, widths)?;
         let element_size = datatype.size(widths);
         let options = ReadOptions::default().threads(transfer.threads).datatype(other(datatype, stored));
         let Some(strides) = transfer.strides else {
-            let bytes = transfer.bytes_of(chosen.elements()?, element_size)?;
+            let bytes = transfer.bytes_of(chosen.elements, element_size)?;
             // SAFETY: as above: the caller has room for all elements of the selection.
             let out = unsafe { pointers::room("out", out.cast::<u8>(), bytes) }?;
             return chosen.read(&dataset, &mut Destination::contiguous(out), &options);
@@ -88,7 +95,7 @@ pub unsafe extern "C" fn hs_write(
             let why = "texts and sequences of variable length are written by hs_write_items";
             return Err(Failure::argument("type", why));
         }
-        let bytes = transfer.bytes_of(chosen.elements()?, datatype.size(widths))?;
+        let bytes = transfer.bytes_of(chosen.elements, datatype.size(widths))?;
         // SAFETY: as above: the caller has all elements of the selection.
         let data = unsafe { pointers::array("data", data.cast::<u8>(), bytes) }?;
         let options = WriteOptions::default().threads(transfer.threads).datatype(other(datatype, stored));
@@ -114,7 +121,7 @@ pub unsafe extern "C" fn hs_read_items(
         let chosen = unsafe { Chosen::of(selection, &dataset) }?;
         // The ids stay those of the data until both are read.
         let _kept = file.reading_vlen();
-        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements()? };
+        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements };
         let mut stored = zeros(elements, dataset.element_size())?;
         if elements > 0 {
             chosen.read(&dataset, &mut Destination::contiguous(&mut stored), &ReadOptions::default())?;
@@ -139,7 +146,7 @@ pub unsafe extern "C" fn hs_write_items(
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (chosen, items) =
             unsafe { (Chosen::of(selection, &dataset)?, pointers::parts("items", items, lengths, count)?) };
-        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements()? };
+        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements };
         if elements != count as u64 {
             let why = format!("it is {count}, and the selection has {elements} elements");
             return Err(Failure::argument("count", why));
@@ -155,7 +162,10 @@ fn is_empty(dataset: &Dataset, selection: *const hs_selection) -> bool {
 
 /// Returns the datatype in memory, if it is another one than that in the file.
 fn other(datatype: Cow<'_, Datatype>, stored: &Datatype) -> Option<Datatype> {
-    (*datatype != *stored).then(|| datatype.into_owned())
+    match datatype {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(datatype) => (datatype != *stored).then_some(datatype),
+    }
 }
 
 fn write_items(dataset: &Dataset, what: &Selection, code: i32, items: &[&[u8]]) -> Result<(), Failure> {
