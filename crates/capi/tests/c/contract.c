@@ -324,6 +324,8 @@ static void reading(void) {
     FAILS(HS_ERROR_REQUEST, "overlap", hs_read(dataset, NULL, HS_I32, numbers, &options));
     strides[0] = HS_UNLIMITED / 2;
     FAILS(HS_ERROR_ARGUMENT, "strides", hs_read(dataset, NULL, HS_I32, numbers, &options));
+    strides[0] = HS_UNLIMITED / 3 + 1; /* three of them are 2, if they wrap */
+    FAILS(HS_ERROR_ARGUMENT, "strides", hs_read(dataset, NULL, HS_I32, numbers, &options));
     strides[0] = 24;
     options.buffer_size = 95;
     FAILS(HS_ERROR_ARGUMENT, "buffer_size", hs_read(dataset, NULL, HS_I32, numbers, &options));

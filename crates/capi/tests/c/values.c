@@ -66,6 +66,9 @@ static void orders(void) {
     int16_t native[2];
     OK(hs_read(dataset, NULL, HS_NATIVE, native, NULL));
     CHECK(native[0] == 0x0102 && native[1] == -2);
+    native[0] = 0;
+    OK(hs_read(dataset, NULL, HS_I16, native, NULL));
+    CHECK(native[0] == 0x0102 && native[1] == -2);
     unsigned char back[4];
     OK(hs_read(dataset, NULL, HS_STORED, back, NULL));
     CHECK(memcmp(back, stored, 4) == 0);
@@ -164,6 +167,9 @@ static void selections(void) {
     start[1] = 6;
     OK(hs_read(dataset, &sel, HS_F32, part, NULL));
     CHECK(part[0] == 86);
+    start[1] = 7; /* written in part, so it was in memory until the chunk was read */
+    OK(hs_read(dataset, &sel, HS_F32, part, NULL));
+    CHECK(part[0] == -8);
     shape[0] = 20;
     OK(hs_resize(dataset, 2, shape));
     first[0] = 16;
