@@ -89,7 +89,7 @@ def same(ours, theirs):
     return ours.tobytes() == theirs.tobytes()
 
 
-# References of these files lead to addresses, which are others in a copy; h5py does not list user-defined links.
+# References lead to addresses, which are others in a copy; h5py does not list user-defined links.
 FILES = sorted(path for path in GOLDEN.rglob("*.h5") if "references" not in path.stem and path.stem != "user_link")
 # Why the program leaves an object out: what the interface does not write, and what the file itself lacks.
 LEFT = re.compile(
