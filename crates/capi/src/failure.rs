@@ -156,6 +156,7 @@ mod tests {
         assert_eq!(code_of(&missing), HS_ERROR_NOT_FOUND);
         let io = |kind: io::ErrorKind| Error::io("open", 0, 0)(kind.into());
         assert_eq!(code_of(&io(io::ErrorKind::AlreadyExists)), HS_ERROR_EXISTS);
+        assert_eq!(code_of(&io(io::ErrorKind::NotFound)), HS_ERROR_NOT_FOUND);
         assert_eq!(code_of(&io(io::ErrorKind::WouldBlock)), HS_ERROR_LOCKED);
         assert_eq!(code_of(&io(io::ErrorKind::StorageFull)), HS_ERROR_IO);
         assert_eq!(code_of(&Error::Poisoned), HS_ERROR_RECOVERY);

@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-use hyperslab::{Dataset, File};
+use hyperslab::File;
 use parking_lot::{Mutex, RwLock};
 
 use crate::failure::Failure;
 use crate::items::Memory;
+use crate::opened::Opened;
 
 /// The bits of a handle, from the lowest: the number of the slot, the generation, the kind.
 const SLOT_BITS: u32 = usize::BITS / 2;
@@ -25,11 +26,11 @@ const SEGMENTS: usize = (SLOT_BITS - FIRST.ilog2()) as usize;
 const RESERVE: usize = 64;
 
 /// What a handle leads to.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) enum Entry {
     File(File),
-    Dataset(Arc<Dataset>),
-    Memory(#[expect(dead_code, reason = "kept until it is released")] Arc<Memory>),
+    Dataset(Arc<Opened>),
+    Memory(#[expect(dead_code, reason = "kept until it is released")] Memory),
 }
 
 impl Entry {
@@ -134,34 +135,38 @@ pub(crate) fn insert(entry: Entry) -> Result<usize, Failure> {
 
 /// Finds the slot of a handle of this kind, and its generation.
 fn find(what: &str, handle: usize, kind: Kind) -> Result<(&'static Slot, usize), Failure> {
-    if handle == 0 {
-        return Err(Failure::handle(format!("{what}: the handle is null")));
-    }
-    match Kind::of(handle) {
-        Some(found) if found == kind => {}
-        Some(found) => {
-            return Err(Failure::handle(format!(
-                "{what}: this is a handle of {}, not of {}",
-                found.name(),
-                kind.name()
-            )));
-        }
-        None => return Err(Failure::handle(format!("{what}: this is no handle: {handle:#x}"))),
+    if handle >> (SLOT_BITS + GENERATION_BITS) != kind as usize {
+        return Err(no_handle(what, handle, kind));
     }
     let slot = TABLE.slot(handle & ((1 << SLOT_BITS) - 1), false);
     let slot = slot.ok_or_else(|| closed(what, kind))?;
     Ok((slot, handle >> SLOT_BITS & LAST_GENERATION))
 }
 
+#[cold]
+fn no_handle(what: &str, handle: usize, kind: Kind) -> Failure {
+    let expected = kind.name();
+    Failure::handle(match Kind::of(handle) {
+        _ if handle == 0 => format!("{what}: the handle is null"),
+        Some(found) => format!("{what}: this is a handle of {}, not of {expected}", found.name()),
+        None => format!("{what}: this is no handle: {handle:#x}"),
+    })
+}
+
+#[cold]
 fn closed(what: &str, kind: Kind) -> Failure {
     Failure::handle(format!("{what}: the handle of {} was closed", kind.name()))
 }
 
-fn entry(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
+/// Returns what `f` takes from the entry of a handle.
+fn get<T>(what: &str, handle: usize, kind: Kind, f: impl FnOnce(&Entry) -> Option<&T>) -> Result<T, Failure>
+where
+    T: Clone,
+{
     let (slot, generation) = find(what, handle, kind)?;
     let state = slot.0.read();
     let entry = state.entry.as_ref().filter(|_| state.generation == generation);
-    entry.cloned().ok_or_else(|| closed(what, kind))
+    entry.and_then(f).cloned().ok_or_else(|| closed(what, kind))
 }
 
 /// Takes what a handle leads to. The handle is closed from then on.
@@ -179,10 +184,10 @@ fn remove(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
 
 /// Returns the file of a handle.
 pub(crate) fn file(handle: usize) -> Result<File, Failure> {
-    match entry("file", handle, Kind::File)? {
-        Entry::File(file) => Ok(file),
-        _ => Err(closed("file", Kind::File)),
-    }
+    get("file", handle, Kind::File, |entry| match entry {
+        Entry::File(file) => Some(file),
+        _ => None,
+    })
 }
 
 /// Closes the handle of a file, and returns the file.
@@ -194,11 +199,11 @@ pub(crate) fn take_file(handle: usize) -> Result<File, Failure> {
 }
 
 /// Returns the dataset of a handle.
-pub(crate) fn dataset(handle: usize) -> Result<Arc<Dataset>, Failure> {
-    match entry("dataset", handle, Kind::Dataset)? {
-        Entry::Dataset(dataset) => Ok(dataset),
-        _ => Err(closed("dataset", Kind::Dataset)),
-    }
+pub(crate) fn dataset(handle: usize) -> Result<Arc<Opened>, Failure> {
+    get("dataset", handle, Kind::Dataset, |entry| match entry {
+        Entry::Dataset(dataset) => Some(dataset),
+        _ => None,
+    })
 }
 
 /// Closes the handle of a dataset.
@@ -216,7 +221,11 @@ mod tests {
     use super::*;
 
     fn memory() -> Entry {
-        Entry::Memory(Arc::new(Memory::default()))
+        Entry::Memory(Memory::default())
+    }
+
+    fn memory_of(handle: usize) -> Result<usize, Failure> {
+        get("items", handle, Kind::Memory, |_| Some(&0))
     }
 
     #[test]
@@ -242,7 +251,24 @@ mod tests {
             let handle = insert(memory()).unwrap();
             assert!(seen.insert(handle));
             release(handle).unwrap();
-            assert!(release(handle).is_err() && entry("items", handle, Kind::Memory).is_err());
+            assert!(release(handle).is_err() && memory_of(handle).is_err());
+        }
+    }
+
+    #[test]
+    fn a_handle_of_a_slot_that_is_used_again_stays_closed() {
+        let old: Vec<usize> = (0..2 * RESERVE).map(|_| insert(memory()).unwrap()).collect();
+        for &handle in &old {
+            release(handle).unwrap();
+        }
+        let new: Vec<usize> = (0..8 * RESERVE).map(|_| insert(memory()).unwrap()).collect();
+        let slot = |handle: usize| handle & ((1 << SLOT_BITS) - 1);
+        assert!(old.iter().any(|&old| new.iter().any(|&new| slot(new) == slot(old))));
+        for handle in old {
+            assert!(memory_of(handle).is_err() && release(handle).is_err());
+        }
+        for handle in new {
+            release(handle).unwrap();
         }
     }
 

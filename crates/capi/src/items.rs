@@ -2,7 +2,6 @@
 
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::Arc;
 
 use crate::failure::Failure;
 use crate::handle::{self, Entry};
@@ -75,7 +74,7 @@ pub(crate) fn put<'i>(
     kind: Kind,
     items: impl Iterator<Item = &'i [u8]> + Clone,
 ) -> Result<(), Failure> {
-    let memory = Arc::new(Memory::of(kind, items)?);
+    let memory = Memory::of(kind, items)?;
     let items = hs_items {
         count: memory.offsets.len(),
         offsets: memory.offsets.as_ptr(),

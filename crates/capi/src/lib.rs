@@ -16,6 +16,7 @@ pub mod codes;
 mod failure;
 mod handle;
 mod items;
+mod opened;
 mod pointers;
 pub mod structs;
 mod transfer;

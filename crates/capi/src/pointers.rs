@@ -181,6 +181,10 @@ unsafe fn size_at<T: KnowsSize>(what: &str, pointer: *const T) -> Result<usize, 
 pub(crate) unsafe fn given<T: KnowsSize>(what: &str, pointer: *const T) -> Result<T, Failure> {
     // SAFETY: as the caller promises.
     let size = unsafe { size_at(what, pointer) }?;
+    if size == size_of::<T>() {
+        // SAFETY: the struct has all bytes of this version.
+        return Ok(unsafe { pointer.read() });
+    }
     let known = size.min(size_of::<T>());
     // SAFETY: the struct has `size` bytes.
     let unknown = unsafe { slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
@@ -283,7 +287,7 @@ mod tests {
     #[test]
     fn pointers_are_aligned() {
         let numbers = [0_u64; 3];
-        let odd = numbers.as_ptr().cast::<u8>().wrapping_add(1).cast::<u64>();
+        let odd = std::ptr::without_provenance::<u64>(numbers.as_ptr().addr() + 1);
         // SAFETY: the pointers are refused.
         let refused =
             unsafe { [array("shape", odd, 1).is_err(), array("shape", std::ptr::null::<u64>(), 1).is_err()] };

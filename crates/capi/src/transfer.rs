@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab::{HyperslabAxis, Selection};
+use hyperslab::{Dataset, Destination, HyperslabAxis, ReadOptions, Selection, WriteOptions};
 
 use crate::codes::HS_MAX_RANK;
 use crate::failure::Failure;
+use crate::opened::Opened;
 use crate::pointers;
 use crate::structs::{hs_io_options, hs_selection};
 use crate::types::Named;
@@ -43,13 +44,7 @@ impl Transfer<'_> {
 
     /// Returns the bytes of `elements` elements of `element_size` bytes, if the caller's memory has them.
     pub(crate) fn bytes_of(&self, elements: u64, element_size: u64) -> Result<usize, Failure> {
-        let bytes = elements.checked_mul(element_size).and_then(|bytes| usize::try_from(bytes).ok());
-        let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-        let bytes = bytes.ok_or_else(|| {
-            let elements = format!("{elements} elements of {element_size} bytes");
-            Failure::argument("selection", format!("{elements} do not fit into memory: select fewer"))
-        })?;
-        self.check_room(bytes)
+        self.check_room(bytes_of(elements, element_size)?)
     }
 
     /// Returns the bytes from the first to the last element of a result of `shape`, if the caller's memory
@@ -92,40 +87,120 @@ impl Transfer<'_> {
     }
 }
 
-/// Returns the selection of a caller in an array of the shape `extent`. Null selects all elements.
-pub(crate) unsafe fn selection(given: *const hs_selection, extent: &[u64]) -> Result<Selection, Failure> {
-    // SAFETY: as the caller promises.
-    let Some(given) = (unsafe { pointers::optional("selection", given) })? else { return Ok(Selection::All) };
-    let rank = given.rank as usize;
-    if rank != extent.len() {
-        let why = format!("it is {rank}, and the array has {} dimensions", extent.len());
-        return Err(Failure::argument("selection.rank", why));
-    }
-    // SAFETY: the caller has a number for each dimension, where the pointer is not null.
-    let [start, count, stride, block] = unsafe {
-        let optional = |what, pointer: *const u64| {
-            if pointer.is_null() {
-                Ok(&[1; HS_MAX_RANK][..rank.min(HS_MAX_RANK)])
-            } else {
-                pointers::array(what, pointer, rank)
-            }
+/// Returns the bytes of `elements` elements of `element_size` bytes.
+pub(crate) fn bytes_of(elements: u64, element_size: u64) -> Result<usize, Failure> {
+    let bytes = elements.checked_mul(element_size).and_then(|bytes| usize::try_from(bytes).ok());
+    bytes.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(|| {
+        let elements = format!("{elements} elements of {element_size} bytes");
+        Failure::argument("selection", format!("{elements} do not fit into memory: select fewer"))
+    })
+}
+
+/// The elements that a caller selects.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) what: Selection,
+    /// The number of elements.
+    pub(crate) elements: u64,
+    /// The shape of the dataset, if all of its elements are selected. In another shape, the transfer fails.
+    whole: Option<Vec<u64>>,
+}
+
+impl Chosen {
+    /// Takes the selection of a caller. Null selects all elements.
+    pub(crate) unsafe fn of(given: *const hs_selection, dataset: &Opened) -> Result<Self, Failure> {
+        // SAFETY: as the caller promises.
+        let Some(given) = (unsafe { pointers::optional("selection", given) })? else {
+            let whole = dataset.shape();
+            let elements = Selection::All.count(&whole)?;
+            return Ok(Self { what: Selection::All, elements, whole: Some(whole) });
         };
-        [
-            pointers::array("selection.start", given.start, rank)?,
-            pointers::array("selection.count", given.count, rank)?,
-            optional("selection.stride", given.stride)?,
-            optional("selection.block", given.block)?,
-        ]
-    };
-    let mut axes = [HyperslabAxis { start: 0, stride: 1, count: 0, block: 1 }; HS_MAX_RANK];
-    for (axis, place) in axes.iter_mut().enumerate().take(rank) {
-        *place = HyperslabAxis {
+        let rank = given.rank as usize;
+        if rank != dataset.rank {
+            let why = format!("it is {rank}, and the dataset has {} dimensions", dataset.rank);
+            return Err(Failure::argument("selection.rank", why));
+        }
+        // SAFETY: the caller has a number for each dimension.
+        let (start, count) = unsafe {
+            (
+                pointers::array("selection.start", given.start, rank)?,
+                pointers::array("selection.count", given.count, rank)?,
+            )
+        };
+        if given.stride.is_null()
+            && given.block.is_null()
+            && let Some((what, elements)) = of_box(start, count)
+        {
+            return Ok(Self { what, elements, whole: None });
+        }
+        // SAFETY: as above, where the pointer is not null.
+        let [stride, block] = unsafe {
+            let optional = |what, pointer: *const u64| {
+                if pointer.is_null() {
+                    Ok(&ONES[..rank.min(HS_MAX_RANK)])
+                } else {
+                    pointers::array(what, pointer, rank)
+                }
+            };
+            [optional("selection.stride", given.stride)?, optional("selection.block", given.block)?]
+        };
+        let axis = |axis: usize| HyperslabAxis {
             start: start[axis],
             stride: stride[axis],
             count: count[axis],
             block: block[axis],
         };
+        let shape = dataset.shape();
+        let what = Selection::from_hyperslab(&(0..rank).map(axis).collect::<Vec<_>>(), &shape)?;
+        Ok(Self { elements: what.count(&shape)?, what, whole: None })
     }
-    let axes = axes.get(..rank).ok_or_else(|| Failure::argument("selection.rank", "at most 32"))?;
-    Ok(Selection::from_hyperslab(axes, extent)?)
+
+    /// Returns the number of elements along each dimension.
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        self.what.shape(self.whole.as_deref().unwrap_or_default()).to_vec()
+    }
+
+    /// Reads the elements.
+    pub(crate) fn read(
+        self,
+        dataset: &Dataset,
+        dst: &mut Destination<'_>,
+        options: &ReadOptions,
+    ) -> Result<(), Failure> {
+        let read = match &self.whole {
+            Some(shape) => dataset.read_shaped(shape, &self.what, dst, options),
+            None => dataset.read_with(self.what, dst, options),
+        };
+        Ok(read?)
+    }
+
+    /// Writes the elements.
+    pub(crate) fn write(
+        self,
+        dataset: &Dataset,
+        bytes: &[u8],
+        options: &WriteOptions,
+    ) -> Result<(), Failure> {
+        let written = match &self.whole {
+            Some(shape) => dataset.write_shaped(shape, &self.what, bytes, options),
+            None => dataset.write_with(self.what, bytes, options),
+        };
+        Ok(written?)
+    }
+}
+
+const ONES: [u64; HS_MAX_RANK] = [1; HS_MAX_RANK];
+
+/// Returns the selection of a box in few dimensions, and the number of its elements. It needs no shape: the
+/// engine checks it against that of the read or write.
+fn of_box(start: &[u64], count: &[u64]) -> Option<(Selection, u64)> {
+    let range = |axis: usize| Some(start[axis]..start[axis].checked_add(count[axis])?);
+    let what = match start.len() {
+        1 => [range(0)?].into(),
+        2 => [range(0)?, range(1)?].into(),
+        3 => [range(0)?, range(1)?, range(2)?].into(),
+        4 => [range(0)?, range(1)?, range(2)?, range(3)?].into(),
+        _ => return None,
+    };
+    Some((what, count.iter().try_fold(1_u64, |elements, &count| elements.checked_mul(count))?))
 }

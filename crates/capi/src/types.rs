@@ -115,6 +115,13 @@ pub(crate) fn code_of(datatype: &Datatype) -> i32 {
     }
 }
 
+/// Returns the code of the type whose elements in memory have the bytes of `datatype`, or `HS_STORED`.
+pub(crate) fn same_code(datatype: &Datatype) -> i32 {
+    let code = code_of(datatype);
+    let named = Named { code, message: &[] }.of_new(Widths::EIGHT);
+    if named.is_ok_and(|named| named == *datatype) { code } else { HS_STORED }
+}
+
 /// Returns the number of a datatype's class in the file format (spec IV.A.2.d).
 pub(crate) fn class_of(datatype: &Datatype) -> i32 {
     match datatype {

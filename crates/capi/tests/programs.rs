@@ -1,5 +1,5 @@
 //! Programs in C and C++, compiled with every warning as an error: on their own, under valgrind, and with
-//! AddressSanitizer, which also find memory that is not released.
+//! `AddressSanitizer`, which also find memory that is not released.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 #![cfg(target_os = "linux")]

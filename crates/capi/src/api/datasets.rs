@@ -20,6 +20,7 @@ use crate::codes::{
 use crate::failure::{Failure, guard};
 use crate::handle::{self, Entry};
 use crate::items::{self, Kind};
+use crate::opened::Opened;
 use crate::pointers;
 use crate::structs::{
     hs_array_info, hs_dataset, hs_dataset_options, hs_file, hs_filter, hs_io_options, hs_items,
@@ -161,7 +162,7 @@ pub unsafe extern "C" fn hs_resize(dataset: *mut hs_dataset, rank: u32, shape: *
 }
 
 fn handle(dataset: Dataset) -> Result<*mut hs_dataset, Failure> {
-    handle::insert(Entry::Dataset(Arc::new(dataset))).map(ptr::without_provenance_mut)
+    handle::insert(Entry::Dataset(Arc::new(Opened::new(dataset)))).map(ptr::without_provenance_mut)
 }
 
 /// Returns the properties of a new dataset.

@@ -1,5 +1,6 @@
 //! Reading and writing the elements of datasets.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
@@ -14,7 +15,7 @@ use crate::handle;
 use crate::items::{self, Kind};
 use crate::pointers;
 use crate::structs::{hs_dataset, hs_io_options, hs_items, hs_selection};
-use crate::transfer::{Transfer, selection};
+use crate::transfer::{Chosen, Transfer, bytes_of};
 use crate::types::Named;
 
 /// Reads the elements of `selection` into `out`, in row-major order, in the type `type`. With NULL for
@@ -32,32 +33,37 @@ pub unsafe extern "C" fn hs_read(
         if is_empty(&dataset, selection) {
             return Ok(());
         }
-        // The selection, the room and the read are for one shape: in another one, the read fails.
-        let shape = dataset.shape();
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
-        let (what, transfer) =
-            unsafe { (self::selection(selection, &shape)?, Transfer::of(r#type, options, shape.len())?) };
-        let (stored, widths) = (dataset.datatype(), dataset.file().store().widths());
-        let datatype = transfer.named.in_memory(&stored, widths)?;
-        let element_size = datatype.size(widths);
-        let options = ReadOptions::default()
-            .threads(transfer.threads)
-            .datatype((*datatype != *stored).then(|| datatype.into_owned()));
-        let Some(strides) = transfer.strides else {
-            let bytes = transfer.bytes_of(what.count(&shape)?, element_size)?;
+        let chosen = unsafe { Chosen::of(selection, &dataset) }?;
+        if options.is_null() && dataset.is_as_stored(r#type) {
+            let bytes = bytes_of(chosen.elements, dataset.element_size)?;
             // SAFETY: as above: the caller has room for all elements of the selection.
             let out = unsafe { pointers::room("out", out.cast::<u8>(), bytes) }?;
-            return Ok(dataset.read_shaped(&shape, &what, &mut Destination::contiguous(out), &options)?);
+            return chosen.read(&dataset, &mut Destination::contiguous(out), &ReadOptions::default());
+        }
+        // SAFETY: as above.
+        let transfer = unsafe { Transfer::of(r#type, options, dataset.rank) }?;
+        let (stored, widths) = (&*dataset.datatype, dataset.widths);
+        let datatype = transfer.named.in_memory(stored, widths)?;
+        let element_size = datatype.size(widths);
+        let options = ReadOptions::default().threads(transfer.threads).datatype(other(datatype, stored));
+        let Some(strides) = transfer.strides else {
+            let bytes = transfer.bytes_of(chosen.elements, element_size)?;
+            // SAFETY: as above: the caller has room for all elements of the selection.
+            let out = unsafe { pointers::room("out", out.cast::<u8>(), bytes) }?;
+            return chosen.read(&dataset, &mut Destination::contiguous(out), &options);
         };
-        what.check(&shape)?;
-        let result = what.shape(&shape);
+        let result = chosen.shape();
         let bytes = transfer.span_of(&result, strides, element_size)?;
         let size = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         let strides: Vec<usize> = strides.iter().map(|&stride| size(stride)).collect();
         // SAFETY: as above: the caller has room from the first to the last element.
         let out = unsafe { pointers::room("out", out.cast::<u8>(), bytes) }?;
-        let mut dst = Destination::strided(out, &result, &strides, size(element_size))?;
-        Ok(dataset.read_shaped(&shape, &what, &mut dst, &options)?)
+        chosen.read(
+            &dataset,
+            &mut Destination::strided(out, &result, &strides, size(element_size))?,
+            &options,
+        )
     })
 }
 
@@ -76,27 +82,24 @@ pub unsafe extern "C" fn hs_write(
         if is_empty(&dataset, selection) {
             return Ok(());
         }
-        let shape = dataset.shape();
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
-        let (what, transfer) = unsafe {
+        let (chosen, transfer) = unsafe {
             (
-                self::selection(selection, &shape)?,
-                Transfer::of(r#type, options, shape.len())?.without_strides()?,
+                Chosen::of(selection, &dataset)?,
+                Transfer::of(r#type, options, dataset.rank)?.without_strides()?,
             )
         };
-        let (stored, widths) = (dataset.datatype(), dataset.file().store().widths());
-        let datatype = transfer.named.in_memory(&stored, widths)?;
+        let (stored, widths) = (&*dataset.datatype, dataset.widths);
+        let datatype = transfer.named.in_memory(stored, widths)?;
         if stored.has_variable_parts() || datatype.has_variable_parts() {
             let why = "texts and sequences of variable length are written by hs_write_items";
             return Err(Failure::argument("type", why));
         }
-        let bytes = transfer.bytes_of(what.count(&shape)?, datatype.size(widths))?;
+        let bytes = transfer.bytes_of(chosen.elements, datatype.size(widths))?;
         // SAFETY: as above: the caller has all elements of the selection.
         let data = unsafe { pointers::array("data", data.cast::<u8>(), bytes) }?;
-        let options = WriteOptions::default()
-            .threads(transfer.threads)
-            .datatype((*datatype != *stored).then(|| datatype.into_owned()));
-        Ok(dataset.write_shaped(&shape, &what, data, &options)?)
+        let options = WriteOptions::default().threads(transfer.threads).datatype(other(datatype, stored));
+        chosen.write(&dataset, data, &options)
     })
 }
 
@@ -113,19 +116,17 @@ pub unsafe extern "C" fn hs_read_items(
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let place = unsafe { pointers::items("items", items) }?;
         let dataset = handle::dataset(dataset.addr())?;
-        let (file, datatype) = (dataset.file(), dataset.datatype());
-        let shape = dataset.shape();
+        let file = dataset.file();
         // SAFETY: as above.
-        let what = unsafe { self::selection(selection, &shape) }?;
+        let chosen = unsafe { Chosen::of(selection, &dataset) }?;
         // The ids stay those of the data until both are read.
         let _kept = file.reading_vlen();
-        let elements = if is_empty(&dataset, selection) { 0 } else { what.count(&shape)? };
+        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements };
         let mut stored = zeros(elements, dataset.element_size())?;
         if elements > 0 {
-            let mut dst = Destination::contiguous(&mut stored);
-            dataset.read_shaped(&shape, &what, &mut dst, &ReadOptions::default())?;
+            chosen.read(&dataset, &mut Destination::contiguous(&mut stored), &ReadOptions::default())?;
         }
-        put_items(place, file, &datatype, &stored, r#type)
+        put_items(place, file, &dataset.datatype, &stored, r#type)
     })
 }
 
@@ -142,23 +143,29 @@ pub unsafe extern "C" fn hs_write_items(
 ) -> i32 {
     guard(|| {
         let dataset = handle::dataset(dataset.addr())?;
-        let shape = dataset.shape();
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
-        let (what, items) = unsafe {
-            (self::selection(selection, &shape)?, pointers::parts("items", items, lengths, count)?)
-        };
-        let elements = if is_empty(&dataset, selection) { 0 } else { what.count(&shape)? };
+        let (chosen, items) =
+            unsafe { (Chosen::of(selection, &dataset)?, pointers::parts("items", items, lengths, count)?) };
+        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements };
         if elements != count as u64 {
             let why = format!("it is {count}, and the selection has {elements} elements");
             return Err(Failure::argument("count", why));
         }
-        write_items(&dataset, &what, r#type, &items)
+        write_items(&dataset, &chosen.what, r#type, &items)
     })
 }
 
 /// Whether all elements are selected of a dataset that has none (a null dataspace).
 fn is_empty(dataset: &Dataset, selection: *const hs_selection) -> bool {
     selection.is_null() && dataset.dataspace() == Dataspace::Null
+}
+
+/// Returns the datatype in memory, if it is another one than that in the file.
+fn other(datatype: Cow<'_, Datatype>, stored: &Datatype) -> Option<Datatype> {
+    match datatype {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(datatype) => (datatype != *stored).then_some(datatype),
+    }
 }
 
 fn write_items(dataset: &Dataset, what: &Selection, code: i32, items: &[&[u8]]) -> Result<(), Failure> {

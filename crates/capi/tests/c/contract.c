@@ -297,7 +297,7 @@ static void reading(void) {
     FAILS(HS_ERROR_ARGUMENT, "type: -1 is no code", hs_read(dataset, &sel, -1, numbers, NULL));
     FAILS(HS_ERROR_ARGUMENT, "hs_read_items", hs_read(dataset, &sel, HS_STRING, numbers, NULL));
     sel.rank = 1;
-    FAILS(HS_ERROR_ARGUMENT, "selection.rank: it is 1", hs_read(dataset, &sel, HS_I32, numbers, NULL));
+    FAILS(HS_ERROR_ARGUMENT, "selection.rank: it is 1, and the dataset has 2", hs_read(dataset, &sel, HS_I32, numbers, NULL));
     sel.rank = 2;
     sel.start = NULL;
     FAILS(HS_ERROR_ARGUMENT, "selection.start: the pointer", hs_read(dataset, &sel, HS_I32, numbers, NULL));
@@ -323,6 +323,8 @@ static void reading(void) {
     options = (hs_io_options){.size = sizeof options, .strides = strides};
     FAILS(HS_ERROR_REQUEST, "overlap", hs_read(dataset, NULL, HS_I32, numbers, &options));
     strides[0] = HS_UNLIMITED / 2;
+    FAILS(HS_ERROR_ARGUMENT, "strides", hs_read(dataset, NULL, HS_I32, numbers, &options));
+    strides[0] = HS_UNLIMITED / 3 + 1; /* three of them are 2, if they wrap */
     FAILS(HS_ERROR_ARGUMENT, "strides", hs_read(dataset, NULL, HS_I32, numbers, &options));
     strides[0] = 24;
     options.buffer_size = 95;

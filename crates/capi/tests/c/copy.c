@@ -82,7 +82,9 @@ static void copy_dataset(const char *path) {
         options.fill_value = fill;
     }
     if (info.space == HS_SPACE_NULL) {
-        printf("left %s: no elements\n", path);
+        printf("left %s: a null dataspace\n", path);
+    } else if (info.type_class == 7) {
+        printf("left %s: references\n", path);
     } else if (hs_dataset_create(to, path, &options, &target)) {
         left(path);
     } else {
@@ -102,6 +104,10 @@ static int copy_attribute(const char *path, const char *name) {
     hs_array_info info = {.size = sizeof info};
     hs_items type, items;
     if (hs_attribute_info(from, path, name, &info)) return 1;
+    if (info.space == HS_SPACE_NULL || info.type_class == 7) {
+        printf("left %s@%s: %s\n", path, name, info.type_class == 7 ? "references" : "a null dataspace");
+        return 0;
+    }
     if (info.type == HS_STRING) {
         if (hs_attribute_read_items(from, path, name, HS_STRING, &items)) return 1;
         const void **pointers = pointers_to(&items);
@@ -134,13 +140,30 @@ static void copy_attributes(const char *path) {
     OK(hs_free(&names));
 }
 
-static void copy_group(const char *path, int depth) {
+/* The objects that were copied: their addresses, and their paths. */
+static struct {
+    uint64_t address;
+    char *path;
+} seen[4096];
+static size_t seen_count;
+
+/* Links `path` to the copy of an object that has one, or notes the object. */
+static int is_linked(const char *path, uint64_t address) {
+    for (size_t i = 0; i < seen_count; i++) {
+        if (seen[i].address == address) {
+            OK(hs_link_create(to, path, HS_LINK_HARD, seen[i].path, NULL));
+            return 1;
+        }
+    }
+    CHECK(seen_count < 4096);
+    seen[seen_count].address = address;
+    seen[seen_count++].path = joined("", path + 1);
+    return 0;
+}
+
+static void copy_group(const char *path) {
     hs_items names, targets;
     copy_attributes(path);
-    if (depth > 8) {
-        printf("left %s: too deep\n", path);
-        return;
-    }
     OK(hs_names(from, path, &names));
     for (size_t i = 0; i < names.count; i++) {
         char *child = joined(path, text_of(&names, i));
@@ -153,14 +176,14 @@ static void copy_group(const char *path, int depth) {
             OK(hs_link_create(to, child, HS_LINK_EXTERNAL, text_of(&targets, 0), text_of(&targets, 1)));
         } else if (hs_object(from, child, &object)) {
             left(child);
-        } else if (object.kind == HS_GROUP) {
-            OK(hs_group_create(to, child));
-            copy_group(child, depth + 1);
-        } else if (object.kind == HS_DATASET) {
+        } else if (object.kind == HS_DATATYPE) {
+            printf("left %s: a committed datatype\n", child);
+        } else if (object.kind == HS_DATASET && (object.hard_links == 1 || !is_linked(child, object.address))) {
             copy_dataset(child);
             copy_attributes(child);
-        } else {
-            printf("left %s: a committed datatype\n", child);
+        } else if (object.kind == HS_GROUP && !is_linked(child, object.address)) {
+            OK(hs_group_create(to, child));
+            copy_group(child);
         }
         OK(hs_free(&targets));
         free(child);
@@ -175,7 +198,11 @@ int main(int count, char **arguments) {
         return 0;
     }
     OK(hs_open(arguments[2], HS_CREATE, &to));
-    copy_group("/", 0);
+    hs_object_info root = {.size = sizeof root};
+    OK(hs_object(from, "/", &root));
+    CHECK(!is_linked("/", root.address));
+    copy_group("/");
+    while (seen_count > 0) free(seen[--seen_count].path);
     OK(hs_close(to));
     OK(hs_close(from));
     return 0;

@@ -66,6 +66,9 @@ static void orders(void) {
     int16_t native[2];
     OK(hs_read(dataset, NULL, HS_NATIVE, native, NULL));
     CHECK(native[0] == 0x0102 && native[1] == -2);
+    native[0] = 0;
+    OK(hs_read(dataset, NULL, HS_I16, native, NULL));
+    CHECK(native[0] == 0x0102 && native[1] == -2);
     unsigned char back[4];
     OK(hs_read(dataset, NULL, HS_STORED, back, NULL));
     CHECK(memcmp(back, stored, 4) == 0);
@@ -164,6 +167,9 @@ static void selections(void) {
     start[1] = 6;
     OK(hs_read(dataset, &sel, HS_F32, part, NULL));
     CHECK(part[0] == 86);
+    start[1] = 7; /* written in part, so it was in memory until the chunk was read */
+    OK(hs_read(dataset, &sel, HS_F32, part, NULL));
+    CHECK(part[0] == -8);
     shape[0] = 20;
     OK(hs_resize(dataset, 2, shape));
     first[0] = 16;
@@ -340,6 +346,32 @@ static void threads(void) {
     OK(hs_dataset_close(shared));
 }
 
+/* Threads read while the file is closed: each read is whole, or an error that says so. */
+static void *reader_until_closed(void *argument) {
+    float values[400];
+    (void)argument;
+    for (;;) {
+        int32_t code = hs_read(shared, NULL, HS_F32, values, NULL);
+        if (code != HS_OK) {
+            CHECK(code == HS_ERROR_HANDLE && strstr(hs_error(), "closed") != NULL);
+            return NULL;
+        }
+        CHECK(values[0] == 0 && values[39] == 39);
+    }
+}
+
+static void closing(const char *path) {
+    pthread_t threads[2];
+    OK(hs_open(path, HS_READ, &file));
+    OK(hs_dataset_open(file, "/cube", &shared));
+    for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, reader_until_closed, NULL) == 0);
+    float value[400];
+    for (int i = 0; i < 50; i++) OK(hs_read(shared, NULL, HS_F32, value, NULL));
+    OK(hs_close(file));
+    for (int i = 0; i < 2; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    OK(hs_dataset_close(shared));
+}
+
 /* The file as bytes in memory. */
 static void image(const char *path) {
     FILE *stream = fopen(path, "rb");
@@ -375,6 +407,7 @@ int main(int count, char **arguments) {
     OK(hs_flush(file));
     threads();
     OK(hs_close(file));
+    closing(path);
     image(path);
     puts("values kept");
     return 0;
