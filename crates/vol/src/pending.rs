@@ -227,7 +227,7 @@ impl Held {
             let mut stored = 0;
             let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
                 let first = Box::of_chunk(&coords[stored], &form.chunk).start;
-                if !write_chunk(library, self.native.0, &first, &chunk.bytes) {
+                if !write_chunk(library, self.native.0, form, &first, &chunk.bytes) {
                     return Err(Error::unsupported(
                         "a chunk that the native connector does not store",
                         "IV.A.2.i",

@@ -25,6 +25,8 @@ const MOST_PARAMETERS: usize = 256;
 const KEEP_THE_SIZE: [u16; 3] = [2, 3, 5];
 /// The filters that may change values: scale-offset and ZFP.
 const LOSSY: [u16; 2] = [6, 32_013];
+/// `H5VL_NATIVE_DATASET_GET_CHUNK_STORAGE_SIZE`
+const GET_CHUNK_SIZE: c_int = 2;
 /// `H5VL_NATIVE_DATASET_CHUNK_WRITE`
 const WRITE_CHUNK: c_int = 7;
 
@@ -91,8 +93,11 @@ fn form(library: &Library, creation: Hid, file_type: Hid) -> Ruled<Form> {
     let filters = (0..u32::try_from(filters).map_err(|_| Reason::Filter)?)
         .map(|number| filter(library, creation, number))
         .collect::<Ruled<Vec<_>>>()?;
-    if filters.iter().all(|filter| KEEP_THE_SIZE.contains(&filter.id)) {
-        return Err(Reason::Uncompressed);
+    match filters.iter().filter(|filter| !KEEP_THE_SIZE.contains(&filter.id)).count() {
+        0 => return Err(Reason::Uncompressed),
+        1 => {}
+        // One of them may be skipped in a chunk that is smaller than its elements.
+        _ => return Err(Reason::Filter),
     }
     if filters.iter().any(|filter| LOSSY.contains(&filter.id)) {
         return Err(Reason::Lossy);
@@ -143,6 +148,32 @@ fn fill(library: &Library, creation: Hid, file_type: Hid, datatype: &Datatype) -
     }
 }
 
+/// `H5VL_native_dataset_get_chunk_storage_size_t`
+#[repr(C)]
+struct ChunkSize {
+    first: *const u64,
+    size: *mut u64,
+}
+
+/// Returns the size of a chunk as it is stored now: 0 if it is not stored.
+fn stored_size(library: &Library, native: Handle, first: &[u64]) -> Option<u64> {
+    let mut size = 0;
+    let mut arguments = ChunkSize { first: first.as_ptr(), size: &raw mut size };
+    let arguments: *mut c_void = std::ptr::from_mut(&mut arguments).cast();
+    let mut operation = Optional { kind: GET_CHUNK_SIZE, arguments };
+    // SAFETY: the dataset is open, `first` has a number for each dimension, and the place is valid.
+    let done = unsafe {
+        (library.functions.dataset_optional)(
+            native,
+            library.native(),
+            std::ptr::from_mut(&mut operation).cast(),
+            default_transfer(library),
+            no_request(),
+        )
+    };
+    (done >= 0).then_some(size)
+}
+
 /// `H5VL_native_dataset_chunk_write_t` of libhdf5 1.14.
 #[repr(C)]
 struct WriteChunk1 {
@@ -162,8 +193,21 @@ struct WriteChunk2 {
 }
 
 /// Stores a chunk in its stored form, for which no filter was skipped. Returns whether it succeeded.
-pub(crate) fn write_chunk(library: &Library, native: Handle, first: &[u64], bytes: &[u8]) -> bool {
+///
+/// A chunk that is stored without compression is left as it is: libhdf5 would go on to use the filters that were
+/// skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the last chunk).
+pub(crate) fn write_chunk(
+    library: &Library,
+    native: Handle,
+    form: &Form,
+    first: &[u64],
+    bytes: &[u8],
+) -> bool {
     let Ok(len) = u32::try_from(bytes.len()) else { return false };
+    let is_compressed = |size: u64| form.chunk_bytes().is_ok_and(|raw| size < raw as u64);
+    if !stored_size(library, native, first).is_some_and(is_compressed) {
+        return false;
+    }
     let (first, bytes) = (first.as_ptr(), bytes.as_ptr().cast::<c_void>());
     let mut one = WriteChunk1 { first, mask: 0, len, bytes };
     let mut two = WriteChunk2 { first, mask: 0, len: len as usize, bytes };

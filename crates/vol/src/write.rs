@@ -110,7 +110,7 @@ fn write_whole(
         let encoded = target.form.encode(&part, elements, memory, &mut |stored| {
             let first: Vec<u64> =
                 start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
-            if write_chunk(object.library, object.under, &first, &stored.bytes) {
+            if write_chunk(object.library, object.under, &target.form, &first, &stored.bytes) {
                 return Ok(());
             }
             Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))
