@@ -458,6 +458,25 @@ def other_ways_to_look(folder):
             show("flushed", other["e"])
 
 
+def values_that_do_not_compress(folder):
+    """An optional filter is left out for a chunk that it would make larger, and used again for the next values.
+
+    libhdf5 keeps the mask of the chunk that it used last, also when that chunk is replaced as it is stored.
+    """
+    noise = np.random.default_rng(1).integers(-(2**31), 2**31, 100_000).astype("<i4")
+    counted = np.arange(100_000, dtype="<i4")
+    for name in ("gzip", "lzf", "szip"):
+        with h5py.File(folder / f"{name}.h5", "w") as file:
+            dataset = file.create_dataset("d", (100_000,), "<i4", chunks=(100_000,), compression=name)
+            for values in (noise, counted, noise, noise.astype("f8"), counted):
+                dataset[:] = values
+                show(name, dataset)
+            dataset[10:20] = 3
+            show(name, dataset)
+        with h5py.File(folder / f"{name}.h5") as file:
+            show("closed", file["d"])
+
+
 def no_filters(folder):
     make(folder / "f.h5", compression=None, shuffle=False)
     with h5py.File(folder / "f.h5", "r+") as file:

@@ -44,6 +44,7 @@ IN_PYTHON = {
     "points_in_memory": (0, {"irregular selection": 1}, 1, {}),
     "other_shape_in_memory": (0, {"shape in memory": 1}, 1, {}),
     "parts_of_chunks": (1, {}, 2, {}),
+    "values_that_do_not_compress": (None, None, None, None),
     "no_filters": (1, {}, 0, {"no compression": 2}),
     "compounds": (1, None, 1, None),
     "texts": (1, {"conversion": 2}, 1, {}),
