@@ -398,8 +398,8 @@ def left_open(folder):
     """A part of a chunk is written, and the program ends without closing its file or dataset."""
     program = (
         "import h5py, sys; file = h5py.File(sys.argv[1], 'w'); "
-        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); d[3:50] = 7; "
-        "kept = file['d']; sys.exit()"
+        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); "
+        "d[3:50] = [[7] * 100] * 47; kept = file['d']; sys.exit()"
     )
     subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=True)
     with h5py.File(folder / "f.h5") as file:
@@ -425,13 +425,15 @@ def closed_before_its_dataset(folder):
 def killed(folder):
     """What was flushed is in the file of a program that is killed."""
     program = (
-        "import h5py, os, sys; file = h5py.File(sys.argv[1], 'w'); "
-        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); d[3:50] = 7; "
-        "file.flush(); d[40:60] = 8; d.flush(); os.kill(os.getpid(), 9)"
+        "import h5py, numpy as np, os, sys; file = h5py.File(sys.argv[1], 'w'); "
+        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); file.flush(); "
+        "d[3:50] = np.full((47, 100), 7); {}.flush(); os.kill(os.getpid(), 9)"
     )
-    subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=False)
-    with h5py.File(folder / "f.h5") as file:
-        show("flushed", file["d"])
+    for flushed in ("file", "d"):
+        path = folder / f"{flushed}.h5"
+        subprocess.run([sys.executable, "-c", program.format(flushed), path], check=False)
+        with h5py.File(path) as file:
+            show(f"flushed by {flushed}", file["d"])
 
 
 def other_ways_to_look(folder):
