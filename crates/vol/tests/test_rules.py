@@ -33,7 +33,7 @@ IN_PYTHON = {
     "parts_of_new_chunks": (1, {"open for writing": 3}, 4, {}),
     "left_open": (1, {}, None, None),
     "closed_before_its_dataset": (0, {"open for writing": 2}, 2, None),
-    "killed": (2, {}, 0, {}),
+    "killed": (1, {}, 0, {}),
     "other_ways_to_look": (0, {"open for writing": 4, "file driver": 1}, 4, None),
     "read_then_written": (4, {}, 5, {}),
     "renamed": (2, {}, 1, {"layout": 1}),
