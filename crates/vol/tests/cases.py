@@ -189,6 +189,9 @@ def unflushed(folder):
         file["d"][2, 3] = 8
         file["d"][0:30] = 9
         show("chunk, element, chunk", file["d"])
+        file["d"][40:50] = VALUES[40:50]
+        file["d"][30:60] = OTHERS[0:30]
+        show("part, chunk", file["d"])
     with h5py.File(folder / "f.h5") as file:
         show("closed", file["d"])
 

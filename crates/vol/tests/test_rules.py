@@ -26,7 +26,7 @@ IN_PYTHON = {
     "split_driver": (0, {"file driver": 1}, 0, {"file driver": 1}),
     "file_object": (0, {"file driver": 1}, 1, {}),
     "user_block": (1, {}, 1, {}),
-    "unflushed": (1, {"open for writing": 4}, 7, {}),
+    "unflushed": (1, {"open for writing": 5}, 9, {}),
     "opened_twice": (0, {"open for writing": 4}, 4, {}),
     "direct_chunks": (1, {"open for writing": 2}, 6, {}),
     "grows_by_rows": (1, {"open for writing": 3}, 16, {}),
