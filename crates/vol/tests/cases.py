@@ -430,7 +430,7 @@ def killed(folder):
     program = (
         "import h5py, numpy as np, os, sys; file = h5py.File(sys.argv[1], 'w'); "
         "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); file.flush(); "
-        "d[3:50] = np.full((47, 100), 7); file.flush(); os.kill(os.getpid(), 9)"
+        "d[3:50] = np.full((47, 100), 7, '<i4'); file.flush(); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=False)
     with h5py.File(folder / "f.h5") as file:
