@@ -462,7 +462,7 @@ def other_ways_to_look(folder):
 
 
 def values_that_do_not_compress(folder):
-    """An optional filter is left out for a chunk that it would make larger, and used again for the next values.
+    """An optional filter is left out for a chunk that it would enlarge, and used again for other values.
 
     libhdf5 keeps the mask of the chunk that it used last, also when that chunk is replaced as it is stored.
     """
