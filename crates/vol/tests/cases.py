@@ -189,6 +189,9 @@ def unflushed(folder):
         file["d"][2, 3] = 8
         file["d"][0:30] = 9
         show("chunk, element, chunk", file["d"])
+        file["d"][40:50] = VALUES[40:50]
+        file["d"][30:60] = OTHERS[0:30]
+        show("part, chunk", file["d"])
     with h5py.File(folder / "f.h5") as file:
         show("closed", file["d"])
 
@@ -398,8 +401,8 @@ def left_open(folder):
     """A part of a chunk is written, and the program ends without closing its file or dataset."""
     program = (
         "import h5py, sys; file = h5py.File(sys.argv[1], 'w'); "
-        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); d[3:50] = 7; "
-        "kept = file['d']; sys.exit()"
+        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); "
+        "d[3:50] = [[7] * 100] * 47; kept = file['d']; sys.exit()"
     )
     subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=True)
     with h5py.File(folder / "f.h5") as file:
@@ -425,9 +428,9 @@ def closed_before_its_dataset(folder):
 def killed(folder):
     """What was flushed is in the file of a program that is killed."""
     program = (
-        "import h5py, os, sys; file = h5py.File(sys.argv[1], 'w'); "
-        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); d[3:50] = 7; "
-        "file.flush(); d[40:60] = 8; d.flush(); os.kill(os.getpid(), 9)"
+        "import h5py, numpy as np, os, sys; file = h5py.File(sys.argv[1], 'w'); "
+        "d = file.create_dataset('d', (120, 100), '<i4', chunks=(30, 100), compression='gzip'); file.flush(); "
+        "d[3:50] = np.full((47, 100), 7, '<i4'); file.flush(); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", program, folder / "f.h5"], check=False)
     with h5py.File(folder / "f.h5") as file:
@@ -456,6 +459,25 @@ def other_ways_to_look(folder):
         file.flush()
         with open(folder / "f.h5", "rb") as raw, h5py.File(raw) as other:
             show("flushed", other["e"])
+
+
+def values_that_do_not_compress(folder):
+    """An optional filter is left out for a chunk that it would enlarge, and used again for other values.
+
+    libhdf5 keeps the mask of the chunk that it used last, also when that chunk is replaced as it is stored.
+    """
+    noise = np.random.default_rng(1).integers(-(2**31), 2**31, 100_000).astype("<i4")
+    counted = np.arange(100_000, dtype="<i4")
+    for name in ("gzip", "lzf", "szip"):
+        with h5py.File(folder / f"{name}.h5", "w") as file:
+            dataset = file.create_dataset("d", (100_000,), "<i4", chunks=(100_000,), compression=name)
+            for values in (noise, counted, noise, noise.astype("f8"), counted):
+                dataset[:] = values
+                show(name, dataset)
+            dataset[10:20] = 3
+            show(name, dataset)
+        with h5py.File(folder / f"{name}.h5") as file:
+            show("closed", file["d"])
 
 
 def no_filters(folder):

@@ -73,10 +73,10 @@ ALL_CALLS = {"HYPERSLAB_VOL_LEAST": "0"}
 def run(command, connector=None, report=None, check=True, cwd=None, timeout=600, env=None):
     """Runs a command, as `subprocess.run` does. A program of the tools is named by its name."""
     command = [str(part) for part in command]
-    if (TOOLS / command[0]).exists():
-        command[0] = str(TOOLS / command[0])
-    elif command[0] == "python":
+    if command[0] == "python":
         command[0] = sys.executable
+    elif "/" not in command[0]:
+        command[0] = str(TOOLS / command[0])
     done = subprocess.run(
         command, env=environment(connector, report, **(env or {})), cwd=cwd, capture_output=True, timeout=timeout
     )
