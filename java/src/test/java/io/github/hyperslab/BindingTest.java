@@ -1,0 +1,44 @@
+package io.github.hyperslab;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** How the native library is found and called. */
+class BindingTest {
+    @Test
+    void theBindingIsThatOfTheVersionOfJava() {
+        boolean isForced = Boolean.getBoolean("hyperslab.jni");
+        assertEquals(Runtime.version().feature() >= 22 && !isForced ? "FFM" : "JNI", Hyperslab.binding());
+        assertTrue(Hyperslab.version().matches("\\d+\\.\\d+\\.\\d+.*"), Hyperslab.version());
+    }
+
+    @Test
+    void theLibraryIsUnpackedToAFileNamedByItsHash() throws Exception {
+        assertNotNull(Hyperslab.version());
+        List<Path> found;
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("hyperslab.native.dir")))) {
+            found = files.filter(path -> path.toString().endsWith(".so")).toList();
+        }
+        assertTrue(!found.isEmpty());
+        for (Path path : found) {
+            String hash = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(path)));
+            assertEquals(hash.substring(0, 32), path.getFileName().toString().split("-")[0]);
+        }
+        assertEquals(1, loaded(found), "the library that runs is one of " + found);
+    }
+
+    private static long loaded(List<Path> candidates) throws IOException {
+        String maps = Files.readString(Path.of("/proc/self/maps"));
+        return candidates.stream().filter(path -> maps.contains(path.getFileName().toString())).count();
+    }
+}
