@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross
+.PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross capi capi-header
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -26,6 +26,8 @@ help:
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
 	@echo "make web      the page of \`hyperslab view\`, which the next build embeds (needs Node.js and npm)"
 	@echo "make test-view  the page in a real browser (needs Chromium, Node.js and npm)"
+	@echo "make capi     the library, header and pkg-config file for C and C++, in CAPI (target/capi)"
+	@echo "make capi-header  the header for C again, from the functions"
 	@echo "make wheel    the Python wheel, in dist/"
 	@echo "make test-wheel  the wheel in an environment that has only NumPy"
 	@echo "make sdist    the sources from which pip builds a wheel, in dist/"
@@ -72,10 +74,23 @@ develop: $(VENV)/build.stamp
 	@echo "building the package: some minutes and 10 GB the first time, seconds when nothing has changed"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
 
+# A folder as /usr/local: it can be moved, and `CAPI=/usr/local` installs.
+CAPI := target/capi
+capi:
+	cargo build --release --locked --quiet -p hyperslab-capi
+	mkdir -p $(CAPI)/include $(CAPI)/lib/pkgconfig
+	cp crates/capi/include/hyperslab.h $(CAPI)/include/
+	cp target/release/libhyperslab_c.so target/release/libhyperslab_c.a $(CAPI)/lib/
+	sed "s/@VERSION@/$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)/" \
+		crates/capi/hyperslab.pc.in > $(CAPI)/lib/pkgconfig/hyperslab.pc
+
+capi-header:
+	HYPERSLAB_WRITE_HEADER=1 cargo test --locked --quiet -p hyperslab-capi --test interface the_header
+
 demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop
+test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop capi
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
@@ -141,7 +156,7 @@ docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/docs.stamp
 	$(BIN)/python -m mkdocs build --strict
 
-bench: $(VENV)/bench.stamp develop
+bench: $(VENV)/bench.stamp develop capi
 	$(BIN)/python bench/run.py $(BENCH)
 
 golden: $(VENV)/test.stamp

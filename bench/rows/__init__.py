@@ -18,6 +18,7 @@ ORDER = (
     "seismic_planes",
     "java_planes",
     "scalar",
+    "capi",
     "million",
     "references",
     "write_nd",

@@ -18,6 +18,7 @@ pub mod gather;
 mod lz4;
 mod lzf;
 mod nbit;
+mod parameters;
 pub mod pipeline;
 mod planes;
 pub mod registry;

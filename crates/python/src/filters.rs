@@ -2,9 +2,8 @@
 
 use hyperslab::Error;
 use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec};
-use hyperslab_filters::choice::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice, SzipMethod};
 use hyperslab_filters::registry::registered_name;
-use hyperslab_filters::{FilterId, Zfp, ZfpMode};
+use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::Widths;
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -106,89 +105,7 @@ pub(crate) fn stored(
 /// Returns a filter with its parameters, which have the order of hdf5plugin. A filter that the engine does
 /// not have takes them as they are.
 pub(crate) fn choice(id: FilterId, options: &[i64]) -> PyResult<FilterChoice> {
-    let option = |index: usize, otherwise: i64| options.get(index).copied().unwrap_or(otherwise);
-    let number = |index: usize, otherwise: i64| {
-        let value = option(index, otherwise);
-        u32::try_from(value).map_err(|_| PyValueError::new_err(format!("filter option {index} is {value}")))
-    };
-    Ok(match id {
-        FilterId::DEFLATE => FilterChoice::Deflate { level: number(0, 4)? },
-        FilterId::SHUFFLE => FilterChoice::Shuffle,
-        FilterId::FLETCHER32 => FilterChoice::Fletcher32,
-        SZIP => {
-            let method = match number(0, NEAREST_NEIGHBOR.into())? {
-                mask if mask & ENTROPY != 0 => SzipMethod::Entropy,
-                mask if mask & NEAREST_NEIGHBOR != 0 => SzipMethod::NearestNeighbor,
-                _ => return Err(PyValueError::new_err("szip is either 'ec' or 'nn'")),
-            };
-            FilterChoice::Szip { method, pixels_per_block: number(1, 8)? }
-        }
-        FilterId::NBIT => FilterChoice::NBit,
-        // The scale type follows from the datatype.
-        SCALE_OFFSET => FilterChoice::ScaleOffset { factor: level(option(1, 0)) },
-        FilterId::BZIP2 => FilterChoice::Bzip2 { block_size: number(0, 9)? },
-        FilterId::LZF => FilterChoice::Lzf,
-        FilterId::SNAPPY => FilterChoice::Snappy,
-        FilterId::ZFP => FilterChoice::Zfp { mode: zfp_mode(options)? },
-        FilterId::LZ4 => FilterChoice::Lz4 { block_size: number(0, 0)? },
-        FilterId::ZSTD => FilterChoice::Zstd { level: level(option(0, 3)) },
-        FilterId::BITSHUFFLE => FilterChoice::Bitshuffle {
-            block: number(0, 0)?,
-            codec: match option(1, 2) {
-                0 => BitshuffleCodec::None,
-                2 => BitshuffleCodec::Lz4,
-                3 => BitshuffleCodec::Zstd { level: level(option(2, 3)) },
-                other => return Err(PyValueError::new_err(format!("bitshuffle has no codec {other}"))),
-            },
-        },
-        FilterId::BLOSC | FilterId::BLOSC2 => {
-            let (level, filter, codec) = (number(4, 5)?, option(5, 1), option(6, 0));
-            let unknown = |what, number| PyValueError::new_err(format!("Blosc has no {what} {number}"));
-            let found = u32::try_from(filter).ok().and_then(BloscFilter::of);
-            let filter = found.ok_or_else(|| unknown("filter", filter))?;
-            let found = u32::try_from(codec).ok().and_then(BloscCodec::of);
-            let codec = found.ok_or_else(|| unknown("codec", codec))?;
-            if id == FilterId::BLOSC {
-                FilterChoice::Blosc { codec, level, filter }
-            } else {
-                FilterChoice::Blosc2 { codec, level, filter }
-            }
-        }
-        id => {
-            let wrong =
-                |value| PyValueError::new_err(format!("filter option {value}: only 0 to 2^32 - 1 fit"));
-            let value = |&value: &i64| u32::try_from(value).map_err(|_| wrong(value));
-            FilterChoice::Registered { id, client_data: options.iter().map(value).collect::<PyResult<_>>()? }
-        }
-    })
-}
-
-/// Returns the mode of ZFP in the parameters of its plugin, or in stored client data.
-fn zfp_mode(options: &[i64]) -> PyResult<ZfpMode> {
-    let words: Vec<u32> = options.iter().map(|&value| level(value).cast_unsigned()).collect();
-    let word = |place: usize| words.get(place).copied().unwrap_or(0);
-    let float = || f64::from_bits(u64::from(word(2)) | u64::from(word(3)) << 32);
-    Ok(match word(0) {
-        0 if options.is_empty() => ZfpMode::default(),
-        1 => ZfpMode::Rate(float()),
-        2 => ZfpMode::Precision(word(2)),
-        3 => ZfpMode::Accuracy(float()),
-        4 => ZfpMode::Expert {
-            min_bits: word(2),
-            max_bits: word(3),
-            max_precision: word(4),
-            min_exponent: word(5).cast_signed(),
-        },
-        5 => ZfpMode::Reversible,
-        other => {
-            Zfp::mode(&words).ok_or_else(|| PyValueError::new_err(format!("ZFP has no mode {other}")))?
-        }
-    })
-}
-
-/// Returns a level that is given as a signed number, or as its two's complement in an unsigned number.
-fn level(value: i64) -> i32 {
-    i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed)).unwrap_or(i32::MAX)
+    FilterChoice::from_parameters(id, options).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Returns the registered name of a filter, or an empty text, and whether the package decodes and encodes it.

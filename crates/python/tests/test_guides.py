@@ -1,13 +1,15 @@
 """The code of the documentation runs: each page's blocks, one after the other, in an empty folder.
 
 A block in ```python runs in one interpreter for the page, a block in ```sh in a shell, with the command
-`hyperslab`; of a block in ```console the lines after `$` run. A block in ```rust runs as a documentation test
-of the crate `hyperslab-testkit`, one in ```java in `GuideTest.java` (`make test-java`), one in ```toml is
-parsed, and ```text is no code. A block that cannot run
-in a test has a reason in the line before it: `<!-- not run: REASON -->`.
+`hyperslab`; of a block in ```console the lines after `$` run. A program in ```c or ```cpp is compiled with
+the library of `make capi` and runs; shells have its folder as `HYPERSLAB_C`. A block in ```rust runs as a
+documentation test of the crate `hyperslab-testkit`, one in ```java in `GuideTest.java` (`make test-java`), one
+in ```toml is parsed, and ```text is no code. A block that cannot run in a test has a reason in the line before
+it: `<!-- not run: REASON -->`.
 """
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -32,12 +34,17 @@ PAGES = [*(REPOSITORY / "docs").rglob("*.md"), *REPOSITORY.glob("*.md"), REPOSIT
 PAGES = {str(path.relative_to(REPOSITORY)): path.read_text() for path in sorted(PAGES)}
 
 
+LIBRARY = REPOSITORY / "target" / "capi"
+"""The library for C, with its header."""
+COMPILERS = {"c": ["gcc", "-std=c11"], "cpp": ["g++", "-std=c++17"]}
+
+
 def blocks_of(page):
     return list(BLOCK.finditer(PAGES[page]))
 
 
 def runs(block):
-    return block["reason"] is None and block["kind"] in ("python", "sh", "console")
+    return block["reason"] is None and block["kind"] in ("python", "sh", "console", *COMPILERS)
 
 
 def make_survey(folder):
@@ -61,8 +68,21 @@ def shell_lines(block):
 def run_in_shell(lines, folder):
     """Runs lines with the command of this interpreter's package."""
     command = f'hyperslab() {{ {sys.executable} -m hyperslab "$@"; }}\nset -e\n{lines}'
-    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
+    environment = {**os.environ, "HYPERSLAB_C": str(LIBRARY)}
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{lines}\n{done.stdout}{done.stderr}"
+
+
+def compile_and_run(block, folder):
+    """Runs a program in C or C++, of which every warning is an error."""
+    source, program = folder / f"program.{block['kind']}", folder / "program"
+    source.write_text(block["code"])
+    flags = ["-Wall", "-Wextra", "-Werror", "-pthread", f"-I{LIBRARY / 'include'}", f"-L{LIBRARY / 'lib'}"]
+    linked = ["-lhyperslab_c", f"-Wl,-rpath,{LIBRARY / 'lib'}"]
+    compiler = COMPILERS[block["kind"]]
+    for command in ([*compiler, *flags, source, "-o", program, *linked], [program]):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, f"{block['code']}\n{done.stdout}{done.stderr}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(map(runs, blocks_of(page)))])
@@ -74,6 +94,8 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         if block["kind"] == "python":
             before = PAGES[page][: block.start("code")].count("\n")
             exec(compile("\n" * before + block["code"], page, "exec"), names)
+        elif block["kind"] in COMPILERS:
+            compile_and_run(block, tmp_path)
         else:
             run_in_shell(shell_lines(block), tmp_path)
 
@@ -82,7 +104,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
 def test_a_block_runs_or_says_why_not(page):
     assert len(re.findall(r"^\s*(?:```|~~~)", PAGES[page], re.MULTILINE)) == 2 * len(blocks_of(page))
     for block in blocks_of(page):
-        assert block["kind"] in ("python", "sh", "console", "rust", "java", "toml", "text"), block[0]
+        assert block["kind"] in ("python", "sh", "console", "rust", "java", "toml", "text", *COMPILERS), block[0]
         if block["kind"] == "toml":
             tomllib.loads(block["code"])
 

@@ -40,6 +40,19 @@ abstract class AbstractNode implements Node {
         return file.nativeFile();
     }
 
+    final Objects.Facts facts() {
+        Objects.Facts facts = Objects.facts(nativeFile(), location);
+        if (facts == null) {
+            throw new HdfException("'" + location + "' has no object any more");
+        }
+        return facts;
+    }
+
+    @Override
+    public boolean isAttributeCreationOrderTracked() {
+        return facts().hasAttributeOrder();
+    }
+
     @Override
     public Group getParent() {
         return parent;

@@ -16,11 +16,6 @@ public final class CommittedDatatype extends AbstractNode {
         return NodeType.COMMITTED_DATATYPE;
     }
 
-    @Override
-    public boolean isAttributeCreationOrderTracked() {
-        return Objects.isAttributeOrderTracked(nativeFile(), location());
-    }
-
     /**
      * Returns the datatype.
      *

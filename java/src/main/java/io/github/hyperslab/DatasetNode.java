@@ -10,7 +10,6 @@ import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.Datasets;
 import io.github.hyperslab.internal.MemoryType;
 import io.github.hyperslab.internal.NativeDataset;
-import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.internal.Reader;
 import io.github.hyperslab.internal.Scratch;
 import io.github.hyperslab.object.datatype.CompoundDataType;
@@ -79,11 +78,6 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
     @Override
     public NodeType getType() {
         return NodeType.DATASET;
-    }
-
-    @Override
-    public boolean isAttributeCreationOrderTracked() {
-        return Objects.isAttributeOrderTracked(nativeFile(), location());
     }
 
     @Override

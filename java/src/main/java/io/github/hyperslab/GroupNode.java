@@ -48,13 +48,8 @@ final class GroupNode extends AbstractNode implements WritableGroup {
     }
 
     @Override
-    public boolean isAttributeCreationOrderTracked() {
-        return Objects.isAttributeOrderTracked(nativeFile(), location());
-    }
-
-    @Override
     public boolean isLinkCreationOrderTracked() {
-        return Objects.isLinkOrderTracked(nativeFile(), location());
+        return facts().hasLinkOrder();
     }
 
     @Override

@@ -36,7 +36,6 @@ final class Function {
     static final int CHUNK_READ = 31;
     static final int RESOLVE = 32;
     static final int FREE = 33;
-    static final int ATTRIBUTE_ORDER = 34;
 
     private Function() {}
 }

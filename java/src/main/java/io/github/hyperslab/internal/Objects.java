@@ -17,7 +17,9 @@ public final class Objects {
     /** An external link. */
     public static final int EXTERNAL = 64;
 
-    private static final int OBJECT_INFO = 40;
+    private static final int OBJECT_INFO = 48;
+    private static final int ORDER_LINKS = 1;
+    private static final int ORDER_ATTRIBUTES = 2;
     private static final int LINK_INFO = 32;
 
     private Objects() {}
@@ -27,17 +29,18 @@ public final class Objects {
      *
      * @param kind a group (0), a dataset (1) or a committed datatype (2)
      * @param address the address of its header
+     * @param hasLinkOrder whether it keeps the order in which its links are created
+     * @param hasAttributeOrder whether it keeps the order in which its attributes are created
      */
-    public record Facts(int kind, long address) {}
+    public record Facts(int kind, long address, boolean hasLinkOrder, boolean hasAttributeOrder) {}
 
     /**
      * What a link is.
      *
      * @param kind a hard (0), soft (1) or external (64) link, or a number of user-defined ones
-     * @param hasOrder whether the number in the order of creation is known
      * @param targets the path of a soft link; the path and the file of an external one
      */
-    public record LinkFacts(int kind, boolean hasOrder, String[] targets) {}
+    public record LinkFacts(int kind, String[] targets) {}
 
     /**
      * Returns the names in a group.
@@ -71,7 +74,9 @@ public final class Objects {
                 return null;
             }
             Library.check(code, "look up '" + path + "'");
-            return new Facts(info.getInt(8), info.getLong(16));
+            long orders = info.getLong(40);
+            return new Facts(
+                    info.getInt(8), info.getLong(16), (orders & ORDER_LINKS) != 0, (orders & ORDER_ATTRIBUTES) != 0);
         });
     }
 
@@ -93,7 +98,7 @@ public final class Objects {
             }
             Library.check(code, "look up the link '" + path + "'");
             try (Items items = new Items(targets)) {
-                return new LinkFacts(info.getInt(8), info.getInt(12) != 0, items.texts());
+                return new LinkFacts(info.getInt(8), items.texts());
             }
         });
     }
@@ -274,39 +279,6 @@ public final class Objects {
                     Library.call(Function.ATTRIBUTE_DELETE, handle, frame.text(path), frame.text(name)),
                     "delete " + of(path, name));
             return null;
-        });
-    }
-
-    /**
-     * Tells whether a group notes the order in which its links were created.
-     *
-     * @param file the file
-     * @param group its path
-     * @return {@code true} if its links have numbers
-     */
-    public static boolean isLinkOrderTracked(NativeFile file, String group) {
-        String[] names = names(file, group);
-        if (names.length == 0) {
-            return false;
-        }
-        LinkFacts link = link(file, (group.equals("/") ? "" : group) + "/" + names[0]);
-        return link != null && link.hasOrder();
-    }
-
-    /**
-     * Tells whether an object notes the order in which its attributes were created.
-     *
-     * @param file the file
-     * @param path its path
-     * @return {@code true} if its attributes have numbers
-     */
-    public static boolean isAttributeOrderTracked(NativeFile file, String path) {
-        return file.call((handle, frame) -> {
-            Frame.Struct tracked = frame.struct(Integer.BYTES);
-            Library.check(
-                    Library.call(Function.ATTRIBUTE_ORDER, handle, frame.text(path), tracked.address()),
-                    "look up '" + path + "'");
-            return tracked.getInt(0) != 0;
         });
     }
 

@@ -1,0 +1,259 @@
+//! Handles: numbers that callers keep in place of pointers.
+//!
+//! A handle has the number of a slot and the generation of that slot when the handle was made, so a handle
+//! that was closed is known to be, and is never dereferenced. The slots are in segments that are never moved
+//! or freed: finding one takes no lock that other handles use, too.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+use hyperslab::{Dataset, File};
+use parking_lot::{Mutex, RwLock};
+
+use crate::failure::Failure;
+use crate::items::Memory;
+
+/// The bits of a handle, from the lowest: the number of the slot, the generation, the kind.
+const SLOT_BITS: u32 = usize::BITS / 2;
+const GENERATION_BITS: u32 = usize::BITS / 8 * 3;
+/// A slot whose last generation is over is not used again.
+const LAST_GENERATION: usize = (1 << GENERATION_BITS) - 1;
+/// Segment `n` has `FIRST << n` slots.
+const FIRST: usize = 64;
+const SEGMENTS: usize = (SLOT_BITS - FIRST.ilog2()) as usize;
+/// A slot is given again only when this many others are free, so that generations last.
+const RESERVE: usize = 64;
+
+/// What a handle leads to.
+#[derive(Debug, Clone)]
+pub(crate) enum Entry {
+    File(File),
+    Dataset(Arc<Dataset>),
+    Memory(#[expect(dead_code, reason = "kept until it is released")] Arc<Memory>),
+}
+
+impl Entry {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::File(_) => Kind::File,
+            Self::Dataset(_) => Kind::Dataset,
+            Self::Memory(_) => Kind::Memory,
+        }
+    }
+}
+
+/// The kind of a handle, with the number that handles of the kind have in their highest bits. On the usual
+/// machines, addresses with these bits are no addresses of a program: a caller that dereferences a handle
+/// fails at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File = 9,
+    Dataset = 10,
+    Memory = 11,
+}
+
+impl Kind {
+    fn of(handle: usize) -> Option<Self> {
+        let number = handle >> (SLOT_BITS + GENERATION_BITS);
+        [Self::File, Self::Dataset, Self::Memory].into_iter().find(|kind| *kind as usize == number)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Dataset => "a dataset",
+            Self::Memory => "memory of items",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Slot(RwLock<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    generation: usize,
+    entry: Option<Entry>,
+}
+
+/// The slots, and which of them are free.
+struct Table {
+    segments: [OnceLock<Box<[Slot]>>; SEGMENTS],
+    free: Mutex<Free>,
+}
+
+struct Free {
+    /// Slots that were used before, the longest free first.
+    used: VecDeque<usize>,
+    /// The first slot that was never used.
+    next: usize,
+}
+
+static TABLE: Table = Table {
+    segments: [const { OnceLock::new() }; SEGMENTS],
+    free: Mutex::new(Free { used: VecDeque::new(), next: 0 }),
+};
+
+impl Table {
+    /// Returns slot `number`. Makes its segment if `make` is set.
+    fn slot(&self, number: usize, make: bool) -> Option<&Slot> {
+        let segment = (number / FIRST + 1).ilog2();
+        let before = FIRST * ((1 << segment) - 1);
+        let segments = self.segments.get(segment as usize)?;
+        let slots = if make {
+            segments.get_or_init(|| (0..FIRST << segment).map(|_| Slot::default()).collect())
+        } else {
+            segments.get()?
+        };
+        slots.get(number - before)
+    }
+
+    fn take(&self) -> usize {
+        let mut free = self.free.lock();
+        if free.used.len() > RESERVE
+            && let Some(number) = free.used.pop_front()
+        {
+            return number;
+        }
+        free.next += 1;
+        free.next - 1
+    }
+}
+
+/// Returns a new handle to `entry`.
+pub(crate) fn insert(entry: Entry) -> Result<usize, Failure> {
+    let number = TABLE.take();
+    let slot = TABLE.slot(number, true);
+    let slot = slot.ok_or_else(|| Failure::argument("handle", "too many are open: close some"))?;
+    let mut state = slot.0.write();
+    state.generation += 1;
+    let kind = entry.kind() as usize;
+    state.entry = Some(entry);
+    Ok(kind << (SLOT_BITS + GENERATION_BITS) | state.generation << SLOT_BITS | number)
+}
+
+/// Finds the slot of a handle of this kind, and its generation.
+fn find(what: &str, handle: usize, kind: Kind) -> Result<(&'static Slot, usize), Failure> {
+    if handle == 0 {
+        return Err(Failure::handle(format!("{what}: the handle is null")));
+    }
+    match Kind::of(handle) {
+        Some(found) if found == kind => {}
+        Some(found) => {
+            return Err(Failure::handle(format!(
+                "{what}: this is a handle of {}, not of {}",
+                found.name(),
+                kind.name()
+            )));
+        }
+        None => return Err(Failure::handle(format!("{what}: this is no handle: {handle:#x}"))),
+    }
+    let slot = TABLE.slot(handle & ((1 << SLOT_BITS) - 1), false);
+    let slot = slot.ok_or_else(|| closed(what, kind))?;
+    Ok((slot, handle >> SLOT_BITS & LAST_GENERATION))
+}
+
+fn closed(what: &str, kind: Kind) -> Failure {
+    Failure::handle(format!("{what}: the handle of {} was closed", kind.name()))
+}
+
+fn entry(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
+    let (slot, generation) = find(what, handle, kind)?;
+    let state = slot.0.read();
+    let entry = state.entry.as_ref().filter(|_| state.generation == generation);
+    entry.cloned().ok_or_else(|| closed(what, kind))
+}
+
+/// Takes what a handle leads to. The handle is closed from then on.
+fn remove(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
+    let (slot, generation) = find(what, handle, kind)?;
+    let mut state = slot.0.write();
+    let found = (state.generation == generation).then(|| state.entry.take()).flatten();
+    let entry = found.ok_or_else(|| closed(what, kind))?;
+    drop(state);
+    if generation < LAST_GENERATION {
+        TABLE.free.lock().used.push_back(handle & ((1 << SLOT_BITS) - 1));
+    }
+    Ok(entry)
+}
+
+/// Returns the file of a handle.
+pub(crate) fn file(handle: usize) -> Result<File, Failure> {
+    match entry("file", handle, Kind::File)? {
+        Entry::File(file) => Ok(file),
+        _ => Err(closed("file", Kind::File)),
+    }
+}
+
+/// Closes the handle of a file, and returns the file.
+pub(crate) fn take_file(handle: usize) -> Result<File, Failure> {
+    match remove("file", handle, Kind::File)? {
+        Entry::File(file) => Ok(file),
+        _ => Err(closed("file", Kind::File)),
+    }
+}
+
+/// Returns the dataset of a handle.
+pub(crate) fn dataset(handle: usize) -> Result<Arc<Dataset>, Failure> {
+    match entry("dataset", handle, Kind::Dataset)? {
+        Entry::Dataset(dataset) => Ok(dataset),
+        _ => Err(closed("dataset", Kind::Dataset)),
+    }
+}
+
+/// Closes the handle of a dataset.
+pub(crate) fn close_dataset(handle: usize) -> Result<(), Failure> {
+    remove("dataset", handle, Kind::Dataset).map(drop)
+}
+
+/// Releases the memory of items.
+pub(crate) fn release(handle: usize) -> Result<(), Failure> {
+    remove("items", handle, Kind::Memory).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Entry {
+        Entry::Memory(Arc::new(Memory::default()))
+    }
+
+    #[test]
+    fn a_slot_has_a_place_in_one_segment() {
+        let table = Table {
+            segments: [const { OnceLock::new() }; SEGMENTS],
+            free: Mutex::new(Free { used: VecDeque::new(), next: 0 }),
+        };
+        let numbers = [0, 1, FIRST - 1, FIRST, 3 * FIRST - 1, 3 * FIRST, 7 * FIRST, 1000];
+        let places: Vec<_> =
+            numbers.iter().map(|&number| std::ptr::from_ref(table.slot(number, true).unwrap())).collect();
+        for (index, place) in places.iter().enumerate() {
+            assert!(!places[..index].contains(place), "{}", numbers[index]);
+            assert!(std::ptr::eq(*place, table.slot(numbers[index], false).unwrap()));
+        }
+        assert!(table.slot(1 << SLOT_BITS, true).is_none());
+    }
+
+    #[test]
+    fn handles_are_never_equal_and_closed_once() {
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..10 * RESERVE {
+            let handle = insert(memory()).unwrap();
+            assert!(seen.insert(handle));
+            release(handle).unwrap();
+            assert!(release(handle).is_err() && entry("items", handle, Kind::Memory).is_err());
+        }
+    }
+
+    #[test]
+    fn a_slot_is_not_used_after_its_last_generation() {
+        let handle = insert(memory()).unwrap();
+        let (slot, _) = find("items", handle, Kind::Memory).unwrap();
+        slot.0.write().generation = LAST_GENERATION;
+        let last = handle | LAST_GENERATION << SLOT_BITS;
+        release(last).unwrap();
+        let number = handle & ((1 << SLOT_BITS) - 1);
+        assert!(!TABLE.free.lock().used.contains(&number));
+    }
+}

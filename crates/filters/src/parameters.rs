@@ -1,0 +1,120 @@
+//! The parameters of filters in the order of their plug-ins, as `H5Pset_filter` and h5py's `compression_opts`
+//! take them.
+
+use crate::choice::{BitshuffleCodec, BloscCodec, BloscFilter, FilterChoice, SzipMethod};
+use crate::error::{FilterError, Result};
+use crate::filter::FilterId;
+use crate::registry::registered_name;
+use crate::zfp::{Zfp, ZfpMode};
+
+/// The options of szip: entropy coding, alone or of differences.
+const ENTROPY: u32 = 4;
+const NEAREST_NEIGHBOR: u32 = 32;
+
+impl FilterChoice {
+    /// Returns the filter `id` with parameters in the order of its plug-in. Missing parameters have the
+    /// plug-in's defaults. A filter that is not in this crate keeps all of its parameters.
+    ///
+    /// Errors: a parameter that the plug-in does not have.
+    ///
+    /// ```
+    /// use hyperslab_filters::{FilterChoice, FilterId};
+    ///
+    /// let zstd = FilterChoice::from_parameters(FilterId::ZSTD, &[9])?;
+    /// assert_eq!(zstd, FilterChoice::Zstd { level: 9 });
+    /// # Ok::<(), hyperslab_filters::FilterError>(())
+    /// ```
+    pub fn from_parameters(id: FilterId, given: &[i64]) -> Result<Self> {
+        let filter = registered_name(id).unwrap_or("filter");
+        let wrong = |parameter, value: i64, expected| FilterError::Parameter {
+            filter,
+            parameter,
+            value: value.unsigned_abs(),
+            expected,
+        };
+        let option = |index: usize, otherwise: i64| given.get(index).copied().unwrap_or(otherwise);
+        let number = |parameter, index, otherwise| {
+            let value = option(index, otherwise);
+            u32::try_from(value).map_err(|_| wrong(parameter, value, "0 to 2^32 - 1"))
+        };
+        Ok(match id {
+            FilterId::DEFLATE => Self::Deflate { level: number("level", 0, 4)? },
+            FilterId::SHUFFLE => Self::Shuffle,
+            FilterId::FLETCHER32 => Self::Fletcher32,
+            FilterId::SZIP => {
+                let method = match number("options mask", 0, NEAREST_NEIGHBOR.into())? {
+                    mask if mask & ENTROPY != 0 => SzipMethod::Entropy,
+                    mask if mask & NEAREST_NEIGHBOR != 0 => SzipMethod::NearestNeighbor,
+                    mask => return Err(wrong("options mask", mask.into(), "with 4 (ec) or 32 (nn)")),
+                };
+                Self::Szip { method, pixels_per_block: number("pixels per block", 1, 8)? }
+            }
+            FilterId::NBIT => Self::NBit,
+            // The scale type follows from the datatype.
+            FilterId::SCALE_OFFSET => Self::ScaleOffset { factor: level(option(1, 0)) },
+            FilterId::BZIP2 => Self::Bzip2 { block_size: number("block size", 0, 9)? },
+            FilterId::LZF => Self::Lzf,
+            FilterId::SNAPPY => Self::Snappy,
+            FilterId::ZFP => {
+                let mode = zfp_mode(given);
+                let mode = mode.ok_or_else(|| wrong("mode", option(0, 0), "1 to 5"))?;
+                Self::Zfp { mode }
+            }
+            FilterId::LZ4 => Self::Lz4 { block_size: number("block size", 0, 0)? },
+            FilterId::ZSTD => Self::Zstd { level: level(option(0, 3)) },
+            FilterId::BITSHUFFLE => Self::Bitshuffle {
+                block: number("block size", 0, 0)?,
+                codec: match option(1, 2) {
+                    0 => BitshuffleCodec::None,
+                    2 => BitshuffleCodec::Lz4,
+                    3 => BitshuffleCodec::Zstd { level: level(option(2, 3)) },
+                    other => return Err(wrong("codec", other, "0, 2 (LZ4) or 3 (Zstandard)")),
+                },
+            },
+            FilterId::BLOSC | FilterId::BLOSC2 => {
+                let (level, shuffle, codec) = (number("level", 4, 5)?, option(5, 1), option(6, 0));
+                let found = u32::try_from(shuffle).ok().and_then(BloscFilter::of);
+                let filter = found.ok_or_else(|| wrong("shuffle", shuffle, "0 to 4"))?;
+                let found = u32::try_from(codec).ok().and_then(BloscCodec::of);
+                let codec = found.ok_or_else(|| wrong("codec", codec, "0, 1, 2, 4 or 5"))?;
+                if id == FilterId::BLOSC {
+                    Self::Blosc { codec, level, filter }
+                } else {
+                    Self::Blosc2 { codec, level, filter }
+                }
+            }
+            id => {
+                let value = |&value: &i64| {
+                    u32::try_from(value).map_err(|_| wrong("client data", value, "0 to 2^32 - 1"))
+                };
+                Self::Registered { id, client_data: given.iter().map(value).collect::<Result<_>>()? }
+            }
+        })
+    }
+}
+
+/// Returns the mode of ZFP in the parameters of its plug-in, or in stored client data.
+fn zfp_mode(given: &[i64]) -> Option<ZfpMode> {
+    let words: Vec<u32> = given.iter().map(|&value| level(value).cast_unsigned()).collect();
+    let word = |place: usize| words.get(place).copied().unwrap_or(0);
+    let float = || f64::from_bits(u64::from(word(2)) | u64::from(word(3)) << 32);
+    Some(match word(0) {
+        0 if given.is_empty() => ZfpMode::default(),
+        1 => ZfpMode::Rate(float()),
+        2 => ZfpMode::Precision(word(2)),
+        3 => ZfpMode::Accuracy(float()),
+        4 => ZfpMode::Expert {
+            min_bits: word(2),
+            max_bits: word(3),
+            max_precision: word(4),
+            min_exponent: word(5).cast_signed(),
+        },
+        5 => ZfpMode::Reversible,
+        _ => return Zfp::mode(&words),
+    })
+}
+
+/// Returns a level that is given as a signed number, or as its two's complement in an unsigned number.
+fn level(value: i64) -> i32 {
+    i32::try_from(value).or_else(|_| u32::try_from(value).map(u32::cast_signed)).unwrap_or(i32::MAX)
+}
