@@ -214,7 +214,7 @@ release: $(VENV)/build.stamp
 PATCH = --config 'patch.crates-io.$(1).path="crates/$(2)"'
 ENGINE := $(call PATCH,hyperslab,hyperslab) $(call PATCH,hyperslab-format,format) $(call PATCH,hyperslab-filters,filters)
 package: $(PAGE)
-	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-testkit --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
+	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
 	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)
 
 clean:

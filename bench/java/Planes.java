@@ -2,6 +2,7 @@ import io.github.hyperslab.HdfFile;
 import io.github.hyperslab.Hyperslab;
 import io.github.hyperslab.Selection;
 import io.github.hyperslab.api.Dataset;
+
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -14,10 +15,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads planes of the float dataset "d" with hyperslab for Java, as many threads as the first argument says.
+ * Reads planes of the float dataset "d" with hyperslab for Java, as many threads as the first
+ * argument says.
  *
- * <p>Requests and answers are those of the program of jHDF: "slice" and "kept-slice" read by {@code getData}, "plane" and
- * "kept" into memory of the caller, which is allocated once.
+ * <p>Requests and answers are those of the program of jHDF: "slice" and "kept-slice" read by {@code
+ * getData}, "plane" and "kept" into memory of the caller, which is allocated once.
  */
 public final class Planes {
     private static final Map<Path, HdfFile> KEPT = new HashMap<>();
@@ -27,16 +29,23 @@ public final class Planes {
 
     public static void main(String[] arguments) throws Exception {
         Hyperslab.setThreads(Integer.parseInt(arguments[0]));
-        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        BufferedReader requests =
+                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         OutputStream answers = new BufferedOutputStream(System.out, 1 << 20);
         for (String request = requests.readLine(); request != null; request = requests.readLine()) {
             String[] words = request.split(" ", 4);
-            answer(words[0], Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]), answers);
+            answer(
+                    words[0],
+                    Integer.parseInt(words[1]),
+                    Integer.parseInt(words[2]),
+                    Path.of(words[3]),
+                    answers);
             answers.flush();
         }
     }
 
-    private static void answer(String request, int axis, int index, Path path, OutputStream answers) throws Exception {
+    private static void answer(String request, int axis, int index, Path path, OutputStream answers)
+            throws Exception {
         boolean isSlice = request.endsWith("slice");
         HdfFile kept = request.startsWith("kept") ? KEPT.computeIfAbsent(path, HdfFile::new) : null;
         long begin = System.nanoTime();
@@ -50,7 +59,9 @@ public final class Planes {
         }
         long nanoseconds = System.nanoTime() - begin;
         ByteBuffer bytes = read instanceof ByteBuffer buffer ? buffer : bytes((float[][][]) read);
-        answers.write((nanoseconds + " " + bytes.remaining() / Float.BYTES + "\n").getBytes(StandardCharsets.UTF_8));
+        answers.write(
+                (nanoseconds + " " + bytes.remaining() / Float.BYTES + "\n")
+                        .getBytes(StandardCharsets.UTF_8));
         byte[] copy = new byte[bytes.remaining()];
         bytes.get(copy);
         answers.write(copy);

@@ -8,6 +8,7 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.NativeFile;
 import io.github.hyperslab.internal.Objects;
+
 import java.io.File;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -19,8 +20,10 @@ abstract class AbstractNode implements Node {
     private final HdfFile file;
     private final Group parent;
     private final String name;
+
     /** Without a slash at the end. */
     private final String location;
+
     private final long address;
 
     AbstractNode(HdfFile file, Group parent, String name, String location, long address) {
@@ -157,8 +160,11 @@ abstract class AbstractNode implements Node {
         try {
             return toInts(dimensions);
         } catch (ArithmeticException error) {
-            throw new HdfException(of + " has a dimension that no array of Java can have:"
-                    + " read parts by getData(long[], int[])", error);
+            throw new HdfException(
+                    of
+                            + " has a dimension that no array of Java can have:"
+                            + " read parts by getData(long[], int[])",
+                    error);
         }
     }
 

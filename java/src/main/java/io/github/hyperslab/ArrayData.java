@@ -7,6 +7,7 @@ import io.github.hyperslab.internal.MemoryType;
 import io.github.hyperslab.internal.NativeFile;
 import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.internal.Scratch;
+
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -49,7 +50,8 @@ final class ArrayData {
     /** Describes elements that are written later. */
     static ArrayData empty(Class<?> component, long[] dimensions, boolean unsigned) {
         if (component == String.class) {
-            throw new HdfWritingException("the length of strings is not known before they are written");
+            throw new HdfWritingException(
+                    "the length of strings is not known before they are written");
         }
         return new ArrayData(null, ElementType.of(component, unsigned, 0), dimensions.clone());
     }
@@ -62,8 +64,11 @@ final class ArrayData {
             return;
         }
         if (data == null || Array.getLength(data) != shape[axis]) {
-            throw new HdfWritingException("the arrays of dimension " + axis + " differ in length: only regular arrays"
-                    + " can be written");
+            throw new HdfWritingException(
+                    "the arrays of dimension "
+                            + axis
+                            + " differ in length: only regular arrays"
+                            + " can be written");
         }
         if (!data.getClass().getComponentType().isPrimitive()) {
             for (Object element : (Object[]) data) {
@@ -93,9 +98,14 @@ final class ArrayData {
             throw new HdfWritingException("a scalar has no chunks and no filters");
         }
         return Datasets.create(
-                file, path,
+                file,
+                path,
                 new Datasets.Creation(
-                        type.message(), shape, options.getMaxDimensions(), options.chunk(), options.getFilters()));
+                        type.message(),
+                        shape,
+                        options.getMaxDimensions(),
+                        options.chunk(),
+                        options.getFilters()));
     }
 
     void writeAttribute(NativeFile file, String path, String name) {
@@ -109,7 +119,9 @@ final class ArrayData {
         Objects.writeAttribute(file, path, name, type.message(), shape, bytes, size);
     }
 
-    /** Writes the elements from an element of the dataset on, in parts of whole layers of chunks. */
+    /**
+     * Writes the elements from an element of the dataset on, in parts of whole layers of chunks.
+     */
     void write(Datasets dataset, long[] offset, long[] chunk) {
         long rowBytes = type.size();
         for (int i = 0; i < shape.length; i++) {
@@ -119,7 +131,8 @@ final class ArrayData {
             rowBytes = i == 0 ? rowBytes : Math.multiplyExact(rowBytes, shape[i]);
         }
         if (rowBytes > Integer.MAX_VALUE) {
-            throw new HdfWritingException("an index of the first dimension has more than 2 GiB: write smaller boxes");
+            throw new HdfWritingException(
+                    "an index of the first dimension has more than 2 GiB: write smaller boxes");
         }
         if (shape.length == 0) {
             part(dataset, null, data, 0, 1, (int) rowBytes);
@@ -130,15 +143,24 @@ final class ArrayData {
         long[] count = shape.clone();
         for (int row = 0; row < shape[0]; row += (int) count[0]) {
             start[0] = offset[0] + row;
-            long rows = Math.max(Scratch.PART / rowBytes, Math.min(layer, Integer.MAX_VALUE / rowBytes));
+            long rows =
+                    Math.max(
+                            Scratch.PART / rowBytes, Math.min(layer, Integer.MAX_VALUE / rowBytes));
             long end = start[0] + rows;
             long whole = end - end % layer;
             count[0] = Math.min(shape[0] - row, whole > start[0] ? whole - start[0] : rows);
-            part(dataset, Selection.box(start, count), data, row, (int) count[0], (int) (rowBytes * count[0]));
+            part(
+                    dataset,
+                    Selection.box(start, count),
+                    data,
+                    row,
+                    (int) count[0],
+                    (int) (rowBytes * count[0]));
         }
     }
 
-    private void part(Datasets dataset, Selection selection, Object array, int from, int rows, int bytes) {
+    private void part(
+            Datasets dataset, Selection selection, Object array, int from, int rows, int bytes) {
         try (Scratch scratch = Scratch.of(bytes)) {
             ByteBuffer memory = scratch.memory().order(ByteOrder.LITTLE_ENDIAN);
             if (selection == null) {

@@ -12,6 +12,7 @@ import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.datatype.FloatingPoint;
 import io.github.hyperslab.object.datatype.OrderedDataType;
 import io.github.hyperslab.object.message.DataSpace;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -21,6 +22,7 @@ final class AttributeNode implements Attribute {
     private final String name;
     private ArrayInfo info;
     private DataType type;
+
     /** The value of an attribute that was removed. */
     private Object kept;
 
@@ -34,7 +36,8 @@ final class AttributeNode implements Attribute {
         if (info == null) {
             info = Objects.attribute(node.nativeFile(), node.location(), name);
             if (info == null) {
-                throw new HdfException("'" + node.getPath() + "' has no attribute '" + name + "' any more");
+                throw new HdfException(
+                        "'" + node.getPath() + "' has no attribute '" + name + "' any more");
             }
         }
         return info;
@@ -127,7 +130,10 @@ final class AttributeNode implements Attribute {
         if (isEmpty()) {
             return null;
         }
-        ByteOrder order = getDataType() instanceof OrderedDataType ordered ? ordered.getByteOrder() : ByteOrder.LITTLE_ENDIAN;
+        ByteOrder order =
+                getDataType() instanceof OrderedDataType ordered
+                        ? ordered.getByteOrder()
+                        : ByteOrder.LITTLE_ENDIAN;
         return read(MemoryType.STORED, info().elementSize()).order(order);
     }
 

@@ -6,12 +6,20 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.Datasets;
 import io.github.hyperslab.internal.MemoryType;
+
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** A dataset in chunks. */
 final class ChunkedNode extends DatasetNode implements ChunkedDataset {
-    ChunkedNode(HdfFile file, Group parent, String name, String location, long address, Datasets datasets, ArrayInfo info) {
+    ChunkedNode(
+            HdfFile file,
+            Group parent,
+            String name,
+            String location,
+            long address,
+            Datasets datasets,
+            ArrayInfo info) {
         super(file, parent, name, location, address, datasets, info);
     }
 
@@ -24,8 +32,12 @@ final class ChunkedNode extends DatasetNode implements ChunkedDataset {
     public ByteBuffer getRawChunkBuffer(int[] chunkOffset) {
         byte[] stored = datasets().chunk(first(chunkOffset));
         if (stored == null) {
-            throw new HdfException("the chunk at " + Arrays.toString(chunkOffset) + " of '" + getPath()
-                    + "' was never written");
+            throw new HdfException(
+                    "the chunk at "
+                            + Arrays.toString(chunkOffset)
+                            + " of '"
+                            + getPath()
+                            + "' was never written");
         }
         return ByteBuffer.wrap(stored);
     }
@@ -53,10 +65,14 @@ final class ChunkedNode extends DatasetNode implements ChunkedDataset {
         ArrayInfo info = info();
         boolean isChunk = offset.length == info.shape().length;
         for (int i = 0; isChunk && i < offset.length; i++) {
-            isChunk = offset[i] >= 0 && offset[i] < info.shape()[i] && offset[i] % info.chunk()[i] == 0;
+            isChunk =
+                    offset[i] >= 0
+                            && offset[i] < info.shape()[i]
+                            && offset[i] % info.chunk()[i] == 0;
         }
         if (!isChunk) {
-            throw new HdfException("no chunk of '" + getPath() + "' begins at " + Arrays.toString(offset));
+            throw new HdfException(
+                    "no chunk of '" + getPath() + "' begins at " + Arrays.toString(offset));
         }
         return Arrays.stream(offset).asLongStream().toArray();
     }

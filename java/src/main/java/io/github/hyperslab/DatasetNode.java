@@ -16,17 +16,28 @@ import io.github.hyperslab.object.datatype.CompoundDataType;
 import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.datatype.VariableLength;
 import io.github.hyperslab.object.message.DataLayout;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/** A dataset. What it is like is read when it is first needed, and again after a change of its dimensions. */
+/**
+ * A dataset. What it is like is read when it is first needed, and again after a change of its
+ * dimensions.
+ */
 class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset {
     private final Datasets datasets;
     private ArrayInfo info;
     private DataType type;
 
-    DatasetNode(HdfFile file, Group parent, String name, String location, long address, Datasets datasets, ArrayInfo info) {
+    DatasetNode(
+            HdfFile file,
+            Group parent,
+            String name,
+            String location,
+            long address,
+            Datasets datasets,
+            ArrayInfo info) {
         super(file, parent, name, location, address);
         this.datasets = datasets;
         this.info = info;
@@ -43,13 +54,18 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
             return new DatasetNode(file, parent, name, location, address, datasets, null);
         }
         return switch (info.layout()) {
-            case ArrayInfo.CHUNKED -> new ChunkedNode(file, parent, name, location, address, datasets, info);
-            case ArrayInfo.CONTIGUOUS -> new ContiguousNode(file, parent, name, location, address, datasets, info);
+            case ArrayInfo.CHUNKED ->
+                    new ChunkedNode(file, parent, name, location, address, datasets, info);
+            case ArrayInfo.CONTIGUOUS ->
+                    new ContiguousNode(file, parent, name, location, address, datasets, info);
             default -> new DatasetNode(file, parent, name, location, address, datasets, info);
         };
     }
 
-    /** Closes the native dataset, which the next call opens again: a list of a group would keep all open. */
+    /**
+     * Closes the native dataset, which the next call opens again: a list of a group would keep all
+     * open.
+     */
     void release() {
         datasets.release();
     }
@@ -156,7 +172,9 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
             return null;
         }
         long[] shape = info().shape();
-        return shape.length == 0 ? reader().scalar() : reader().box(new long[shape.length], arrayDimensions(shape, toString()));
+        return shape.length == 0
+                ? reader().scalar()
+                : reader().box(new long[shape.length], arrayDimensions(shape, toString()));
     }
 
     @Override
@@ -171,7 +189,11 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
     @Override
     public Object getData(long[] sliceOffset, int[] sliceDimensions) {
         if (isEmpty() || isScalar()) {
-            throw new HdfException("'" + getPath() + "' has no slices: it is " + (isEmpty() ? "empty" : "a scalar"));
+            throw new HdfException(
+                    "'"
+                            + getPath()
+                            + "' has no slices: it is "
+                            + (isEmpty() ? "empty" : "a scalar"));
         }
         checkSlice(sliceOffset, sliceDimensions);
         return reader().box(sliceOffset.clone(), sliceDimensions.clone());
@@ -180,7 +202,8 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
     private void checkSlice(long[] offset, int[] dimensions) {
         long[] shape = info().shape();
         if (offset.length != shape.length || dimensions.length != shape.length) {
-            throw new InvalidSliceHdfException("the slice has another number of dimensions", offset, dimensions, shape);
+            throw new InvalidSliceHdfException(
+                    "the slice has another number of dimensions", offset, dimensions, shape);
         }
         for (int i = 0; i < shape.length; i++) {
             if (offset[i] < 0 || dimensions[i] <= 0 || offset[i] > shape[i] - dimensions[i]) {
@@ -241,7 +264,12 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
         } else {
             try (Scratch scratch = Scratch.of(bytes)) {
                 ByteBuffer part = elements.duplicate().limit(elements.position() + bytes);
-                datasets.write(selection, MemoryType.NATIVE, scratch.memory().put(part).clear(), bytes, null);
+                datasets.write(
+                        selection,
+                        MemoryType.NATIVE,
+                        scratch.memory().put(part).clear(),
+                        bytes,
+                        null);
             }
             elements.position(elements.position() + bytes);
         }

@@ -1,13 +1,15 @@
 package io.github.hyperslab;
 
 import io.github.hyperslab.exceptions.HdfWritingException;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The datatype that elements of a class of Java are written with: that of jHDF, in little-endian byte order. Strings
- * have a fixed length and end with a zero byte; truth values are bit fields of one byte.
+ * The datatype that elements of a class of Java are written with: that of jHDF, in little-endian
+ * byte order. Strings have a fixed length and end with a zero byte; truth values are bit fields of
+ * one byte.
  */
 final class ElementType {
     private static final int VERSION = 1 << 4;
@@ -21,22 +23,30 @@ final class ElementType {
 
     private ElementType(int dataClass, int bits, int size, byte[] properties) {
         this.size = size;
-        message = ByteBuffer.allocate(8 + properties.length)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(VERSION | dataClass | bits << 8)
-                .putInt(size)
-                .put(properties)
-                .array();
+        message =
+                ByteBuffer.allocate(8 + properties.length)
+                        .order(ByteOrder.LITTLE_ENDIAN)
+                        .putInt(VERSION | dataClass | bits << 8)
+                        .putInt(size)
+                        .put(properties)
+                        .array();
     }
 
     static ElementType of(Class<?> component, boolean unsigned, int longestText) {
         Class<?> type = java.lang.invoke.MethodType.methodType(component).unwrap().returnType();
-        int integer = type == byte.class ? 1 : type == short.class ? 2 : type == int.class ? 4 : type == long.class ? 8 : 0;
+        int integer =
+                type == byte.class
+                        ? 1
+                        : type == short.class
+                                ? 2
+                                : type == int.class ? 4 : type == long.class ? 8 : 0;
         if (integer > 0) {
-            return new ElementType(INTEGER, unsigned ? 0 : 8, integer, precision(8 * integer).array());
+            return new ElementType(
+                    INTEGER, unsigned ? 0 : 8, integer, precision(8 * integer).array());
         }
         if (unsigned) {
-            throw new HdfWritingException("only integers can be unsigned, not " + component.getName());
+            throw new HdfWritingException(
+                    "only integers can be unsigned, not " + component.getName());
         }
         if (type == float.class) {
             return new ElementType(FLOAT, 31 << 8 | 0x20, Float.BYTES, ieee(32, 23, 127));
@@ -47,12 +57,18 @@ final class ElementType {
         } else if (type == String.class) {
             return new ElementType(STRING, 0x10, longestText + 1, new byte[0]);
         }
-        throw new HdfWritingException("elements of " + component.getName() + " cannot be written: only numbers of"
-                + " primitive types, truth values and strings");
+        throw new HdfWritingException(
+                "elements of "
+                        + component.getName()
+                        + " cannot be written: only numbers of"
+                        + " primitive types, truth values and strings");
     }
 
     private static ByteBuffer precision(int bits) {
-        return ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putShort((short) 0).putShort((short) bits);
+        return ByteBuffer.allocate(4)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putShort((short) 0)
+                .putShort((short) bits);
     }
 
     /** The properties of a number of IEEE 754, whose sign is its highest bit. */

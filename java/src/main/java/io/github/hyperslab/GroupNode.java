@@ -14,6 +14,7 @@ import io.github.hyperslab.internal.Datasets;
 import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.links.ExternalLink;
 import io.github.hyperslab.links.SoftLink;
+
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -123,8 +124,11 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         return switch (link.kind()) {
             case 0 -> object(name, at);
             case Objects.SOFT -> new SoftLink(link.targets()[0], name, self);
-            case Objects.EXTERNAL -> new ExternalLink(link.targets()[1], link.targets()[0], name, self);
-            default -> throw new HdfException("'" + at + "' is a user-defined link of the kind " + link.kind());
+            case Objects.EXTERNAL ->
+                    new ExternalLink(link.targets()[1], link.targets()[0], name, self);
+            default ->
+                    throw new HdfException(
+                            "'" + at + "' is a user-defined link of the kind " + link.kind());
         };
     }
 
@@ -178,7 +182,8 @@ final class GroupNode extends AbstractNode implements WritableGroup {
     }
 
     @Override
-    public WritableDataset putDataset(String name, Class<?> type, long[] dimensions, DatasetCreationOptions options) {
+    public WritableDataset putDataset(
+            String name, Class<?> type, long[] dimensions, DatasetCreationOptions options) {
         String at = newPath(name);
         ArrayData.empty(type, dimensions, options.isUnsigned()).create(nativeFile(), at, options);
         return (WritableDataset) object(name, at);

@@ -9,6 +9,7 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.InMemoryHdfException;
 import io.github.hyperslab.internal.NativeFile;
 import io.github.hyperslab.internal.Objects;
+
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -31,9 +32,9 @@ import java.util.Map;
  * }
  * }</pre>
  *
- * <p>Files and all that they lead to may be used by several threads. {@link #close()} waits for reads that run; after
- * it, every use is an {@link HdfException}. A file that becomes unreachable without being closed is closed by the
- * garbage collector, at some time.
+ * <p>Files and all that they lead to may be used by several threads. {@link #close()} waits for
+ * reads that run; after it, every use is an {@link HdfException}. A file that becomes unreachable
+ * without being closed is closed by the garbage collector, at some time.
  */
 public final class HdfFile implements Group, AutoCloseable {
     private static final int FIRST_USER_BLOCK = 512;
@@ -182,7 +183,9 @@ public final class HdfFile implements Group, AutoCloseable {
         }
     }
 
-    /** Closes the file, and files that its external links have opened. A second call does nothing. */
+    /**
+     * Closes the file, and files that its external links have opened. A second call does nothing.
+     */
     @Override
     public void close() {
         synchronized (external) {
@@ -201,7 +204,8 @@ public final class HdfFile implements Group, AutoCloseable {
         try {
             return bytes >= 0 ? bytes : Files.size(path);
         } catch (IOException error) {
-            throw new HdfException("the size of '" + path + "' cannot be found: " + error.getMessage(), error);
+            throw new HdfException(
+                    "the size of '" + path + "' cannot be found: " + error.getMessage(), error);
         }
     }
 
@@ -235,7 +239,9 @@ public final class HdfFile implements Group, AutoCloseable {
             }
             throw new HdfException("'" + path + "' has no signature of HDF5 any more");
         } catch (IOException error) {
-            throw new HdfException("the user block of '" + path + "' cannot be read: " + error.getMessage(), error);
+            throw new HdfException(
+                    "the user block of '" + path + "' cannot be read: " + error.getMessage(),
+                    error);
         }
     }
 
@@ -250,7 +256,9 @@ public final class HdfFile implements Group, AutoCloseable {
         try (InputStream in = Files.newInputStream(onDisk())) {
             return ByteBuffer.wrap(in.readNBytes(size));
         } catch (IOException error) {
-            throw new HdfException("the user block of '" + path + "' cannot be read: " + error.getMessage(), error);
+            throw new HdfException(
+                    "the user block of '" + path + "' cannot be read: " + error.getMessage(),
+                    error);
         }
     }
 
@@ -309,7 +317,9 @@ public final class HdfFile implements Group, AutoCloseable {
 
     @Override
     public String getName() {
-        return path == null || path.getFileName() == null ? "In-Memory no backing file" : path.getFileName().toString();
+        return path == null || path.getFileName() == null
+                ? "In-Memory no backing file"
+                : path.getFileName().toString();
     }
 
     @Override

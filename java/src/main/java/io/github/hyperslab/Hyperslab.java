@@ -7,14 +7,15 @@ public final class Hyperslab {
     private Hyperslab() {}
 
     /**
-     * Sets the number of threads of each read and write. Without it there are as many as the variable
-     * {@code HYPERSLAB_THREADS} says, or as the process may use.
+     * Sets the number of threads of each read and write. Without it there are as many as the
+     * variable {@code HYPERSLAB_THREADS} says, or as the process may use.
      *
      * @param threads the number, at least 1
      */
     public static void setThreads(int threads) {
         if (threads < 1) {
-            throw new IllegalArgumentException("the number of threads must be at least 1, not " + threads);
+            throw new IllegalArgumentException(
+                    "the number of threads must be at least 1, not " + threads);
         }
         Library.setThreads(threads);
     }

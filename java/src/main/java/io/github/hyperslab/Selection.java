@@ -3,8 +3,8 @@ package io.github.hyperslab;
 import io.github.hyperslab.exceptions.HdfException;
 
 /**
- * Elements of a dataset: in each dimension {@code count} blocks of {@code block} elements, {@code stride} apart, from
- * {@code start} on.
+ * Elements of a dataset: in each dimension {@code count} blocks of {@code block} elements, {@code
+ * stride} apart, from {@code start} on.
  *
  * <pre>{@code
  * Selection plane = Selection.box(new long[] {0, 100, 0}, new long[] {365, 1, 1440});
@@ -44,8 +44,12 @@ public final class Selection {
      */
     public static Selection box(long[] start, long[] count) {
         if (start.length != count.length) {
-            throw new HdfException("a selection needs as many numbers in `count` (" + count.length + ") as in `start` ("
-                    + start.length + ")");
+            throw new HdfException(
+                    "a selection needs as many numbers in `count` ("
+                            + count.length
+                            + ") as in `start` ("
+                            + start.length
+                            + ")");
         }
         return new Selection(start.clone(), null, count.clone(), null);
     }
@@ -144,8 +148,13 @@ public final class Selection {
 
     private void checkRank(long[] numbers, String name) {
         if (numbers.length != rank()) {
-            throw new HdfException("a selection in " + rank() + " dimensions needs as many numbers in `" + name + "`, not "
-                    + numbers.length);
+            throw new HdfException(
+                    "a selection in "
+                            + rank()
+                            + " dimensions needs as many numbers in `"
+                            + name
+                            + "`, not "
+                            + numbers.length);
         }
     }
 

@@ -9,6 +9,7 @@ import io.github.hyperslab.api.NodeType;
 import io.github.hyperslab.api.WritableDataset;
 import io.github.hyperslab.api.WritableGroup;
 import io.github.hyperslab.internal.NativeFile;
+
 import java.io.File;
 import java.nio.file.Path;
 import java.util.Iterator;
@@ -24,8 +25,8 @@ import java.util.Map;
  * }
  * }</pre>
  *
- * <p>Elements are written at once, and what was written can be read. {@link #flush()} and {@link #close()} commit: after
- * a crash the file has what the last of them wrote.
+ * <p>Elements are written at once, and what was written can be read. {@link #flush()} and {@link
+ * #close()} commit: after a crash the file has what the last of them wrote.
  */
 public final class WritableHdfFile implements WritableGroup, AutoCloseable {
     private final HdfFile file;
@@ -56,7 +57,8 @@ public final class WritableHdfFile implements WritableGroup, AutoCloseable {
     }
 
     @Override
-    public WritableDataset putDataset(String name, Class<?> type, long[] dimensions, DatasetCreationOptions options) {
+    public WritableDataset putDataset(
+            String name, Class<?> type, long[] dimensions, DatasetCreationOptions options) {
         return file.root().putDataset(name, type, dimensions, options);
     }
 

@@ -6,20 +6,21 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.exceptions.HdfException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.file.Path;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+
 /** Reads into memory of the caller. */
 class DirectTest {
-    @TempDir
-    private Path folder;
+    @TempDir private Path folder;
 
     private HdfFile file;
     private Dataset numbers;
@@ -46,7 +47,8 @@ class DirectTest {
     @Test
     void buffersAreFilledFromTheirPosition() {
         Selection rows = Selection.box(new long[] {0, 1}, new long[] {3, 2}).stride(2, 3);
-        for (ByteBuffer buffer : new ByteBuffer[] {ByteBuffer.allocateDirect(40), ByteBuffer.allocate(40)}) {
+        for (ByteBuffer buffer :
+                new ByteBuffer[] {ByteBuffer.allocateDirect(40), ByteBuffer.allocate(40)}) {
             buffer.order(ByteOrder.nativeOrder()).putInt(-1);
             numbers.read(rows, buffer);
             assertEquals(28, buffer.position());
@@ -68,15 +70,24 @@ class DirectTest {
     void memoryThatIsTooSmallIsAnException() {
         ByteBuffer small = ByteBuffer.allocateDirect(119);
         assertThrows(HdfException.class, () -> numbers.read(Selection.all(), small));
-        assertThrows(HdfException.class, () -> numbers.read(Selection.all(), ByteBuffer.allocate(119)));
+        assertThrows(
+                HdfException.class, () -> numbers.read(Selection.all(), ByteBuffer.allocate(119)));
         assertEquals(0, small.position());
-        assertThrows(HdfException.class, () -> numbers.read(Selection.all(), ByteBuffer.allocate(120).asReadOnlyBuffer()));
+        assertThrows(
+                HdfException.class,
+                () -> numbers.read(Selection.all(), ByteBuffer.allocate(120).asReadOnlyBuffer()));
         Selection outside = Selection.box(new long[] {5, 0}, new long[] {2, 5});
-        assertThrows(HdfException.class, () -> numbers.read(outside, ByteBuffer.allocateDirect(400)));
-        assertThrows(HdfException.class, () -> numbers.read(Selection.all(), String.class, ByteBuffer.allocate(400)));
+        assertThrows(
+                HdfException.class, () -> numbers.read(outside, ByteBuffer.allocateDirect(400)));
+        assertThrows(
+                HdfException.class,
+                () -> numbers.read(Selection.all(), String.class, ByteBuffer.allocate(400)));
     }
 
-    /** The interface has this method from Java 22 on, so that the tests, which Java 17 compiles, cannot name it. */
+    /**
+     * The interface has this method from Java 22 on, so that the tests, which Java 17 compiles,
+     * cannot name it.
+     */
     @Test
     void segmentsAreFilled() throws Throwable {
         assumeTrue(Runtime.version().feature() >= 22, "java.lang.foreign is final since 22");

@@ -8,6 +8,9 @@ import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.Group;
 import io.github.hyperslab.api.Link;
 import io.github.hyperslab.api.Node;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,9 +21,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 
-/** jHDF is the oracle: what it reads from the golden files, this library reads with the same values and types. */
+/**
+ * jHDF is the oracle: what it reads from the golden files, this library reads with the same values
+ * and types.
+ */
 class GoldenTest {
     private static final Path GOLDEN = Path.of(System.getProperty("golden"));
 
@@ -36,7 +41,8 @@ class GoldenTest {
                 compare(file);
             }
         }
-        System.out.printf("golden files: %d values equal, %d that jHDF cannot read; different for a reason: %s%n",
+        System.out.printf(
+                "golden files: %d values equal, %d that jHDF cannot read; different for a reason: %s%n",
                 equal, onlyHere, explained);
         assertEquals("", String.join("\n", differences));
         assertTrue(equal > 900, equal + " values");
@@ -50,7 +56,8 @@ class GoldenTest {
             onlyHere++;
             return;
         }
-        try (theirs; HdfFile ours = new HdfFile(path)) {
+        try (theirs;
+                HdfFile ours = new HdfFile(path)) {
             group(path.getFileName() + ":", theirs, ours);
         } catch (RuntimeException error) {
             differences.add(path.getFileName() + ": " + error);
@@ -66,7 +73,9 @@ class GoldenTest {
             onlyHere++;
             return;
         }
-        same(file + theirs.getPath() + " children", () -> children.keySet().stream().sorted().toList().toString(),
+        same(
+                file + theirs.getPath() + " children",
+                () -> children.keySet().stream().sorted().toList().toString(),
                 () -> ours.getChildren().keySet().stream().sorted().toList().toString());
         for (Map.Entry<String, io.jhdf.api.Node> child : children.entrySet()) {
             node(file, child.getValue(), ours.getChildren().get(child.getKey()));
@@ -102,7 +111,10 @@ class GoldenTest {
         same(at + " max size", theirs::getMaxSize, ours::getMaxSize);
         same(at + " size", theirs::getSize, ours::getSize);
         same(at + " size in bytes", theirs::getSizeInBytes, ours::getSizeInBytes);
-        same(at + " layout", () -> theirs.getDataLayout().name(), () -> ours.getDataLayout().name());
+        same(
+                at + " layout",
+                () -> theirs.getDataLayout().name(),
+                () -> ours.getDataLayout().name());
         same(at + " Java type", theirs::getJavaType, ours::getJavaType);
         same(at + " scalar", theirs::isScalar, ours::isScalar);
         same(at + " empty", theirs::isEmpty, ours::isEmpty);
@@ -116,18 +128,31 @@ class GoldenTest {
         same(at, theirs::getData, ours::getData);
         same(at + " flat", theirs::getDataFlat, ours::getDataFlat);
         if (theirs.getDimensionsAsLong().length > 0 && theirs.getSize() > 0) {
-            long[] offset = Arrays.stream(theirs.getDimensionsAsLong()).map(length -> length / 3).toArray();
-            int[] slice = Arrays.stream(theirs.getDimensionsAsLong()).mapToInt(n -> (int) (n - n / 3 + 1) / 2).toArray();
-            same(at + " slice", () -> theirs.getData(offset, slice), () -> ours.getData(offset, slice));
+            long[] offset =
+                    Arrays.stream(theirs.getDimensionsAsLong()).map(length -> length / 3).toArray();
+            int[] slice =
+                    Arrays.stream(theirs.getDimensionsAsLong())
+                            .mapToInt(n -> (int) (n - n / 3 + 1) / 2)
+                            .toArray();
+            same(
+                    at + " slice",
+                    () -> theirs.getData(offset, slice),
+                    () -> ours.getData(offset, slice));
         }
     }
 
     private static String filters(io.jhdf.api.Dataset dataset) {
-        return dataset.getFilters().stream().map(f -> f.getId() + Arrays.toString(f.getFilterData())).toList().toString();
+        return dataset.getFilters().stream()
+                .map(f -> f.getId() + Arrays.toString(f.getFilterData()))
+                .toList()
+                .toString();
     }
 
     private static String filters(Dataset dataset) {
-        return dataset.getFilters().stream().map(f -> f.getId() + Arrays.toString(f.getFilterData())).toList().toString();
+        return dataset.getFilters().stream()
+                .map(f -> f.getId() + Arrays.toString(f.getFilterData()))
+                .toList()
+                .toString();
     }
 
     private void attributes(String file, io.jhdf.api.Node theirs, Node ours) {
@@ -139,21 +164,27 @@ class GoldenTest {
             onlyHere++;
             return;
         }
-        same(at + " attributes", () -> attributes.keySet().stream().sorted().toList().toString(),
+        same(
+                at + " attributes",
+                () -> attributes.keySet().stream().sorted().toList().toString(),
                 () -> ours.getAttributes().keySet().stream().sorted().toList().toString());
-        attributes.forEach((name, attribute) -> {
-            Attribute found = ours.getAttribute(name);
-            String of = at + "@" + name;
-            if (found == null) {
-                differences.add(of + ": not found");
-                return;
-            }
-            same(of + " dimensions", attribute::getDimensionsAsLong, found::getDimensionsAsLong);
-            same(of + " Java type", attribute::getJavaType, found::getJavaType);
-            same(of + " scalar", attribute::isScalar, found::isScalar);
-            same(of + " empty", attribute::isEmpty, found::isEmpty);
-            same(of, attribute::getData, found::getData);
-        });
+        attributes.forEach(
+                (name, attribute) -> {
+                    Attribute found = ours.getAttribute(name);
+                    String of = at + "@" + name;
+                    if (found == null) {
+                        differences.add(of + ": not found");
+                        return;
+                    }
+                    same(
+                            of + " dimensions",
+                            attribute::getDimensionsAsLong,
+                            found::getDimensionsAsLong);
+                    same(of + " Java type", attribute::getJavaType, found::getJavaType);
+                    same(of + " scalar", attribute::isScalar, found::isScalar);
+                    same(of + " empty", attribute::isEmpty, found::isEmpty);
+                    same(of, attribute::getData, found::getData);
+                });
     }
 
     private void same(String at, Callable<?> theirs, Callable<?> ours) {

@@ -10,6 +10,11 @@ import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.Group;
 import io.github.hyperslab.exceptions.HdfException;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -21,16 +26,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Files are closed once, hold nothing afterwards, and may be used by several threads. */
 class HandlesTest {
     private static final int[] SHAPE = {40, 30, 20};
 
-    @TempDir
-    private Path folder;
+    @TempDir private Path folder;
 
     private Path file;
 
@@ -38,7 +39,12 @@ class HandlesTest {
     void makeFile() {
         file = folder.resolve("cube.h5");
         try (WritableHdfFile out = HdfFile.write(file)) {
-            var options = DatasetCreationOptions.builder().chunkDimensions(16, 16, 16).shuffle().deflate(1).build();
+            var options =
+                    DatasetCreationOptions.builder()
+                            .chunkDimensions(16, 16, 16)
+                            .shuffle()
+                            .deflate(1)
+                            .build();
             out.putDataset("cube", cube(), options).putAttribute("unit", "m/s");
             out.putDataset("names", new String[] {"a", "bc"});
         }
@@ -71,7 +77,9 @@ class HandlesTest {
         for (int i = 0; i < times; i++) {
             try (HdfFile open = new HdfFile(file)) {
                 Dataset dataset = open.getDatasetByPath("cube");
-                float[][][] row = (float[][][]) dataset.getData(new long[] {i % 40, 0, 0}, new int[] {1, 1, 20});
+                float[][][] row =
+                        (float[][][])
+                                dataset.getData(new long[] {i % 40, 0, 0}, new int[] {1, 1, 20});
                 assertEquals((i % 40) * 10_000 + 19, row[0][0][19]);
                 assertEquals("m/s", dataset.getAttribute("unit").getData());
                 assertEquals(2, open.getChildren().size());
@@ -85,7 +93,10 @@ class HandlesTest {
         }
     }
 
-    /** The anonymous memory of the process, in kB: the heap of Java, which -Xmx bounds, and the native memory. */
+    /**
+     * The anonymous memory of the process, in kB: the heap of Java, which -Xmx bounds, and the
+     * native memory.
+     */
     private static long residentKilobytes() throws IOException {
         System.gc();
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
@@ -119,11 +130,20 @@ class HandlesTest {
         open.getChildren();
         open.close();
         open.close();
-        List<Callable<?>> uses = List.of(
-                open::getChildren, () -> open.getByPath("cube"), open::getAttributes, () -> open.getChild("cube"),
-                dataset::getData, dataset::getDataFlat, () -> dataset.getData(new long[3], new int[] {1, 1, 1}),
-                dataset::getAttributes, dataset::getFilters, dataset::getStorageInBytes, attribute::getData,
-                () -> open.getNodeByAddress(dataset.getAddress()));
+        List<Callable<?>> uses =
+                List.of(
+                        open::getChildren,
+                        () -> open.getByPath("cube"),
+                        open::getAttributes,
+                        () -> open.getChild("cube"),
+                        dataset::getData,
+                        dataset::getDataFlat,
+                        () -> dataset.getData(new long[3], new int[] {1, 1, 1}),
+                        dataset::getAttributes,
+                        dataset::getFilters,
+                        dataset::getStorageInBytes,
+                        attribute::getData,
+                        () -> open.getNodeByAddress(dataset.getAddress()));
         for (Callable<?> use : uses) {
             HdfException error = assertThrows(HdfException.class, use::call);
             assertTrue(error.getMessage().contains("closed"), error.getMessage());
@@ -141,13 +161,20 @@ class HandlesTest {
             List<Future<?>> readers = new ArrayList<>();
             for (int t = 0; t < 8; t++) {
                 int thread = t;
-                readers.add(pool.submit(() -> {
-                    for (int i = 0; i < 200; i++) {
-                        int row = (thread * 7 + i) % SHAPE[0];
-                        Object plane = dataset.getData(new long[] {row, 0, 0}, new int[] {1, SHAPE[1], SHAPE[2]});
-                        assertArrayEquals(new float[][][] {expected[row]}, (float[][][]) plane);
-                    }
-                }));
+                readers.add(
+                        pool.submit(
+                                () -> {
+                                    for (int i = 0; i < 200; i++) {
+                                        int row = (thread * 7 + i) % SHAPE[0];
+                                        Object plane =
+                                                dataset.getData(
+                                                        new long[] {row, 0, 0},
+                                                        new int[] {1, SHAPE[1], SHAPE[2]});
+                                        assertArrayEquals(
+                                                new float[][][] {expected[row]},
+                                                (float[][][]) plane);
+                                    }
+                                }));
             }
             for (Future<?> reader : readers) {
                 reader.get();
@@ -166,18 +193,25 @@ class HandlesTest {
                 Dataset dataset = open.getDatasetByPath("cube");
                 List<Future<Integer>> readers = new ArrayList<>();
                 for (int t = 0; t < 4; t++) {
-                    readers.add(pool.submit(() -> {
-                        int read = 0;
-                        try {
-                            while (true) {
-                                assertEquals(390_000f, ((float[][][]) dataset.getData())[39][0][0]);
-                                read++;
-                            }
-                        } catch (HdfException error) {
-                            assertTrue(error.getMessage().contains("closed"), error.getMessage());
-                        }
-                        return read;
-                    }));
+                    readers.add(
+                            pool.submit(
+                                    () -> {
+                                        int read = 0;
+                                        try {
+                                            while (true) {
+                                                assertEquals(
+                                                        390_000f,
+                                                        ((float[][][]) dataset.getData())
+                                                                [39][0][0]);
+                                                read++;
+                                            }
+                                        } catch (HdfException error) {
+                                            assertTrue(
+                                                    error.getMessage().contains("closed"),
+                                                    error.getMessage());
+                                        }
+                                        return read;
+                                    }));
                 }
                 Thread.sleep(2);
                 open.close();
@@ -209,13 +243,14 @@ class HandlesTest {
 
     private static boolean isOpen(Path path) throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
-            return open.anyMatch(each -> {
-                try {
-                    return Files.readSymbolicLink(each).equals(path.toRealPath());
-                } catch (IOException error) {
-                    return false;
-                }
-            });
+            return open.anyMatch(
+                    each -> {
+                        try {
+                            return Files.readSymbolicLink(each).equals(path.toRealPath());
+                        } catch (IOException error) {
+                            return false;
+                        }
+                    });
         }
     }
 

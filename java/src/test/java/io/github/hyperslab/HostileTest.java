@@ -10,29 +10,31 @@ import io.github.hyperslab.api.Node;
 import io.github.hyperslab.exceptions.HdfBrokenLinkException;
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.object.datatype.DataType;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Damaged files give exceptions of this library, and nothing else. */
 class HostileTest {
     private static final Path GOLDEN = Path.of(System.getProperty("golden"));
     private static final int FILES_PER_SEED = 12;
 
-    @TempDir
-    private Path folder;
+    @TempDir private Path folder;
 
     @Test
     void changedBytesGiveValuesOrExceptions() throws IOException {
         int read = 0;
         int refused = 0;
         try (Stream<Path> files = Files.list(GOLDEN)) {
-            List<Path> small = files.filter(path -> path.toFile().length() < 100_000).sorted().toList();
+            List<Path> small =
+                    files.filter(path -> path.toFile().length() < 100_000).sorted().toList();
             for (Path path : small) {
                 byte[] bytes = Files.readAllBytes(path);
                 Random random = new Random(path.getFileName().toString().hashCode());
@@ -95,8 +97,8 @@ class HostileTest {
     void datatypeMessagesAreChecked() {
         Random random = new Random(7);
         byte[] compound = {
-            0x36, 2, 0, 0, 8, 0, 0, 0, 'a', 0, 0, 0x30, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0,
-            'b', 0, 4, 0x30, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0
+            0x36, 2, 0, 0, 8, 0, 0, 0, 'a', 0, 0, 0x30, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0, 'b', 0, 4,
+            0x30, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0
         };
         assertTrue(DataType.of(compound).getSize() == 8);
         int refused = 0;

@@ -9,33 +9,37 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.NodeType;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
 import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** h5py in both directions. */
 class PythonTest {
     private static final String PYTHON = System.getProperty("python", "");
 
-    @TempDir
-    private Path folder;
+    @TempDir private Path folder;
 
     @BeforeEach
     void needPython() {
         boolean isThere = Files.isExecutable(Path.of(PYTHON));
-        assertTrue(isThere || System.getenv("CI") == null, "h5py is required here: set -Dpython to an interpreter");
+        assertTrue(
+                isThere || System.getenv("CI") == null,
+                "h5py is required here: set -Dpython to an interpreter");
         assumeTrue(isThere, "-Dpython names no interpreter with h5py");
     }
 
     private void run(String script) throws Exception {
-        Process process = new ProcessBuilder(PYTHON, "-c", "import h5py, numpy as np\n" + script)
-                .directory(folder.toFile())
-                .redirectErrorStream(true)
-                .start();
+        Process process =
+                new ProcessBuilder(PYTHON, "-c", "import h5py, numpy as np\n" + script)
+                        .directory(folder.toFile())
+                        .redirectErrorStream(true)
+                        .start();
         String output = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), output);
     }
@@ -45,10 +49,18 @@ class PythonTest {
         try (WritableHdfFile file = HdfFile.write(folder.resolve("ours.h5"))) {
             WriteTest.values().forEach(file::putDataset);
             WriteTest.values().forEach(file::putAttribute);
-            file.putGroup("g").putDataset("zstd", new float[100][70],
-                    DatasetCreationOptions.builder().chunkDimensions(30, 30).shuffle().deflate(3).build());
+            file.putGroup("g")
+                    .putDataset(
+                            "zstd",
+                            new float[100][70],
+                            DatasetCreationOptions.builder()
+                                    .chunkDimensions(30, 30)
+                                    .shuffle()
+                                    .deflate(3)
+                                    .build());
         }
-        run("""
+        run(
+                """
                 with h5py.File("ours.h5") as f:
                     assert f["bytes"].dtype == "i1" and f["bytes"][()].tolist() == [1, -2, 3]
                     assert f["shorts"].dtype == "<i2" and f["shorts"][()].tolist() == [[1, -2], [300, 4]]
@@ -69,7 +81,8 @@ class PythonTest {
 
     @Test
     void whatH5pyWritesIsRead() throws Exception {
-        run("""
+        run(
+                """
                 with h5py.File("theirs.h5", "w", track_order=True) as f:
                     f["u8"] = np.array([1 << 63, 3], "u8")
                     f["u1"] = np.array([255, 3], "u1")
@@ -96,30 +109,43 @@ class PythonTest {
                     f["g"].attrs.create("deep", 7, dtype="i2")
                 """);
         try (HdfFile file = new HdfFile(folder.resolve("theirs.h5"))) {
-            assertArrayEquals(new BigInteger[] {BigInteger.ONE.shiftLeft(63), BigInteger.valueOf(3)}, (Object[]) data(file, "u8"));
+            assertArrayEquals(
+                    new BigInteger[] {BigInteger.ONE.shiftLeft(63), BigInteger.valueOf(3)},
+                    (Object[]) data(file, "u8"));
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "u1"));
             assertArrayEquals(new double[] {1.5, -2}, (double[]) data(file, "be"));
             assertArrayEquals(
-                    new float[] {0.0999755859375f, -65504, Float.POSITIVE_INFINITY, 5.9604645E-8f}, (float[]) data(file, "half"));
+                    new float[] {0.0999755859375f, -65504, Float.POSITIVE_INFINITY, 5.9604645E-8f},
+                    (float[]) data(file, "half"));
             assertArrayEquals(new String[] {"TRUE", "FALSE"}, (String[]) data(file, "bool"));
             assertArrayEquals(new String[] {"x", "yy", ""}, (String[]) data(file, "vlen"));
-            assertArrayEquals(new Object[] {new int[] {1, 2, 3}, new int[0]}, (Object[]) data(file, "ragged"));
+            assertArrayEquals(
+                    new Object[] {new int[] {1, 2, 3}, new int[0]},
+                    (Object[]) data(file, "ragged"));
             Map<?, ?> compound = (Map<?, ?>) data(file, "compound");
             assertArrayEquals(new int[] {5, 6}, (int[]) compound.get("n"));
-            assertArrayEquals(new double[][] {{0, 0, 0}, {1, 2, 3}}, (double[][]) compound.get("xyz"));
+            assertArrayEquals(
+                    new double[][] {{0, 0, 0}, {1, 2, 3}}, (double[][]) compound.get("xyz"));
             assertArrayEquals(new String[] {"p", "q"}, (String[]) compound.get("s"));
-            assertArrayEquals(new int[] {200, 7}, (int[]) ((Map<?, ?>) compound.get("in")).get("a"));
-            assertArrayEquals(new double[] {2}, (double[]) ((Map<?, ?>) data(file, "complex")).get("i"));
+            assertArrayEquals(
+                    new int[] {200, 7}, (int[]) ((Map<?, ?>) compound.get("in")).get("a"));
+            assertArrayEquals(
+                    new double[] {2}, (double[]) ((Map<?, ?>) data(file, "complex")).get("i"));
             assertEquals("/u1", file.getNodeByAddress((long) data(file, "ref")).getPath());
-            assertArrayEquals(new byte[][] {{'a', 'b'}, {'c', 'd'}}, (byte[][]) data(file, "opaque"));
+            assertArrayEquals(
+                    new byte[][] {{'a', 'b'}, {'c', 'd'}}, (byte[][]) data(file, "opaque"));
             assertEquals(NodeType.COMMITTED_DATATYPE, file.getByPath("type").getType());
-            assertEquals(float.class, ((CommittedDatatype) file.getByPath("type")).getDataType().getJavaType());
+            assertEquals(
+                    float.class,
+                    ((CommittedDatatype) file.getByPath("type")).getDataType().getJavaType());
             assertNull(data(file, "null"));
             assertNull(data(file, "empty"));
             assertArrayEquals(new double[] {1.25}, (double[]) data(file, "long double"));
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "soft"));
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "g/outside"));
-            assertArrayEquals(new String[] {"é", "f"}, (String[]) file.getByPath("g").getAttribute("names").getData());
+            assertArrayEquals(
+                    new String[] {"é", "f"},
+                    (String[]) file.getByPath("g").getAttribute("names").getData());
             assertEquals((short) 7, file.getByPath("g").getAttribute("deep").getData());
             assertTrue(file.isLinkCreationOrderTracked() && file.isAttributeCreationOrderTracked());
         }

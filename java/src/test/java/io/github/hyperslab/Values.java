@@ -21,7 +21,11 @@ final class Values {
                 return at + ": members " + members.keySet() + " and " + others.keySet();
             }
             for (Map.Entry<?, ?> member : members.entrySet()) {
-                String difference = difference(member.getValue(), others.get(member.getKey()), at + "." + member.getKey());
+                String difference =
+                        difference(
+                                member.getValue(),
+                                others.get(member.getKey()),
+                                at + "." + member.getKey());
                 if (difference != null) {
                     return difference;
                 }
@@ -29,16 +33,28 @@ final class Values {
             return null;
         }
         if (expected.getClass() != found.getClass()) {
-            return at + ": " + expected.getClass().getTypeName() + " and " + found.getClass().getTypeName();
+            return at
+                    + ": "
+                    + expected.getClass().getTypeName()
+                    + " and "
+                    + found.getClass().getTypeName();
         }
         if (!expected.getClass().isArray()) {
-            return expected.equals(found) ? null : at + ": " + text(expected) + " and " + text(found);
+            return expected.equals(found)
+                    ? null
+                    : at + ": " + text(expected) + " and " + text(found);
         }
         if (Array.getLength(expected) != Array.getLength(found)) {
-            return at + ": " + Array.getLength(expected) + " and " + Array.getLength(found) + " elements";
+            return at
+                    + ": "
+                    + Array.getLength(expected)
+                    + " and "
+                    + Array.getLength(found)
+                    + " elements";
         }
         for (int i = 0; i < Array.getLength(expected); i++) {
-            String difference = difference(Array.get(expected, i), Array.get(found, i), at + "[" + i + "]");
+            String difference =
+                    difference(Array.get(expected, i), Array.get(found, i), at + "[" + i + "]");
             if (difference != null) {
                 return difference;
             }

@@ -2,6 +2,7 @@ package io.github.hyperslab.api;
 
 import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.message.DataSpace;
+
 import java.nio.ByteBuffer;
 
 /** A small array with a name, attached to a node. */
@@ -71,7 +72,8 @@ public interface Attribute {
     boolean isEmpty();
 
     /**
-     * Returns the class of the elements of the arrays that {@link #getData()} returns; for a scalar that of the value.
+     * Returns the class of the elements of the arrays that {@link #getData()} returns; for a scalar
+     * that of the value.
      *
      * @return the class
      * @throws io.github.hyperslab.exceptions.HdfTypeException if Java has no fitting class
@@ -95,7 +97,8 @@ public interface Attribute {
     /**
      * Returns the bytes of the attribute as the file has them.
      *
-     * @return the bytes, in the byte order of the datatype, or {@code null} if the attribute is empty
+     * @return the bytes, in the byte order of the datatype, or {@code null} if the attribute is
+     *     empty
      */
     ByteBuffer getBuffer();
 }

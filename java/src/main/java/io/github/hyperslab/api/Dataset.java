@@ -3,6 +3,7 @@ package io.github.hyperslab.api;
 import io.github.hyperslab.filter.PipelineFilterWithData;
 import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.message.DataLayout;
+
 import java.util.List;
 
 /**
@@ -91,10 +92,11 @@ public interface Dataset extends Node, DirectAccess {
     /**
      * Reads all elements.
      *
-     * <p>The result is an array of as many dimensions as the dataset has, of the class that {@link #getJavaType()}
-     * names; a value of that class if the dataset is scalar; a {@code Map<String, Object>} with an array for each member
-     * if the elements are compounds. Unsigned integers become the next larger type, or {@code BigInteger}. Members of
-     * enumerations are their names. Elements of variable length are strings or arrays. References are addresses.
+     * <p>The result is an array of as many dimensions as the dataset has, of the class that {@link
+     * #getJavaType()} names; a value of that class if the dataset is scalar; a {@code Map<String,
+     * Object>} with an array for each member if the elements are compounds. Unsigned integers
+     * become the next larger type, or {@code BigInteger}. Members of enumerations are their names.
+     * Elements of variable length are strings or arrays. References are addresses.
      *
      * @return the elements, or {@code null} if there are none
      */
@@ -113,12 +115,14 @@ public interface Dataset extends Node, DirectAccess {
      * @param sliceOffset the first element in each dimension
      * @param sliceDimensions the number of elements in each dimension
      * @return an array with these dimensions
-     * @throws io.github.hyperslab.exceptions.InvalidSliceHdfException if the box is not within the dataset
+     * @throws io.github.hyperslab.exceptions.InvalidSliceHdfException if the box is not within the
+     *     dataset
      */
     Object getData(long[] sliceOffset, int[] sliceDimensions);
 
     /**
-     * Returns the class of the elements of the arrays that {@link #getData()} returns; for a scalar that of the value.
+     * Returns the class of the elements of the arrays that {@link #getData()} returns; for a scalar
+     * that of the value.
      *
      * @return the class
      * @throws io.github.hyperslab.exceptions.HdfTypeException if Java has no fitting class
@@ -135,7 +139,8 @@ public interface Dataset extends Node, DirectAccess {
     /**
      * Returns the value of elements that were never written.
      *
-     * @return the value as {@link #getData()} would return it for a scalar, or {@code null} if none is defined
+     * @return the value as {@link #getData()} would return it for a scalar, or {@code null} if none
+     *     is defined
      */
     Object getFillValue();
 

@@ -2,6 +2,7 @@ package io.github.hyperslab.api;
 
 import io.github.hyperslab.filter.PipelineFilterWithData;
 import io.github.hyperslab.internal.FilterNames;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,7 +54,8 @@ public final class DatasetCreationOptions {
     /**
      * Returns the shape of a chunk.
      *
-     * @return the number of elements in each dimension, or {@code null} if it is chosen by the library
+     * @return the number of elements in each dimension, or {@code null} if it is chosen by the
+     *     library
      */
     public int[] getChunkDimensions() {
         return chunkDimensions == null ? null : chunkDimensions.clone();
@@ -83,7 +85,9 @@ public final class DatasetCreationOptions {
      * @return the number of elements in each dimension, or {@code null}
      */
     public long[] chunk() {
-        return chunkDimensions == null ? null : Arrays.stream(chunkDimensions).asLongStream().toArray();
+        return chunkDimensions == null
+                ? null
+                : Arrays.stream(chunkDimensions).asLongStream().toArray();
     }
 
     /** Collects options. */
@@ -114,8 +118,9 @@ public final class DatasetCreationOptions {
         public Builder chunkDimensions(int... chunkDimensions) {
             for (int length : chunkDimensions) {
                 if (length < 1) {
-                    throw new IllegalArgumentException("a chunk must have at least one element in each dimension, not "
-                            + Arrays.toString(chunkDimensions));
+                    throw new IllegalArgumentException(
+                            "a chunk must have at least one element in each dimension, not "
+                                    + Arrays.toString(chunkDimensions));
                 }
             }
             this.chunkDimensions = chunkDimensions.clone();
@@ -159,13 +164,15 @@ public final class DatasetCreationOptions {
          */
         public Builder deflate(int level) {
             if (level < 0 || level > 9) {
-                throw new IllegalArgumentException("the level of deflate must be from 0 to 9, not " + level);
+                throw new IllegalArgumentException(
+                        "the level of deflate must be from 0 to 9, not " + level);
             }
             return filter(1, level);
         }
 
         /**
-         * Adds any filter that the library has, such as 32015 for Zstandard, 32001 for Blosc or 32026 for Blosc2.
+         * Adds any filter that the library has, such as 32015 for Zstandard, 32001 for Blosc or
+         * 32026 for Blosc2.
          *
          * @param id the registered number
          * @param filterData the parameters, as the filter's description has them

@@ -33,7 +33,8 @@ public interface Group extends Node, Iterable<Node> {
      *
      * @param path names separated by slashes
      * @return the dataset
-     * @throws io.github.hyperslab.exceptions.HdfInvalidPathException if there is no dataset at the path
+     * @throws io.github.hyperslab.exceptions.HdfInvalidPathException if there is no dataset at the
+     *     path
      */
     Dataset getDatasetByPath(String path);
 

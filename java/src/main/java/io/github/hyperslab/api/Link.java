@@ -1,6 +1,9 @@
 package io.github.hyperslab.api;
 
-/** A link that names its target by a path. The other methods of {@link Node} are those of the target. */
+/**
+ * A link that names its target by a path. The other methods of {@link Node} are those of the
+ * target.
+ */
 public interface Link extends Node {
     /**
      * Returns the node that the link leads to.

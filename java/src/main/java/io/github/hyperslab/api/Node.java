@@ -1,11 +1,14 @@
 package io.github.hyperslab.api;
 
 import io.github.hyperslab.HdfFile;
+
 import java.io.File;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** What has a place in a file: a group, a dataset, a committed datatype, a link, or the file itself. */
+/**
+ * What has a place in a file: a group, a dataset, a committed datatype, a link, or the file itself.
+ */
 public interface Node {
     /**
      * Returns the group that this node is in.

@@ -1,6 +1,7 @@
 package io.github.hyperslab.api;
 
 import io.github.hyperslab.Selection;
+
 import java.nio.ByteBuffer;
 
 /** A dataset of a file that is open for writing. */
@@ -10,7 +11,8 @@ public interface WritableDataset extends Dataset, WritableNode {
      *
      * @param offset the first element in each dimension
      * @param data an array of as many dimensions as the dataset has
-     * @throws io.github.hyperslab.exceptions.InvalidSliceHdfException if the box is not within the dataset
+     * @throws io.github.hyperslab.exceptions.InvalidSliceHdfException if the box is not within the
+     *     dataset
      */
     void write(long[] offset, Object data);
 
@@ -18,7 +20,8 @@ public interface WritableDataset extends Dataset, WritableNode {
      * Writes elements from memory.
      *
      * @param selection the elements
-     * @param elements a buffer with the elements in C order, numbers in native byte order; its position advances
+     * @param elements a buffer with the elements in C order, numbers in native byte order; its
+     *     position advances
      */
     void write(Selection selection, ByteBuffer elements);
 

@@ -8,7 +8,8 @@ public interface WritableGroup extends Group, WritableNode {
      * @param name the name
      * @param data an array or a value of numbers, truth values or strings
      * @return the dataset
-     * @throws io.github.hyperslab.exceptions.HdfWritingException if the name exists, or the value has no datatype
+     * @throws io.github.hyperslab.exceptions.HdfWritingException if the name exists, or the value
+     *     has no datatype
      */
     WritableDataset putDataset(String name, Object data);
 
@@ -19,7 +20,8 @@ public interface WritableGroup extends Group, WritableNode {
      * @param data an array or a value of numbers, truth values or strings
      * @param options how the elements are stored
      * @return the dataset
-     * @throws io.github.hyperslab.exceptions.HdfWritingException if the name exists, or the value has no datatype
+     * @throws io.github.hyperslab.exceptions.HdfWritingException if the name exists, or the value
+     *     has no datatype
      */
     WritableDataset putDataset(String name, Object data, DatasetCreationOptions options);
 
@@ -32,7 +34,8 @@ public interface WritableGroup extends Group, WritableNode {
      * @param options how the elements are stored
      * @return the dataset
      */
-    WritableDataset putDataset(String name, Class<?> type, long[] dimensions, DatasetCreationOptions options);
+    WritableDataset putDataset(
+            String name, Class<?> type, long[] dimensions, DatasetCreationOptions options);
 
     /**
      * Creates a group.

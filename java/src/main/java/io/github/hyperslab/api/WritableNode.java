@@ -8,7 +8,8 @@ public interface WritableNode extends Node {
      * @param name the name
      * @param data an array or a value of numbers, truth values or strings
      * @return the attribute
-     * @throws io.github.hyperslab.exceptions.HdfWritingException if the value has no datatype, or is no regular array
+     * @throws io.github.hyperslab.exceptions.HdfWritingException if the value has no datatype, or
+     *     is no regular array
      */
     Attribute putAttribute(String name, Object data);
 
@@ -19,7 +20,8 @@ public interface WritableNode extends Node {
      * @param data an array or a value; of integers if they are to be unsigned
      * @param unsigned whether the integers are unsigned
      * @return the attribute
-     * @throws io.github.hyperslab.exceptions.HdfWritingException if the value has no datatype, or is no regular array
+     * @throws io.github.hyperslab.exceptions.HdfWritingException if the value has no datatype, or
+     *     is no regular array
      */
     Attribute putAttribute(String name, Object data, boolean unsigned);
 

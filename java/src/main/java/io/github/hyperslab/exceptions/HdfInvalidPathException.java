@@ -18,7 +18,11 @@ public class HdfInvalidPathException extends HdfException {
      * @param file the file, or {@code null} for a file in memory
      */
     public HdfInvalidPathException(String path, Path file) {
-        super("no such object: '" + path + "' in " + (file == null ? "a file in memory" : file.toAbsolutePath()));
+        super(
+                "no such object: '"
+                        + path
+                        + "' in "
+                        + (file == null ? "a file in memory" : file.toAbsolutePath()));
         this.path = path;
         this.file = file;
     }
@@ -38,7 +42,9 @@ public class HdfInvalidPathException extends HdfException {
      * @return the file, or {@code null} if it is not in the default file system
      */
     public File getFile() {
-        return file != null && file.getFileSystem() == FileSystems.getDefault() ? file.toFile() : null;
+        return file != null && file.getFileSystem() == FileSystems.getDefault()
+                ? file.toFile()
+                : null;
     }
 
     /**

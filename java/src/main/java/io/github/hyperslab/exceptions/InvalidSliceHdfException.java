@@ -16,7 +16,13 @@ public class InvalidSliceHdfException extends HdfException {
      */
     public InvalidSliceHdfException(
             String message, long[] sliceOffset, int[] sliceDimensions, long[] datasetDimensions) {
-        super(message + ": offset " + Arrays.toString(sliceOffset) + ", dimensions " + Arrays.toString(sliceDimensions)
-                + ", of a dataset with dimensions " + Arrays.toString(datasetDimensions));
+        super(
+                message
+                        + ": offset "
+                        + Arrays.toString(sliceOffset)
+                        + ", dimensions "
+                        + Arrays.toString(sliceDimensions)
+                        + ", of a dataset with dimensions "
+                        + Arrays.toString(datasetDimensions));
     }
 }

@@ -4,7 +4,8 @@ package io.github.hyperslab.internal;
  * What {@code hs_array_info} says of a dataset or attribute.
  *
  * @param space a scalar (0), an array (1) or nothing (2)
- * @param layout compact (1), contiguous (2), chunked (3), virtual (4), or contiguous in other files (5)
+ * @param layout compact (1), contiguous (2), chunked (3), virtual (4), or contiguous in other files
+ *     (5)
  * @param isFillDefined whether a fill value is stored
  * @param filters the number of filters
  * @param elementSize the bytes of an element in the file

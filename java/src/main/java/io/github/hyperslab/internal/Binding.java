@@ -2,7 +2,9 @@ package io.github.hyperslab.internal;
 
 import java.nio.file.Path;
 
-/** Chooses how the native library is called. Java 22 and later have another version of this class. */
+/**
+ * Chooses how the native library is called. Java 22 and later have another version of this class.
+ */
 final class Binding {
     private Binding() {}
 

@@ -2,12 +2,15 @@ package io.github.hyperslab.internal;
 
 import io.github.hyperslab.Selection;
 import io.github.hyperslab.filter.PipelineFilterWithData;
+
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A dataset of an open file, and the calls about it. The native dataset is opened at the first call. */
+/**
+ * A dataset of an open file, and the calls about it. The native dataset is opened at the first
+ * call.
+ */
 public final class Datasets {
     static final int IO_OPTIONS = 48;
     private static final int SELECTION = 48;
@@ -53,11 +56,12 @@ public final class Datasets {
      */
     public ArrayInfo info(boolean wantsStorage) {
         long dataset = handle();
-        return file.call((open, frame) -> {
-            Frame.Struct info = ArrayInfo.request(frame, wantsStorage);
-            check(Library.call(Function.DATASET_INFO, dataset, info.address()), "look up");
-            return ArrayInfo.of(info);
-        });
+        return file.call(
+                (open, frame) -> {
+                    Frame.Struct info = ArrayInfo.request(frame, wantsStorage);
+                    check(Library.call(Function.DATASET_INFO, dataset, info.address()), "look up");
+                    return ArrayInfo.of(info);
+                });
     }
 
     /**
@@ -67,12 +71,16 @@ public final class Datasets {
      */
     public byte[] type() {
         long dataset = handle();
-        return file.call((open, frame) -> {
-            try (Items items = Objects.items(
-                    frame, doing("read the datatype of"), out -> Library.call(Function.TYPE, dataset, out))) {
-                return items.copy(0);
-            }
-        });
+        return file.call(
+                (open, frame) -> {
+                    try (Items items =
+                            Objects.items(
+                                    frame,
+                                    doing("read the datatype of"),
+                                    out -> Library.call(Function.TYPE, dataset, out))) {
+                        return items.copy(0);
+                    }
+                });
     }
 
     /**
@@ -82,22 +90,27 @@ public final class Datasets {
      */
     public List<PipelineFilterWithData> filters() {
         long dataset = handle();
-        return file.call((open, frame) -> {
-            try (Items items = Objects.items(
-                    frame, doing("read the filters of"), out -> Library.call(Function.FILTERS, dataset, out))) {
-                List<PipelineFilterWithData> filters = new ArrayList<>();
-                for (int i = 0; i < items.count(); i++) {
-                    int position = items.position(i);
-                    int[] values = new int[items.length(i) / Integer.BYTES - 2];
-                    for (int j = 0; j < values.length; j++) {
-                        values[j] = items.bytes().getInt(position + (j + 2) * Integer.BYTES);
+        return file.call(
+                (open, frame) -> {
+                    try (Items items =
+                            Objects.items(
+                                    frame,
+                                    doing("read the filters of"),
+                                    out -> Library.call(Function.FILTERS, dataset, out))) {
+                        List<PipelineFilterWithData> filters = new ArrayList<>();
+                        for (int i = 0; i < items.count(); i++) {
+                            int position = items.position(i);
+                            int[] values = new int[items.length(i) / Integer.BYTES - 2];
+                            for (int j = 0; j < values.length; j++) {
+                                values[j] =
+                                        items.bytes().getInt(position + (j + 2) * Integer.BYTES);
+                            }
+                            int id = items.bytes().getInt(position);
+                            filters.add(new PipelineFilterWithData(id, FilterNames.of(id), values));
+                        }
+                        return filters;
                     }
-                    int id = items.bytes().getInt(position);
-                    filters.add(new PipelineFilterWithData(id, FilterNames.of(id), values));
-                }
-                return filters;
-            }
-        });
+                });
     }
 
     /**
@@ -108,11 +121,19 @@ public final class Datasets {
      */
     public void fillValue(ByteBuffer out, int size) {
         long dataset = handle();
-        file.call((open, frame) -> {
-            long options = options(frame, size, null);
-            check(Library.call(Function.FILL_VALUE, dataset, MemoryType.STORED.code(), Library.NATIVE.address(out), options), "read the fill value of");
-            return null;
-        });
+        file.call(
+                (open, frame) -> {
+                    long options = options(frame, size, null);
+                    check(
+                            Library.call(
+                                    Function.FILL_VALUE,
+                                    dataset,
+                                    MemoryType.STORED.code(),
+                                    Library.NATIVE.address(out),
+                                    options),
+                            "read the fill value of");
+                    return null;
+                });
     }
 
     /**
@@ -134,18 +155,25 @@ public final class Datasets {
      * @param type the type of the elements in memory
      * @param out a direct buffer or a memory segment, filled from its beginning
      * @param size the number of bytes that may be filled
-     * @param strides the bytes from one element to the next along each dimension, or {@code null} for no gaps
+     * @param strides the bytes from one element to the next along each dimension, or {@code null}
+     *     for no gaps
      */
     public void read(Selection selection, MemoryType type, Object out, long size, long[] strides) {
         long dataset = handle();
-        file.call((open, frame) -> {
-            long options = options(frame, size, null, strides);
-            check(
-                    Library.NATIVE.callWith(
-                            Function.READ, dataset, selection(frame, selection), type.code(), out, options),
-                    "read");
-            return null;
-        });
+        file.call(
+                (open, frame) -> {
+                    long options = options(frame, size, null, strides);
+                    check(
+                            Library.NATIVE.callWith(
+                                    Function.READ,
+                                    dataset,
+                                    selection(frame, selection),
+                                    type.code(),
+                                    out,
+                                    options),
+                            "read");
+                    return null;
+                });
     }
 
     /**
@@ -157,16 +185,23 @@ public final class Datasets {
      * @param size the number of bytes that are there
      * @param message the datatype for {@link MemoryType#MESSAGE}, or {@code null}
      */
-    public void write(Selection selection, MemoryType type, ByteBuffer data, long size, byte[] message) {
+    public void write(
+            Selection selection, MemoryType type, ByteBuffer data, long size, byte[] message) {
         long dataset = handle();
-        file.call((open, frame) -> {
-            long options = options(frame, size, message);
-            check(
-                    Library.NATIVE.callWith(
-                            Function.WRITE, dataset, selection(frame, selection), type.code(), data, options),
-                    "write");
-            return null;
-        });
+        file.call(
+                (open, frame) -> {
+                    long options = options(frame, size, message);
+                    check(
+                            Library.NATIVE.callWith(
+                                    Function.WRITE,
+                                    dataset,
+                                    selection(frame, selection),
+                                    type.code(),
+                                    data,
+                                    options),
+                            "write");
+                    return null;
+                });
     }
 
     /**
@@ -176,10 +211,14 @@ public final class Datasets {
      */
     public void resize(long[] shape) {
         long dataset = handle();
-        file.call((open, frame) -> {
-            check(Library.call(Function.RESIZE, dataset, shape.length, frame.longs(shape)), "resize");
-            return null;
-        });
+        file.call(
+                (open, frame) -> {
+                    check(
+                            Library.call(
+                                    Function.RESIZE, dataset, shape.length, frame.longs(shape)),
+                            "resize");
+                    return null;
+                });
     }
 
     /**
@@ -190,14 +229,25 @@ public final class Datasets {
      */
     public byte[] chunk(long[] first) {
         long dataset = handle();
-        return file.call((open, frame) -> {
-            Frame.Struct info = frame.struct(CHUNK_INFO);
-            info.putLong(0, CHUNK_INFO);
-            try (Items items = Objects.items(frame, doing("read a chunk of"), out -> Library.call(
-                    Function.CHUNK_READ, dataset, first.length, frame.longs(first), info.address(), out))) {
-                return info.getInt(8) == 0 ? null : items.copy(0);
-            }
-        });
+        return file.call(
+                (open, frame) -> {
+                    Frame.Struct info = frame.struct(CHUNK_INFO);
+                    info.putLong(0, CHUNK_INFO);
+                    try (Items items =
+                            Objects.items(
+                                    frame,
+                                    doing("read a chunk of"),
+                                    out ->
+                                            Library.call(
+                                                    Function.CHUNK_READ,
+                                                    dataset,
+                                                    first.length,
+                                                    frame.longs(first),
+                                                    info.address(),
+                                                    out))) {
+                        return info.getInt(8) == 0 ? null : items.copy(0);
+                    }
+                });
     }
 
     /**
@@ -210,7 +260,11 @@ public final class Datasets {
      * @param filters the filters in the order of writing
      */
     public record Creation(
-            byte[] message, long[] shape, long[] maxShape, long[] chunk, List<PipelineFilterWithData> filters) {}
+            byte[] message,
+            long[] shape,
+            long[] maxShape,
+            long[] chunk,
+            List<PipelineFilterWithData> filters) {}
 
     /**
      * Creates a dataset.
@@ -222,25 +276,32 @@ public final class Datasets {
      */
     public static Datasets create(NativeFile file, String path, Creation creation) {
         Datasets dataset = new Datasets(file, path);
-        dataset.handle = file.call((open, frame) -> {
-            Frame.Struct options = frame.struct(DATASET_OPTIONS);
-            options.putLong(0, DATASET_OPTIONS);
-            options.putInt(8, MemoryType.MESSAGE.code());
-            options.putInt(12, creation.shape.length);
-            options.putLong(16, frame.bytes(creation.message));
-            options.putLong(24, creation.message.length);
-            options.putLong(32, frame.longs(creation.shape));
-            options.putLong(40, frame.longs(creation.maxShape));
-            options.putLong(48, frame.longs(creation.chunk));
-            options.putLong(56, filters(frame, creation.filters));
-            options.putLong(64, creation.filters.size());
-            Frame.Struct created = frame.struct(Long.BYTES);
-            Library.check(
-                    Library.call(Function.DATASET_CREATE, open, frame.text(path), options.address(), created.address()),
-                    "create the dataset '" + path + "'");
-            file.opened(created.getLong(0));
-            return created.getLong(0);
-        });
+        dataset.handle =
+                file.call(
+                        (open, frame) -> {
+                            Frame.Struct options = frame.struct(DATASET_OPTIONS);
+                            options.putLong(0, DATASET_OPTIONS);
+                            options.putInt(8, MemoryType.MESSAGE.code());
+                            options.putInt(12, creation.shape.length);
+                            options.putLong(16, frame.bytes(creation.message));
+                            options.putLong(24, creation.message.length);
+                            options.putLong(32, frame.longs(creation.shape));
+                            options.putLong(40, frame.longs(creation.maxShape));
+                            options.putLong(48, frame.longs(creation.chunk));
+                            options.putLong(56, filters(frame, creation.filters));
+                            options.putLong(64, creation.filters.size());
+                            Frame.Struct created = frame.struct(Long.BYTES);
+                            Library.check(
+                                    Library.call(
+                                            Function.DATASET_CREATE,
+                                            open,
+                                            frame.text(path),
+                                            options.address(),
+                                            created.address()),
+                                    "create the dataset '" + path + "'");
+                            file.opened(created.getLong(0));
+                            return created.getLong(0);
+                        });
         return dataset;
     }
 

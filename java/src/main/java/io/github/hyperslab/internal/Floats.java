@@ -45,7 +45,10 @@ record Floats(int size, ByteOrder order) implements Leaf {
         }
     }
 
-    /** Half precision: a sign, 5 bits of exponent, 10 of mantissa. Java has this conversion since 20. */
+    /**
+     * Half precision: a sign, 5 bits of exponent, 10 of mantissa. Java has this conversion since
+     * 20.
+     */
     static float half(short bits) {
         int exponent = bits >> 10 & 31;
         int mantissa = bits & 1023;

@@ -7,16 +7,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
-/** Native memory for the arguments of one call: texts, arrays and structs. Frames are used again by later calls. */
+/**
+ * Native memory for the arguments of one call: texts, arrays and structs. Frames are used again by
+ * later calls.
+ */
 final class Frame implements AutoCloseable {
     private static final int SIZE = 16 << 10;
+
     /** Frames that no call uses. There are as many as calls ran at the same time. */
     private static final ConcurrentLinkedDeque<Frame> FREE = new ConcurrentLinkedDeque<>();
 
     private final ByteBuffer memory = direct(SIZE);
     private final long address = Library.NATIVE.address(memory);
+
     /** What did not fit, for this call only. */
     private final List<ByteBuffer> more = new ArrayList<>();
+
     private int used;
 
     private Frame() {}

@@ -12,7 +12,8 @@ import java.nio.ByteOrder;
  * @param precision the number of bits of the number
  * @param component a class that can hold the numbers
  */
-record Integers(int size, ByteOrder order, int offset, int precision, boolean signed, Class<?> component)
+record Integers(
+        int size, ByteOrder order, int offset, int precision, boolean signed, Class<?> component)
         implements Leaf {
     @Override
     public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
@@ -56,13 +57,14 @@ record Integers(int size, ByteOrder order, int offset, int precision, boolean si
 
     /** Tells whether the stored numbers are those of Java. */
     private boolean isPlain() {
-        Class<?> same = switch (size) {
-            case 1 -> byte.class;
-            case 2 -> short.class;
-            case 4 -> int.class;
-            case 8 -> long.class;
-            default -> null;
-        };
+        Class<?> same =
+                switch (size) {
+                    case 1 -> byte.class;
+                    case 2 -> short.class;
+                    case 4 -> int.class;
+                    case 8 -> long.class;
+                    default -> null;
+                };
         return component == same && offset == 0 && precision == 8 * size;
     }
 

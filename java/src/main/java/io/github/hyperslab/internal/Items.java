@@ -1,6 +1,7 @@
 package io.github.hyperslab.internal;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -22,15 +23,27 @@ public final class Items implements AutoCloseable {
         long end = 0;
         try {
             count = Math.toIntExact(number);
-            offsets = count == 0 ? null : Library.NATIVE.view(filled.getLong(8), Math.multiplyExact(number, 8L));
-            lengths = count == 0 ? null : Library.NATIVE.view(filled.getLong(16), Math.multiplyExact(number, 8L));
+            offsets =
+                    count == 0
+                            ? null
+                            : Library.NATIVE.view(
+                                    filled.getLong(8), Math.multiplyExact(number, 8L));
+            lengths =
+                    count == 0
+                            ? null
+                            : Library.NATIVE.view(
+                                    filled.getLong(16), Math.multiplyExact(number, 8L));
             for (int i = 0; i < count; i++) {
                 end = Math.max(end, offsets.getLong(8 * i) + lengths.getLong(8 * i));
             }
-            bytes = end == 0 ? ByteBuffer.allocate(0) : Library.NATIVE.view(filled.getLong(24), Math.toIntExact(end));
+            bytes =
+                    end == 0
+                            ? ByteBuffer.allocate(0)
+                            : Library.NATIVE.view(filled.getLong(24), Math.toIntExact(end));
         } catch (ArithmeticException | IllegalArgumentException error) {
             free();
-            throw new HdfException("texts or sequences of more than 2 GiB: read a part of the dataset", error);
+            throw new HdfException(
+                    "texts or sequences of more than 2 GiB: read a part of the dataset", error);
         }
     }
 

@@ -11,14 +11,16 @@ final class JniNative implements Native {
     }
 
     @Override
-    public long call(int function, long a, long b, long c, long d, long e, long f, long g, long h, long i) {
+    public long call(
+            int function, long a, long b, long c, long d, long e, long f, long g, long h, long i) {
         return invoke(function, a, b, c, d, e, f, g, h, i);
     }
 
     @Override
     public long callWith(int function, long a, long b, long c, Object memory, long e) {
         if (!(memory instanceof ByteBuffer buffer)) {
-            throw new UnsupportedOperationException("memory segments of more than 2 GiB need -Dhyperslab.jni=false");
+            throw new UnsupportedOperationException(
+                    "memory segments of more than 2 GiB need -Dhyperslab.jni=false");
         }
         return invokeWith(function, a, b, c, buffer, e);
     }
@@ -41,7 +43,8 @@ final class JniNative implements Native {
     private static native long invoke(
             int function, long a, long b, long c, long d, long e, long f, long g, long h, long i);
 
-    private static native long invokeWith(int function, long a, long b, long c, ByteBuffer memory, long e);
+    private static native long invokeWith(
+            int function, long a, long b, long c, ByteBuffer memory, long e);
 
     private static native long addressOf(ByteBuffer direct);
 

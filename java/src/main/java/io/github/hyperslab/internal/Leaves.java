@@ -12,6 +12,7 @@ import io.github.hyperslab.object.datatype.Reference;
 import io.github.hyperslab.object.datatype.StringData;
 import io.github.hyperslab.object.datatype.TimeDataType;
 import io.github.hyperslab.object.datatype.VariableLength;
+
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -45,23 +46,36 @@ final class Leaves {
 
     private static Leaf integers(FixedPoint type) {
         return new Integers(
-                type.getSize(), type.getByteOrder(), type.getBitOffset(), type.getBitPrecision(), type.isSigned(),
+                type.getSize(),
+                type.getByteOrder(),
+                type.getBitOffset(),
+                type.getBitPrecision(),
+                type.isSigned(),
                 type.getJavaType());
     }
 
     private static Leaf unsigned(BitField type) {
         if (type.getSize() > Long.BYTES) {
-            throw new HdfTypeException("bit fields of " + type.getSize() + " bytes: Java has no integer of more than 8");
+            throw new HdfTypeException(
+                    "bit fields of "
+                            + type.getSize()
+                            + " bytes: Java has no integer of more than 8");
         }
         return new Integers(
-                type.getSize(), type.getByteOrder(), type.getBitOffset(), type.getBitPrecision(), false,
+                type.getSize(),
+                type.getByteOrder(),
+                type.getBitOffset(),
+                type.getBitPrecision(),
+                false,
                 type.getJavaType());
     }
 
     private static Leaf floats(FloatingPoint type) {
         if (!type.isIeee()) {
             throw new UnsupportedHdfException(
-                    "floating point numbers of " + type.getSize() + " bytes in a compound, an array or a sequence");
+                    "floating point numbers of "
+                            + type.getSize()
+                            + " bytes in a compound, an array or a sequence");
         }
         return new Floats(type.getSize(), type.getByteOrder());
     }
@@ -69,7 +83,9 @@ final class Leaves {
     private static Leaf references(Reference type) {
         if (type.getType() != Reference.ReferenceType.OBJECT || type.getSize() > Long.BYTES) {
             throw new UnsupportedHdfException(
-                    "references of the kind " + type.getType() + " cannot be read into arrays: only to objects");
+                    "references of the kind "
+                            + type.getType()
+                            + " cannot be read into arrays: only to objects");
         }
         return new Integers(
                 type.getSize(), ByteOrder.LITTLE_ENDIAN, 0, 8 * type.getSize(), true, long.class);
@@ -83,7 +99,8 @@ final class Leaves {
         }
 
         @Override
-        public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        public void fill(
+                Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
             String[] texts = (String[]) array;
             byte[] raw = new byte[type.getSize()];
             Charset charset = type.getCharset();
@@ -101,7 +118,8 @@ final class Leaves {
                 }
                 return end;
             }
-            byte padding = (byte) (type.getPaddingType() == StringData.PaddingType.SPACE_PADDED ? ' ' : 0);
+            byte padding =
+                    (byte) (type.getPaddingType() == StringData.PaddingType.SPACE_PADDED ? ' ' : 0);
             int end = raw.length;
             while (end > 0 && raw[end - 1] == padding) {
                 end--;
@@ -118,13 +136,16 @@ final class Leaves {
         }
 
         @Override
-        public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        public void fill(
+                Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
             boolean[] truths = (boolean[]) array;
             for (int i = 0; i < count; i++) {
                 byte bits = bytes.get(position + i * pitch);
                 if (bits != 0 && bits != 1) {
-                    throw new HdfTypeException("a bit field has the value " + (bits & 0xFF)
-                            + ", which is no truth value: read it with read(Selection, ByteBuffer)");
+                    throw new HdfTypeException(
+                            "a bit field has the value "
+                                    + (bits & 0xFF)
+                                    + ", which is no truth value: read it with read(Selection, ByteBuffer)");
                 }
                 truths[from + i] = bits == 1;
             }
@@ -139,9 +160,14 @@ final class Leaves {
         Names(EnumDataType type) {
             names = type.getMembers();
             FixedPoint base = (FixedPoint) type.getBaseType();
-            integers = new Integers(
-                    base.getSize(), base.getByteOrder(), base.getBitOffset(), base.getBitPrecision(), base.isSigned(),
-                    long.class);
+            integers =
+                    new Integers(
+                            base.getSize(),
+                            base.getByteOrder(),
+                            base.getBitOffset(),
+                            base.getBitPrecision(),
+                            base.isSigned(),
+                            long.class);
         }
 
         @Override
@@ -150,7 +176,8 @@ final class Leaves {
         }
 
         @Override
-        public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        public void fill(
+                Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
             String[] found = (String[]) array;
             for (int i = 0; i < count; i++) {
                 found[from + i] = names.get(integers.at(bytes, position + i * pitch));
@@ -166,7 +193,8 @@ final class Leaves {
         }
 
         @Override
-        public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        public void fill(
+                Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
             byte[][] elements = (byte[][]) array;
             for (int i = 0; i < count; i++) {
                 elements[from + i] = new byte[size];
@@ -183,7 +211,8 @@ final class Leaves {
         }
 
         @Override
-        public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        public void fill(
+                Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
             if (count == 0) {
                 return;
             }
@@ -208,7 +237,12 @@ final class Leaves {
                 return items.text(index, type.getEncoding());
             }
             int size = type.getParent().getSize();
-            Target target = Target.of(type.getParent(), new int[] {items.length(index) / size}, new long[] {size}, file);
+            Target target =
+                    Target.of(
+                            type.getParent(),
+                            new int[] {items.length(index) / size},
+                            new long[] {size},
+                            file);
             target.fillAll(items.length(index) / size, items.bytes(), items.position(index));
             return target.result();
         }

@@ -4,6 +4,7 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.HdfFilterException;
 import io.github.hyperslab.exceptions.HdfWritingException;
 import io.github.hyperslab.exceptions.UnsupportedHdfException;
+
 import java.nio.charset.StandardCharsets;
 
 /** The native library, its settings, and how its errors become exceptions. */
@@ -14,6 +15,7 @@ public final class Library {
     private static final int ERROR_EXISTS = 5;
     private static final int ERROR_CHUNK = 7;
     private static final int ERROR_UNSUPPORTED = 10;
+
     /** Longer messages are cut. */
     private static final int LONGEST_MESSAGE = 4096;
 
@@ -28,7 +30,9 @@ public final class Library {
         } catch (HdfException error) {
             failure = error;
         } catch (UnsatisfiedLinkError | IllegalArgumentException error) {
-            failure = new HdfException("the native library cannot be loaded: " + error.getMessage(), error);
+            failure =
+                    new HdfException(
+                            "the native library cannot be loaded: " + error.getMessage(), error);
         }
         NATIVE = library;
         FAILURE = failure;
@@ -107,7 +111,8 @@ public final class Library {
 
     static long call(int function, long... arguments) {
         long[] all = arguments.length == 9 ? arguments : java.util.Arrays.copyOf(arguments, 9);
-        return NATIVE.call(function, all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8]);
+        return NATIVE.call(
+                function, all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8]);
     }
 
     private static String text(long address) {

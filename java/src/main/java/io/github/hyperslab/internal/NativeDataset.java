@@ -29,8 +29,10 @@ public interface NativeDataset {
     static MemoryType memoryType(Class<?> type) {
         MemoryType found = type == null ? MemoryType.NATIVE : Reader.of(type);
         if (found == null) {
-            throw new HdfTypeException("elements cannot be read as " + type.getName()
-                    + ": only as byte, short, int, long, float or double");
+            throw new HdfTypeException(
+                    "elements cannot be read as "
+                            + type.getName()
+                            + ": only as byte, short, int, long, float or double");
         }
         return found;
     }

@@ -1,6 +1,7 @@
 package io.github.hyperslab.internal;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
@@ -10,7 +11,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 /**
  * An open file of the native library, with the datasets that were opened in it.
  *
- * <p>Calls hold the lock for reading, {@link #close()} for writing: it waits for calls that run, and later calls fail.
+ * <p>Calls hold the lock for reading, {@link #close()} for writing: it waits for calls that run,
+ * and later calls fail.
  */
 public final class NativeFile implements AutoCloseable {
     /** An existing file, for reading. */
@@ -44,7 +46,8 @@ public final class NativeFile implements AutoCloseable {
         try (Frame frame = Frame.open()) {
             Frame.Struct handle = frame.struct(Long.BYTES);
             Library.check(
-                    Library.call(Function.OPEN, frame.text(path), mode, handle.address()), "open '" + path + "'");
+                    Library.call(Function.OPEN, frame.text(path), mode, handle.address()),
+                    "open '" + path + "'");
             return new NativeFile(handle.getLong(0), path);
         }
     }
@@ -57,12 +60,18 @@ public final class NativeFile implements AutoCloseable {
      */
     public static NativeFile open(ByteBuffer bytes) {
         Library.load();
-        ByteBuffer direct = bytes.isDirect() ? bytes : ByteBuffer.allocateDirect(bytes.remaining()).put(bytes.duplicate()).flip();
+        ByteBuffer direct =
+                bytes.isDirect()
+                        ? bytes
+                        : ByteBuffer.allocateDirect(bytes.remaining())
+                                .put(bytes.duplicate())
+                                .flip();
         try (Frame frame = Frame.open()) {
             Frame.Struct handle = frame.struct(Long.BYTES);
             long address = Library.NATIVE.address(direct) + direct.position();
             Library.check(
-                    Library.call(Function.OPEN_BYTES, address, direct.remaining(), handle.address()),
+                    Library.call(
+                            Function.OPEN_BYTES, address, direct.remaining(), handle.address()),
                     "open a file in memory");
             return new NativeFile(handle.getLong(0), "a file in memory");
         } finally {
@@ -88,13 +97,19 @@ public final class NativeFile implements AutoCloseable {
 
     /** Opens a dataset that is closed with the file, or before. */
     long openDataset(String path) {
-        return call((file, frame) -> {
-            Frame.Struct handle = frame.struct(Long.BYTES);
-            long code = Library.call(Function.DATASET_OPEN, file, frame.text(path), handle.address());
-            Library.check(code, "open the dataset '" + path + "'");
-            state.add(handle.getLong(0));
-            return handle.getLong(0);
-        });
+        return call(
+                (file, frame) -> {
+                    Frame.Struct handle = frame.struct(Long.BYTES);
+                    long code =
+                            Library.call(
+                                    Function.DATASET_OPEN,
+                                    file,
+                                    frame.text(path),
+                                    handle.address());
+                    Library.check(code, "open the dataset '" + path + "'");
+                    state.add(handle.getLong(0));
+                    return handle.getLong(0);
+                });
     }
 
     /** Notes a dataset that was created. */
@@ -111,10 +126,11 @@ public final class NativeFile implements AutoCloseable {
 
     /** Writes what was not written yet. */
     public void flush() {
-        call((file, frame) -> {
-            Library.check(Library.call(Function.FLUSH, file), "write '" + state.name + "'");
-            return null;
-        });
+        call(
+                (file, frame) -> {
+                    Library.check(Library.call(Function.FLUSH, file), "write '" + state.name + "'");
+                    return null;
+                });
     }
 
     /**
@@ -190,7 +206,10 @@ public final class NativeFile implements AutoCloseable {
                 close();
             } catch (HdfException error) {
                 System.getLogger(NativeFile.class.getName())
-                        .log(System.Logger.Level.WARNING, "a file that was not closed could not be written", error);
+                        .log(
+                                System.Logger.Level.WARNING,
+                                "a file that was not closed could not be written",
+                                error);
             }
         }
     }

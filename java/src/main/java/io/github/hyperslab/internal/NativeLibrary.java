@@ -1,6 +1,7 @@
 package io.github.hyperslab.internal;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AtomicMoveNotSupportedException;
@@ -14,12 +15,12 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * Finds the native library: the file that the property {@code hyperslab.native.path} names, or the resource of the
- * jar of this platform.
+ * Finds the native library: the file that the property {@code hyperslab.native.path} names, or the
+ * resource of the jar of this platform.
  *
- * <p>The resource is copied to a file named by its hash, in the folder that the property {@code hyperslab.native.dir}
- * names, or in the user's cache. A file that is there already is used if it has that hash, so processes share it, and
- * versions do not disturb each other.
+ * <p>The resource is copied to a file named by its hash, in the folder that the property {@code
+ * hyperslab.native.dir} names, or in the user's cache. A file that is there already is used if it
+ * has that hash, so processes share it, and versions do not disturb each other.
  */
 final class NativeLibrary {
     private NativeLibrary() {}
@@ -36,13 +37,20 @@ final class NativeLibrary {
         String resource = "/io/github/hyperslab/natives/" + platform() + "/" + fileName();
         try (InputStream in = NativeLibrary.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new HdfException("no native library for " + platform() + ": add the jar"
-                        + " io.github.hyperslab:hyperslab with the classifier " + platform() + " to the class path");
+                throw new HdfException(
+                        "no native library for "
+                                + platform()
+                                + ": add the jar"
+                                + " io.github.hyperslab:hyperslab with the classifier "
+                                + platform()
+                                + " to the class path");
             }
             return unpacked(in.readAllBytes());
         } catch (IOException error) {
-            throw new HdfException("the native library cannot be unpacked; set the property hyperslab.native.dir to a"
-                    + " folder that can be written and from which libraries may be loaded", error);
+            throw new HdfException(
+                    "the native library cannot be unpacked; set the property hyperslab.native.dir to a"
+                            + " folder that can be written and from which libraries may be loaded",
+                    error);
         }
     }
 
@@ -50,8 +58,13 @@ final class NativeLibrary {
     static String platform() {
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
         String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-        String of = system.startsWith("windows") ? "windows" : system.startsWith("mac") ? "macos" : "linux";
-        return of + "-" + (machine.equals("amd64") || machine.equals("x86_64") ? "x86_64" : machine);
+        String of =
+                system.startsWith("windows")
+                        ? "windows"
+                        : system.startsWith("mac") ? "macos" : "linux";
+        return of
+                + "-"
+                + (machine.equals("amd64") || machine.equals("x86_64") ? "x86_64" : machine);
     }
 
     private static String fileName() {
@@ -84,7 +97,11 @@ final class NativeLibrary {
     /** Another process may do the same at the same time; its file has the same bytes. */
     private static void moveTo(Path part, Path file) throws IOException {
         try {
-            Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(
+                    part,
+                    file,
+                    StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
         } catch (AtomicMoveNotSupportedException | FileAlreadyExistsException error) {
             Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
         }
@@ -104,7 +121,9 @@ final class NativeLibrary {
 
     private static String hash(byte[] bytes) {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes)).substring(0, 32);
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(bytes))
+                    .substring(0, 32);
         } catch (NoSuchAlgorithmException error) {
             // Every Java platform has SHA-256.
             throw new IllegalStateException(error);

@@ -1,6 +1,5 @@
 package io.github.hyperslab.internal;
 
-import io.github.hyperslab.exceptions.HdfException;
 import java.nio.ByteBuffer;
 
 /** Calls about the objects of a file by their paths: groups, links, attributes. */
@@ -50,12 +49,21 @@ public final class Objects {
      * @return the names
      */
     public static String[] names(NativeFile file, String group) {
-        return file.call((handle, frame) -> {
-            try (Items items = items(frame, "list '" + group + "'", out -> 
-                    Library.call(Function.NAMES, handle, frame.text(group), out))) {
-                return items.texts();
-            }
-        });
+        return file.call(
+                (handle, frame) -> {
+                    try (Items items =
+                            items(
+                                    frame,
+                                    "list '" + group + "'",
+                                    out ->
+                                            Library.call(
+                                                    Function.NAMES,
+                                                    handle,
+                                                    frame.text(group),
+                                                    out))) {
+                        return items.texts();
+                    }
+                });
     }
 
     /**
@@ -66,18 +74,23 @@ public final class Objects {
      * @return the facts, or {@code null} if there is no object
      */
     public static Facts facts(NativeFile file, String path) {
-        return file.call((handle, frame) -> {
-            Frame.Struct info = frame.struct(OBJECT_INFO);
-            info.putLong(0, OBJECT_INFO);
-            long code = Library.call(Function.OBJECT, handle, frame.text(path), info.address());
-            if (code == Library.ERROR_NOT_FOUND) {
-                return null;
-            }
-            Library.check(code, "look up '" + path + "'");
-            long orders = info.getLong(40);
-            return new Facts(
-                    info.getInt(8), info.getLong(16), (orders & ORDER_LINKS) != 0, (orders & ORDER_ATTRIBUTES) != 0);
-        });
+        return file.call(
+                (handle, frame) -> {
+                    Frame.Struct info = frame.struct(OBJECT_INFO);
+                    info.putLong(0, OBJECT_INFO);
+                    long code =
+                            Library.call(Function.OBJECT, handle, frame.text(path), info.address());
+                    if (code == Library.ERROR_NOT_FOUND) {
+                        return null;
+                    }
+                    Library.check(code, "look up '" + path + "'");
+                    long orders = info.getLong(40);
+                    return new Facts(
+                            info.getInt(8),
+                            info.getLong(16),
+                            (orders & ORDER_LINKS) != 0,
+                            (orders & ORDER_ATTRIBUTES) != 0);
+                });
     }
 
     /**
@@ -88,19 +101,26 @@ public final class Objects {
      * @return the facts, or {@code null} if there is no link
      */
     public static LinkFacts link(NativeFile file, String path) {
-        return file.call((handle, frame) -> {
-            Frame.Struct info = frame.struct(LINK_INFO);
-            info.putLong(0, LINK_INFO);
-            Frame.Struct targets = frame.struct(Items.SIZE);
-            long code = Library.call(Function.LINK, handle, frame.text(path), info.address(), targets.address());
-            if (code == Library.ERROR_NOT_FOUND) {
-                return null;
-            }
-            Library.check(code, "look up the link '" + path + "'");
-            try (Items items = new Items(targets)) {
-                return new LinkFacts(info.getInt(8), items.texts());
-            }
-        });
+        return file.call(
+                (handle, frame) -> {
+                    Frame.Struct info = frame.struct(LINK_INFO);
+                    info.putLong(0, LINK_INFO);
+                    Frame.Struct targets = frame.struct(Items.SIZE);
+                    long code =
+                            Library.call(
+                                    Function.LINK,
+                                    handle,
+                                    frame.text(path),
+                                    info.address(),
+                                    targets.address());
+                    if (code == Library.ERROR_NOT_FOUND) {
+                        return null;
+                    }
+                    Library.check(code, "look up the link '" + path + "'");
+                    try (Items items = new Items(targets)) {
+                        return new LinkFacts(info.getInt(8), items.texts());
+                    }
+                });
     }
 
     /**
@@ -111,12 +131,17 @@ public final class Objects {
      * @return a path
      */
     public static String pathAt(NativeFile file, long address) {
-        return file.call((handle, frame) -> {
-            String doing = "look up the object at address " + address;
-            try (Items items = items(frame, doing, out -> Library.call(Function.PATH_AT, handle, address, out))) {
-                return items.texts()[0];
-            }
-        });
+        return file.call(
+                (handle, frame) -> {
+                    String doing = "look up the object at address " + address;
+                    try (Items items =
+                            items(
+                                    frame,
+                                    doing,
+                                    out -> Library.call(Function.PATH_AT, handle, address, out))) {
+                        return items.texts()[0];
+                    }
+                });
     }
 
     /**
@@ -128,14 +153,24 @@ public final class Objects {
      * @return the message
      */
     public static byte[] type(NativeFile file, String path, String attribute) {
-        return file.call((handle, frame) -> {
-            long name = attribute == null ? 0 : frame.text(attribute);
-            String doing = "read the datatype of " + of(path, attribute);
-            try (Items items = items(
-                    frame, doing, out -> Library.call(Function.TYPE_AT, handle, frame.text(path), name, out))) {
-                return items.copy(0);
-            }
-        });
+        return file.call(
+                (handle, frame) -> {
+                    long name = attribute == null ? 0 : frame.text(attribute);
+                    String doing = "read the datatype of " + of(path, attribute);
+                    try (Items items =
+                            items(
+                                    frame,
+                                    doing,
+                                    out ->
+                                            Library.call(
+                                                    Function.TYPE_AT,
+                                                    handle,
+                                                    frame.text(path),
+                                                    name,
+                                                    out))) {
+                        return items.copy(0);
+                    }
+                });
     }
 
     /**
@@ -145,11 +180,13 @@ public final class Objects {
      * @param path its path
      */
     public static void createGroup(NativeFile file, String path) {
-        file.call((handle, frame) -> {
-            Library.check(
-                    Library.call(Function.GROUP_CREATE, handle, frame.text(path)), "create the group '" + path + "'");
-            return null;
-        });
+        file.call(
+                (handle, frame) -> {
+                    Library.check(
+                            Library.call(Function.GROUP_CREATE, handle, frame.text(path)),
+                            "create the group '" + path + "'");
+                    return null;
+                });
     }
 
     /**
@@ -161,14 +198,21 @@ public final class Objects {
      * @param targetFile the file of an external link, or {@code null}
      */
     public static void createLink(NativeFile file, String path, String target, String targetFile) {
-        file.call((handle, frame) -> {
-            long other = targetFile == null ? 0 : frame.text(targetFile);
-            int kind = targetFile == null ? SOFT : EXTERNAL;
-            Library.check(
-                    Library.call(Function.LINK_CREATE, handle, frame.text(path), kind, frame.text(target), other),
-                    "create the link '" + path + "'");
-            return null;
-        });
+        file.call(
+                (handle, frame) -> {
+                    long other = targetFile == null ? 0 : frame.text(targetFile);
+                    int kind = targetFile == null ? SOFT : EXTERNAL;
+                    Library.check(
+                            Library.call(
+                                    Function.LINK_CREATE,
+                                    handle,
+                                    frame.text(path),
+                                    kind,
+                                    frame.text(target),
+                                    other),
+                            "create the link '" + path + "'");
+                    return null;
+                });
     }
 
     /**
@@ -178,10 +222,13 @@ public final class Objects {
      * @param path the path of the link
      */
     public static void delete(NativeFile file, String path) {
-        file.call((handle, frame) -> {
-            Library.check(Library.call(Function.DELETE, handle, frame.text(path)), "delete '" + path + "'");
-            return null;
-        });
+        file.call(
+                (handle, frame) -> {
+                    Library.check(
+                            Library.call(Function.DELETE, handle, frame.text(path)),
+                            "delete '" + path + "'");
+                    return null;
+                });
     }
 
     /**
@@ -192,12 +239,21 @@ public final class Objects {
      * @return the names
      */
     public static String[] attributeNames(NativeFile file, String path) {
-        return file.call((handle, frame) -> {
-            try (Items items = items(frame, "list the attributes of '" + path + "'", out -> 
-                    Library.call(Function.ATTRIBUTE_NAMES, handle, frame.text(path), out))) {
-                return items.texts();
-            }
-        });
+        return file.call(
+                (handle, frame) -> {
+                    try (Items items =
+                            items(
+                                    frame,
+                                    "list the attributes of '" + path + "'",
+                                    out ->
+                                            Library.call(
+                                                    Function.ATTRIBUTE_NAMES,
+                                                    handle,
+                                                    frame.text(path),
+                                                    out))) {
+                        return items.texts();
+                    }
+                });
     }
 
     /**
@@ -209,16 +265,22 @@ public final class Objects {
      * @return the properties, or {@code null} if there is no such attribute
      */
     public static ArrayInfo attribute(NativeFile file, String path, String name) {
-        return file.call((handle, frame) -> {
-            Frame.Struct info = ArrayInfo.request(frame, false);
-            long code = Library.call(
-                    Function.ATTRIBUTE_INFO, handle, frame.text(path), frame.text(name), info.address());
-            if (code == Library.ERROR_NOT_FOUND) {
-                return null;
-            }
-            Library.check(code, "look up " + of(path, name));
-            return ArrayInfo.of(info);
-        });
+        return file.call(
+                (handle, frame) -> {
+                    Frame.Struct info = ArrayInfo.request(frame, false);
+                    long code =
+                            Library.call(
+                                    Function.ATTRIBUTE_INFO,
+                                    handle,
+                                    frame.text(path),
+                                    frame.text(name),
+                                    info.address());
+                    if (code == Library.ERROR_NOT_FOUND) {
+                        return null;
+                    }
+                    Library.check(code, "look up " + of(path, name));
+                    return ArrayInfo.of(info);
+                });
     }
 
     /**
@@ -233,14 +295,21 @@ public final class Objects {
      */
     public static void readAttribute(
             NativeFile file, String path, String name, MemoryType type, ByteBuffer out, int size) {
-        file.call((handle, frame) -> {
-            long options = Datasets.options(frame, size, null);
-            long code = Library.call(
-                    Function.ATTRIBUTE_READ, handle, frame.text(path), frame.text(name), type.code(),
-                    Library.NATIVE.address(out), options);
-            Library.check(code, "read " + of(path, name));
-            return null;
-        });
+        file.call(
+                (handle, frame) -> {
+                    long options = Datasets.options(frame, size, null);
+                    long code =
+                            Library.call(
+                                    Function.ATTRIBUTE_READ,
+                                    handle,
+                                    frame.text(path),
+                                    frame.text(name),
+                                    type.code(),
+                                    Library.NATIVE.address(out),
+                                    options);
+                    Library.check(code, "read " + of(path, name));
+                    return null;
+                });
     }
 
     /**
@@ -255,15 +324,30 @@ public final class Objects {
      * @param size the number of their bytes
      */
     public static void writeAttribute(
-            NativeFile file, String path, String name, byte[] message, long[] shape, ByteBuffer elements, int size) {
-        file.call((handle, frame) -> {
-            long options = Datasets.options(frame, size, message);
-            long code = Library.call(
-                    Function.ATTRIBUTE_WRITE, handle, frame.text(path), frame.text(name), MemoryType.MESSAGE.code(),
-                    shape.length, frame.longs(shape), Library.NATIVE.address(elements), options);
-            Library.check(code, "write " + of(path, name));
-            return null;
-        });
+            NativeFile file,
+            String path,
+            String name,
+            byte[] message,
+            long[] shape,
+            ByteBuffer elements,
+            int size) {
+        file.call(
+                (handle, frame) -> {
+                    long options = Datasets.options(frame, size, message);
+                    long code =
+                            Library.call(
+                                    Function.ATTRIBUTE_WRITE,
+                                    handle,
+                                    frame.text(path),
+                                    frame.text(name),
+                                    MemoryType.MESSAGE.code(),
+                                    shape.length,
+                                    frame.longs(shape),
+                                    Library.NATIVE.address(elements),
+                                    options);
+                    Library.check(code, "write " + of(path, name));
+                    return null;
+                });
     }
 
     /**
@@ -274,27 +358,47 @@ public final class Objects {
      * @param name its name
      */
     public static void deleteAttribute(NativeFile file, String path, String name) {
-        file.call((handle, frame) -> {
-            Library.check(
-                    Library.call(Function.ATTRIBUTE_DELETE, handle, frame.text(path), frame.text(name)),
-                    "delete " + of(path, name));
-            return null;
-        });
+        file.call(
+                (handle, frame) -> {
+                    Library.check(
+                            Library.call(
+                                    Function.ATTRIBUTE_DELETE,
+                                    handle,
+                                    frame.text(path),
+                                    frame.text(name)),
+                            "delete " + of(path, name));
+                    return null;
+                });
     }
 
     /**
      * Reads texts or sequences that elements refer to.
      *
      * @param file the file
-     * @param ids direct memory with the elements as they are stored, from its beginning, without gaps
+     * @param ids direct memory with the elements as they are stored, from its beginning, without
+     *     gaps
      * @param size the number of bytes of all ids
      * @param pitch the number of bytes of an id
      * @param elementSize the bytes of an element of the sequences, 0 for texts
      * @return one item for each element
      */
-    public static Items resolve(NativeFile file, ByteBuffer ids, int size, int pitch, int elementSize) {
-        return file.call((handle, frame) -> items(frame, "read elements of variable length", out -> Library.call(
-                Function.RESOLVE, handle, Library.NATIVE.address(ids), size, pitch, 0, elementSize, out)));
+    public static Items resolve(
+            NativeFile file, ByteBuffer ids, int size, int pitch, int elementSize) {
+        return file.call(
+                (handle, frame) ->
+                        items(
+                                frame,
+                                "read elements of variable length",
+                                out ->
+                                        Library.call(
+                                                Function.RESOLVE,
+                                                handle,
+                                                Library.NATIVE.address(ids),
+                                                size,
+                                                pitch,
+                                                0,
+                                                elementSize,
+                                                out)));
     }
 
     /** A call that fills items at an address. */
@@ -309,6 +413,8 @@ public final class Objects {
     }
 
     private static String of(String path, String attribute) {
-        return attribute == null ? "'" + path + "'" : "the attribute '" + attribute + "' of '" + path + "'";
+        return attribute == null
+                ? "'" + path + "'"
+                : "the attribute '" + attribute + "' of '" + path + "'";
     }
 }

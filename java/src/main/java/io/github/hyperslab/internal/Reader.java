@@ -5,6 +5,7 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.datatype.FixedPoint;
 import io.github.hyperslab.object.datatype.FloatingPoint;
+
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -13,9 +14,9 @@ import java.util.Arrays;
 /**
  * Reads boxes of a dataset into arrays of Java.
  *
- * <p>The native library converts numbers on its threads, and elements then need only a copy; other elements come as
- * they are stored. A large box is read in parts, of whole layers of chunks where these are not too large, so that no
- * chunk is decoded twice.
+ * <p>The native library converts numbers on its threads, and elements then need only a copy; other
+ * elements come as they are stored. A large box is read in parts, of whole layers of chunks where
+ * these are not too large, so that no chunk is decoded twice.
  */
 public final class Reader {
     /** The most bytes that one buffer has. */
@@ -88,7 +89,9 @@ public final class Reader {
                 elements = Math.multiplyExact(elements, length);
             }
         } catch (ArithmeticException error) {
-            throw new HdfException("more elements than an array of Java can have: read parts by getData(long[], int[])", error);
+            throw new HdfException(
+                    "more elements than an array of Java can have: read parts by getData(long[], int[])",
+                    error);
         }
         Target target = target(new int[] {elements});
         if (dims.length == 0) {
@@ -172,7 +175,9 @@ public final class Reader {
         return (int) index;
     }
 
-    /** Returns the bytes from one element to the next along each dimension of an array without gaps. */
+    /**
+     * Returns the bytes from one element to the next along each dimension of an array without gaps.
+     */
     private static long[] strides(int[] dims, int size) {
         long[] strides = new long[dims.length];
         long stride = size;
@@ -204,13 +209,17 @@ public final class Reader {
      * @return the type, or {@code null} if there is none
      */
     public static MemoryType of(Class<?> type) {
-        return type == byte.class ? MemoryType.I8
-                : type == short.class ? MemoryType.I16
-                : type == int.class ? MemoryType.I32
-                : type == long.class ? MemoryType.I64
-                : type == float.class ? MemoryType.F32
-                : type == double.class ? MemoryType.F64
-                : null;
+        return type == byte.class
+                ? MemoryType.I8
+                : type == short.class
+                        ? MemoryType.I16
+                        : type == int.class
+                                ? MemoryType.I32
+                                : type == long.class
+                                        ? MemoryType.I64
+                                        : type == float.class
+                                                ? MemoryType.F32
+                                                : type == double.class ? MemoryType.F64 : null;
     }
 
     private static Leaf leaf(MemoryType type) {

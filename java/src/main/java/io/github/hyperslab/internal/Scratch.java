@@ -6,8 +6,9 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Native memory through which elements go on their way to and from Java arrays. A call that holds an array of Java
- * in place would block the garbage collector. A few buffers are kept, since new ones cost as much as the copy.
+ * Native memory through which elements go on their way to and from Java arrays. A call that holds
+ * an array of Java in place would block the garbage collector. A few buffers are kept, since new
+ * ones cost as much as the copy.
  */
 public final class Scratch implements AutoCloseable {
     /** The number of bytes that a read or write moves at a time. */
@@ -37,7 +38,10 @@ public final class Scratch implements AutoCloseable {
                 return new Scratch(kept);
             }
         }
-        int rounded = Math.max(size, Math.min(PART, Integer.highestOneBit(Math.max(size, 1 << 16) - 1) << 1));
+        int rounded =
+                Math.max(
+                        size,
+                        Math.min(PART, Integer.highestOneBit(Math.max(size, 1 << 16) - 1) << 1));
         return new Scratch(ByteBuffer.allocateDirect(rounded).order(ByteOrder.nativeOrder()));
     }
 

@@ -5,16 +5,21 @@ import io.github.hyperslab.object.datatype.ArrayDataType;
 import io.github.hyperslab.object.datatype.ComplexDataType;
 import io.github.hyperslab.object.datatype.CompoundDataType;
 import io.github.hyperslab.object.datatype.DataType;
+
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The arrays of Java that elements of a dataset go to. A part of the elements may be filled in at a time. */
+/**
+ * The arrays of Java that elements of a dataset go to. A part of the elements may be filled in at a
+ * time.
+ */
 abstract sealed class Target {
     /** Elements of at most this many axes: those of a dataset and of the arrays in its elements. */
     private static final int MOST_AXES = 64;
+
     static final int[] WHOLE = {};
 
     /**
@@ -34,7 +39,8 @@ abstract sealed class Target {
         return new Arrayed(leaf, dims, strides, 0);
     }
 
-    private static Target of(DataType type, int[] dims, long[] strides, int offset, NativeFile file) {
+    private static Target of(
+            DataType type, int[] dims, long[] strides, int offset, NativeFile file) {
         if (type instanceof ArrayDataType array) {
             int[] inner = array.getArrayTypeDimensions();
             if (dims.length + inner.length > MOST_AXES) {
@@ -87,7 +93,10 @@ abstract sealed class Target {
     /** Returns what the elements are in Java. */
     abstract Object result();
 
-    /** Returns the only element, for a dataset without dimensions. A compound's members stay arrays, as in jHDF. */
+    /**
+     * Returns the only element, for a dataset without dimensions. A compound's members stay arrays,
+     * as in jHDF.
+     */
     abstract Object scalar();
 
     private static final class Arrayed extends Target {
@@ -114,7 +123,8 @@ abstract sealed class Target {
             fill(into, at.length, from, count, bytes, Math.addExact(position, offset));
         }
 
-        private void fill(Object into, int axis, int from, int count, ByteBuffer bytes, int position) {
+        private void fill(
+                Object into, int axis, int from, int count, ByteBuffer bytes, int position) {
             int stride = Math.toIntExact(strides[axis]);
             if (axis == dims.length - 1) {
                 leaf.fill(into, from, count, bytes, position, stride);

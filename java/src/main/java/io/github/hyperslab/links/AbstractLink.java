@@ -8,6 +8,7 @@ import io.github.hyperslab.api.Node;
 import io.github.hyperslab.api.NodeType;
 import io.github.hyperslab.exceptions.HdfBrokenLinkException;
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.io.File;
 import java.nio.file.Path;
 import java.util.Map;
@@ -43,7 +44,8 @@ public abstract class AbstractLink implements Link {
                 target = resolve();
             } catch (HdfException error) {
                 throw new HdfBrokenLinkException(
-                        "the link '" + getPath() + "' to '" + getTargetPath() + "' is broken", error);
+                        "the link '" + getPath() + "' to '" + getTargetPath() + "' is broken",
+                        error);
             } finally {
                 DEPTH.set(depth);
             }

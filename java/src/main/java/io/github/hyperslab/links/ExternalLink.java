@@ -3,9 +3,13 @@ package io.github.hyperslab.links;
 import io.github.hyperslab.HdfFile;
 import io.github.hyperslab.api.Group;
 import io.github.hyperslab.api.Node;
+
 import java.nio.file.Path;
 
-/** A link to a path of another file. That file is opened when the target is needed, and closed with this one. */
+/**
+ * A link to a path of another file. That file is opened when the target is needed, and closed with
+ * this one.
+ */
 public final class ExternalLink extends AbstractLink {
     private final String targetFile;
     private final String targetPath;

@@ -3,7 +3,10 @@ package io.github.hyperslab.links;
 import io.github.hyperslab.api.Group;
 import io.github.hyperslab.api.Node;
 
-/** A link to a path of the same file. A path without a slash at its beginning starts at the link's group. */
+/**
+ * A link to a path of the same file. A path without a slash at its beginning starts at the link's
+ * group.
+ */
 public final class SoftLink extends AbstractLink {
     private final String target;
 

@@ -21,18 +21,27 @@ final class ForeignNative implements Native {
 
     /** The library's two entries. */
     private static final class Calls {
-        static final MethodHandle CALL = handle(
-                "hyperslab_java_call",
-                FunctionDescriptor.of(
-                        JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-                        JAVA_LONG, JAVA_LONG, JAVA_LONG));
-        /** A segment that is passed as an address stays alive during the call, and is checked for its thread. */
-        static final MethodHandle CALL_WITH = handle(
-                "hyperslab_java_call_with",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG));
+        static final MethodHandle CALL =
+                handle(
+                        "hyperslab_java_call",
+                        FunctionDescriptor.of(
+                                JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+                                JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+        /**
+         * A segment that is passed as an address stays alive during the call, and is checked for
+         * its thread.
+         */
+        static final MethodHandle CALL_WITH =
+                handle(
+                        "hyperslab_java_call_with",
+                        FunctionDescriptor.of(
+                                JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS,
+                                JAVA_LONG));
 
         private static MethodHandle handle(String name, FunctionDescriptor descriptor) {
-            return Linker.nativeLinker().downcallHandle(symbols.find(name).orElseThrow(), descriptor);
+            return Linker.nativeLinker()
+                    .downcallHandle(symbols.find(name).orElseThrow(), descriptor);
         }
     }
 
@@ -41,7 +50,8 @@ final class ForeignNative implements Native {
     }
 
     @Override
-    public long call(int function, long a, long b, long c, long d, long e, long f, long g, long h, long i) {
+    public long call(
+            int function, long a, long b, long c, long d, long e, long f, long g, long h, long i) {
         try {
             return (long) Calls.CALL.invokeExact(function, a, b, c, d, e, f, g, h, i);
         } catch (Throwable failure) {
@@ -51,9 +61,10 @@ final class ForeignNative implements Native {
 
     @Override
     public long callWith(int function, long a, long b, long c, Object memory, long e) {
-        MemorySegment segment = memory instanceof ByteBuffer buffer
-                ? MemorySegment.ofBuffer(buffer.duplicate().clear())
-                : (MemorySegment) memory;
+        MemorySegment segment =
+                memory instanceof ByteBuffer buffer
+                        ? MemorySegment.ofBuffer(buffer.duplicate().clear())
+                        : (MemorySegment) memory;
         try {
             return (long) Calls.CALL_WITH.invokeExact(function, a, b, c, segment, e);
         } catch (Throwable failure) {
@@ -68,7 +79,10 @@ final class ForeignNative implements Native {
 
     @Override
     public ByteBuffer view(long address, long size) {
-        return MemorySegment.ofAddress(address).reinterpret(size).asByteBuffer().order(ByteOrder.nativeOrder());
+        return MemorySegment.ofAddress(address)
+                .reinterpret(size)
+                .asByteBuffer()
+                .order(ByteOrder.nativeOrder());
     }
 
     @Override
@@ -81,6 +95,8 @@ final class ForeignNative implements Native {
         if (failure instanceof Error error) {
             throw error;
         }
-        return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
+        return failure instanceof RuntimeException exception
+                ? exception
+                : new IllegalStateException(failure);
     }
 }

@@ -2,6 +2,7 @@ package io.github.hyperslab.internal;
 
 import io.github.hyperslab.Selection;
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.lang.foreign.MemorySegment;
 
 /** Reads into memory segments. */
@@ -16,7 +17,8 @@ public final class Segments {
      * @param type the class of numbers, or {@code null} for the file's datatype
      * @param into native memory
      */
-    public static void read(NativeDataset dataset, Selection selection, Class<?> type, MemorySegment into) {
+    public static void read(
+            NativeDataset dataset, Selection selection, Class<?> type, MemorySegment into) {
         if (!into.isNative()) {
             throw new HdfException("the memory is an array of Java: use native memory, or getData");
         }

@@ -1,6 +1,7 @@
 package io.github.hyperslab.api.dataset;
 
 import io.github.hyperslab.api.Dataset;
+
 import java.nio.ByteBuffer;
 
 /** A dataset in chunks. */
@@ -17,7 +18,8 @@ public interface ChunkedDataset extends Dataset {
      *
      * @param chunkOffset the first element of the chunk in each dimension
      * @return the stored bytes
-     * @throws io.github.hyperslab.exceptions.HdfException if no chunk begins there, or it was never written
+     * @throws io.github.hyperslab.exceptions.HdfException if no chunk begins there, or it was never
+     *     written
      */
     ByteBuffer getRawChunkBuffer(int[] chunkOffset);
 
@@ -25,7 +27,8 @@ public interface ChunkedDataset extends Dataset {
      * Reads a chunk with its filters undone.
      *
      * @param chunkOffset the first element of the chunk in each dimension
-     * @return the bytes of the elements in the file's datatype; elements beyond the dataset are fill values
+     * @return the bytes of the elements in the file's datatype; elements beyond the dataset are
+     *     fill values
      * @throws io.github.hyperslab.exceptions.HdfException if no chunk begins there
      */
     byte[] getDecompressedChunk(int[] chunkOffset);

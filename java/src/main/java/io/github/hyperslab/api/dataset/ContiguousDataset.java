@@ -1,6 +1,7 @@
 package io.github.hyperslab.api.dataset;
 
 import io.github.hyperslab.api.Dataset;
+
 import java.nio.ByteBuffer;
 
 /** A dataset in one range of bytes. */

@@ -1,6 +1,7 @@
 package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.lang.reflect.Array;
 
 /** Elements that are arrays of equal shape. Their dimensions follow those of the dataset. */
@@ -34,7 +35,8 @@ public final class ArrayDataType extends DataType {
 
     private void checkSize(int size) {
         if (size(dimensions, baseType) != size) {
-            throw new HdfException("an array datatype of " + size + " bytes whose elements have another size");
+            throw new HdfException(
+                    "an array datatype of " + size + " bytes whose elements have another size");
         }
     }
 

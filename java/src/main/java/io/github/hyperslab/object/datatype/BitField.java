@@ -3,7 +3,10 @@ package io.github.hyperslab.object.datatype;
 import java.math.BigInteger;
 import java.nio.ByteOrder;
 
-/** Bits. Those of one byte are truth values, as jHDF writes and reads them; larger ones are unsigned integers. */
+/**
+ * Bits. Those of one byte are truth values, as jHDF writes and reads them; larger ones are unsigned
+ * integers.
+ */
 public final class BitField extends DataType implements OrderedDataType {
     private final ByteOrder order;
     private final short bitOffset;

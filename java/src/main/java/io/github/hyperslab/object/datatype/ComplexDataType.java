@@ -1,9 +1,12 @@
 package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.util.Map;
 
-/** Complex numbers of HDF5 2.0. They are read as compounds with the members {@code r} and {@code i}. */
+/**
+ * Complex numbers of HDF5 2.0. They are read as compounds with the members {@code r} and {@code i}.
+ */
 public final class ComplexDataType extends DataType {
     private final DataType baseType;
 
@@ -11,7 +14,11 @@ public final class ComplexDataType extends DataType {
         super(head);
         baseType = reader.type();
         if (2L * baseType.getSize() > head.size()) {
-            throw new HdfException("complex numbers of " + head.size() + " bytes whose parts have " + baseType.getSize());
+            throw new HdfException(
+                    "complex numbers of "
+                            + head.size()
+                            + " bytes whose parts have "
+                            + baseType.getSize());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,9 +29,15 @@ public final class CompoundDataType extends DataType {
                 }
             }
             DataType base = reader.type();
-            DataType type = dimensions.length == 0 ? base : new ArrayDataType(head, dimensions, base);
+            DataType type =
+                    dimensions.length == 0 ? base : new ArrayDataType(head, dimensions, base);
             if ((long) offset + type.getSize() > head.size()) {
-                throw new HdfException("the member '" + name + "' is not within its compound of " + head.size() + " bytes");
+                throw new HdfException(
+                        "the member '"
+                                + name
+                                + "' is not within its compound of "
+                                + head.size()
+                                + " bytes");
             }
             found.add(new CompoundDataMember(name, offset, type));
         }

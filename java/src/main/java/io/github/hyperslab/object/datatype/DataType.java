@@ -2,7 +2,10 @@ package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
 
-/** A datatype of the format: the class of its elements and their size. Section IV.A.2.d of the specification. */
+/**
+ * A datatype of the format: the class of its elements and their size. Section IV.A.2.d of the
+ * specification.
+ */
 public abstract class DataType {
     private final int version;
     private final int dataClass;

@@ -1,6 +1,7 @@
 package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -35,8 +36,14 @@ final class DatatypeReader {
         /** Checks that a number is within its element. */
         void checkBits(int offset, int precision) {
             if (offset < 0 || precision < 1 || offset + precision > 8L * size) {
-                throw new HdfException("a number of " + precision + " bits from bit " + offset + " on, in an element of "
-                        + size + " bytes");
+                throw new HdfException(
+                        "a number of "
+                                + precision
+                                + " bits from bit "
+                                + offset
+                                + " on, in an element of "
+                                + size
+                                + " bytes");
             }
         }
 
@@ -49,7 +56,8 @@ final class DatatypeReader {
         try {
             return type();
         } catch (BufferUnderflowException error) {
-            throw new HdfException("the datatype message of " + bytes.limit() + " bytes ends early", error);
+            throw new HdfException(
+                    "the datatype message of " + bytes.limit() + " bytes ends early", error);
         }
     }
 
@@ -61,26 +69,29 @@ final class DatatypeReader {
         int first = unsigned(1);
         int bits = unsigned(3);
         Head head = new Head(first >> 4, first & 15, bits, positive(4));
-        DataType type = switch (head.dataClass) {
-            case 0 -> new FixedPoint(head, this);
-            case 1 -> new FloatingPoint(head, this);
-            case 2 -> new TimeDataType(head, this);
-            case 3 -> new StringData(head);
-            case 4 -> new BitField(head, this);
-            case 5 -> new OpaqueDataType(head, this);
-            case 6 -> new CompoundDataType(head, this);
-            case 7 -> new Reference(head);
-            case 8 -> new EnumDataType(head, this);
-            case 9 -> new VariableLength(head, this);
-            case 10 -> new ArrayDataType(head, this);
-            case 11 -> new ComplexDataType(head, this);
-            default -> throw new HdfException("unknown datatype class " + head.dataClass);
-        };
+        DataType type =
+                switch (head.dataClass) {
+                    case 0 -> new FixedPoint(head, this);
+                    case 1 -> new FloatingPoint(head, this);
+                    case 2 -> new TimeDataType(head, this);
+                    case 3 -> new StringData(head);
+                    case 4 -> new BitField(head, this);
+                    case 5 -> new OpaqueDataType(head, this);
+                    case 6 -> new CompoundDataType(head, this);
+                    case 7 -> new Reference(head);
+                    case 8 -> new EnumDataType(head, this);
+                    case 9 -> new VariableLength(head, this);
+                    case 10 -> new ArrayDataType(head, this);
+                    case 11 -> new ComplexDataType(head, this);
+                    default -> throw new HdfException("unknown datatype class " + head.dataClass);
+                };
         depth--;
         return type;
     }
 
-    /** Reads an unsigned number of up to four bytes, of which no field here uses the highest bit. */
+    /**
+     * Reads an unsigned number of up to four bytes, of which no field here uses the highest bit.
+     */
     int unsigned(int size) {
         long value = 0;
         for (int i = 0; i < size; i++) {
@@ -93,7 +104,8 @@ final class DatatypeReader {
     int positive(int size) {
         int value = unsigned(size);
         if (value < 0) {
-            throw new HdfException("a size of " + Integer.toUnsignedString(value) + " bytes in a datatype");
+            throw new HdfException(
+                    "a size of " + Integer.toUnsignedString(value) + " bytes in a datatype");
         }
         return value;
     }

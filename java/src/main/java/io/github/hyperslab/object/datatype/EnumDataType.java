@@ -2,6 +2,7 @@ package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.HdfTypeException;
+
 import java.nio.ByteOrder;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,8 +15,11 @@ public final class EnumDataType extends DataType {
     EnumDataType(DatatypeReader.Head head, DatatypeReader reader) {
         super(head);
         baseType = reader.type();
-        if (!(baseType instanceof FixedPoint integers) || baseType.getSize() > Long.BYTES || baseType.getSize() < 1) {
-            throw new HdfException("an enumeration whose base type is no integer of up to 8 bytes: " + baseType);
+        if (!(baseType instanceof FixedPoint integers)
+                || baseType.getSize() > Long.BYTES
+                || baseType.getSize() < 1) {
+            throw new HdfException(
+                    "an enumeration whose base type is no integer of up to 8 bytes: " + baseType);
         }
         String[] names = new String[head.bits(0, 16)];
         for (int i = 0; i < names.length; i++) {
@@ -62,12 +66,14 @@ public final class EnumDataType extends DataType {
      */
     public Map<Integer, String> getEnumMapping() {
         Map<Integer, String> mapping = new LinkedHashMap<>();
-        members.forEach((value, name) -> {
-            if (value.intValue() != value) {
-                throw new HdfTypeException("the member '" + name + "' is " + value + ": use getMembers()");
-            }
-            mapping.put(value.intValue(), name);
-        });
+        members.forEach(
+                (value, name) -> {
+                    if (value.intValue() != value) {
+                        throw new HdfTypeException(
+                                "the member '" + name + "' is " + value + ": use getMembers()");
+                    }
+                    mapping.put(value.intValue(), name);
+                });
         return mapping;
     }
 

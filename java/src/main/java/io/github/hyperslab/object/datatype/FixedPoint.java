@@ -1,6 +1,7 @@
 package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfTypeException;
+
 import java.math.BigInteger;
 import java.nio.ByteOrder;
 
@@ -77,10 +78,15 @@ public final class FixedPoint extends DataType implements OrderedDataType {
     @Override
     public Class<?> getJavaType() {
         if (getSize() > Long.BYTES) {
-            throw new HdfTypeException("integers of " + getSize() + " bytes: Java has none of more than 8");
+            throw new HdfTypeException(
+                    "integers of " + getSize() + " bytes: Java has none of more than 8");
         }
         if (signed) {
-            return bitPrecision <= 8 ? byte.class : bitPrecision <= 16 ? short.class : bitPrecision <= 32 ? int.class : long.class;
+            return bitPrecision <= 8
+                    ? byte.class
+                    : bitPrecision <= 16
+                            ? short.class
+                            : bitPrecision <= 32 ? int.class : long.class;
         }
         return bitPrecision <= 16 ? int.class : bitPrecision <= 32 ? long.class : BigInteger.class;
     }

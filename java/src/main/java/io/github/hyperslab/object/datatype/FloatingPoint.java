@@ -128,12 +128,13 @@ public final class FloatingPoint extends DataType implements OrderedDataType {
                 && exponentLocation == mantissaSize
                 && signLocation == bitPrecision - 1
                 && exponentBias == (1 << exponentSize - 1) - 1
-                && exponentSize == switch (getSize()) {
-                    case 2 -> 5;
-                    case 4 -> 8;
-                    case 8 -> 11;
-                    default -> -1;
-                };
+                && exponentSize
+                        == switch (getSize()) {
+                            case 2 -> 5;
+                            case 4 -> 8;
+                            case 8 -> 11;
+                            default -> -1;
+                        };
     }
 
     /** {@inheritDoc} Numbers of more than 8 bytes are rounded to {@code double}. */

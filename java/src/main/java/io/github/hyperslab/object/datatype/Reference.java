@@ -1,8 +1,8 @@
 package io.github.hyperslab.object.datatype;
 
 /**
- * References to objects, or to regions of datasets. An object reference is the address of the object; see
- * {@link io.github.hyperslab.HdfFile#getNodeByAddress(long)}.
+ * References to objects, or to regions of datasets. An object reference is the address of the
+ * object; see {@link io.github.hyperslab.HdfFile#getNodeByAddress(long)}.
  */
 public final class Reference extends DataType {
     private final ReferenceType type;
@@ -19,11 +19,12 @@ public final class Reference extends DataType {
 
     Reference(DatatypeReader.Head head) {
         super(head);
-        type = switch (head.bits(0, 4)) {
-            case 0 -> ReferenceType.OBJECT;
-            case 1 -> ReferenceType.REGION;
-            default -> ReferenceType.STANDARD;
-        };
+        type =
+                switch (head.bits(0, 4)) {
+                    case 0 -> ReferenceType.OBJECT;
+                    case 1 -> ReferenceType.REGION;
+                    default -> ReferenceType.STANDARD;
+                };
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
+
 import java.nio.charset.Charset;
 
 /** Strings or sequences of any length. */
