@@ -81,6 +81,7 @@ class ApiTest {
                     Map.entry("create", "an internal of jHDF"),
                     Map.entry("readDataSpace", "an internal of jHDF"),
                     Map.entry("modifyDimensions", "an internal of jHDF"),
+                    Map.entry("combineDim0", "an internal of jHDF"),
                     Map.entry("getStringPaddingHandler", "an internal of jHDF"),
                     Map.entry("toFloat", "an internal of jHDF"),
                     Map.entry(

@@ -63,7 +63,8 @@ class BindingTest {
     void aFileThatIsNotTheLibraryIsReplaced(@TempDir Path folder) throws Exception {
         Path unpacked;
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("hyperslab.native.dir")))) {
-            unpacked = files.filter(path -> path.toString().endsWith(".so")).findFirst().orElseThrow();
+            unpacked =
+                    files.filter(path -> path.toString().endsWith(".so")).findFirst().orElseThrow();
         }
         Path bad = folder.resolve(unpacked.getFileName());
         Files.write(bad, new byte[(int) Files.size(unpacked)]);
