@@ -411,7 +411,7 @@ extern "C" {
 // it, else sorted.
 int32_t hs_attribute_names(hs_file *file, const char *path, hs_items *names);
 
-// Returns what is known of the array of an attribute.
+// Describes the array of an attribute.
 int32_t hs_attribute_info(hs_file *file, const char *path, const char *name, hs_array_info *info);
 
 // Reads all elements of an attribute into `out`, in the type `type`.
@@ -453,7 +453,7 @@ int32_t hs_attribute_write_items(hs_file *file,
 // Removes an attribute.
 int32_t hs_attribute_delete(hs_file *file, const char *path, const char *name);
 
-// Returns what is known of the chunk whose first element is `first`. `bytes` may be NULL; else it gets the
+// Describes the chunk whose first element is `first`. `bytes` may be NULL; else it gets the
 // stored bytes as one item, or no item if the chunk was never written.
 int32_t hs_chunk_read(hs_dataset *dataset, uint32_t rank, const uint64_t *first, hs_chunk_info *info, hs_items *bytes);
 
@@ -475,7 +475,7 @@ int32_t hs_dataset_create(hs_file *file, const char *path, const hs_dataset_opti
 // Closes the handle of a dataset.
 int32_t hs_dataset_close(hs_dataset *dataset);
 
-// Returns what is known of the array of a dataset.
+// Describes the array of a dataset.
 int32_t hs_dataset_info(hs_dataset *dataset, hs_array_info *info);
 
 // Returns the datatype message of a dataset, as one item.
@@ -569,10 +569,10 @@ int32_t hs_free(hs_items *items);
 // Returns the names of the links in a group: in the order of creation if the group keeps it, else sorted.
 int32_t hs_names(hs_file *file, const char *group, hs_items *names);
 
-// Returns what is known of the object at `path`.
+// Describes the object at `path`.
 int32_t hs_object(hs_file *file, const char *path, hs_object_info *info);
 
-// Returns what is known of the link at `path` itself, which may lead nowhere. `targets` may be NULL; else it
+// Describes the link at `path` itself, which may lead nowhere. `targets` may be NULL; else it
 // gets the path of a soft link, the path and the name of the file of an external one, and nothing of others.
 int32_t hs_link(hs_file *file, const char *path, hs_link_info *info, hs_items *targets);
 

@@ -43,10 +43,10 @@ fn programs_run_with_the_static_library() {
 
 #[test]
 fn valgrind_finds_no_error_and_no_leak() {
-    let flags =
-        ["--quiet", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"];
-    let runner: Vec<&str> = ["valgrind"].into_iter().chain(flags).collect();
-    each(&[], Link::Shared, &runner);
+    let suppressions = format!("--suppressions={}", crate_root().join("tests/c/valgrind.supp").display());
+    let leaks = ["--leak-check=full", "--show-leak-kinds=definite,indirect"];
+    let errors = ["--error-exitcode=9", "--errors-for-leak-kinds=definite,indirect", &suppressions];
+    each(&[], Link::Shared, &[&["valgrind", "--quiet"], &leaks[..], &errors[..]].concat());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::ffi::c_char;
 use hyperslab::{Addr, File, Group, LinkTarget, Node};
 
 use crate::codes::{
-    HS_DATASET, HS_DATATYPE, HS_GROUP, HS_LINK_EXTERNAL, HS_LINK_HARD, HS_LINK_SOFT, HS_NO_ADDRESS, HS_ORDER_ATTRIBUTES, HS_ORDER_LINKS,
+    HS_DATASET, HS_DATATYPE, HS_GROUP, HS_LINK_EXTERNAL, HS_LINK_HARD, HS_LINK_SOFT, HS_NO_ADDRESS,
+    HS_ORDER_ATTRIBUTES, HS_ORDER_LINKS,
 };
 use crate::failure::{Failure, guard};
 use crate::handle;
