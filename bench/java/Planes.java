@@ -19,10 +19,12 @@ import java.util.Map;
  * argument says.
  *
  * <p>Requests and answers are those of the program of jHDF: "slice" and "kept-slice" read by {@code
- * getData}, "plane" and "kept" into memory of the caller, which is allocated once.
+ * getData}, "plane" and "kept" into memory of the caller, which is allocated once; "mapped" and
+ * "mapped-slice" do the same with a mapped file that stays open.
  */
 public final class Planes {
     private static final Map<Path, HdfFile> KEPT = new HashMap<>();
+    private static final Map<Path, HdfFile> MAPPED = new HashMap<>();
     private static ByteBuffer memory = ByteBuffer.allocateDirect(0);
 
     private Planes() {}
@@ -47,7 +49,7 @@ public final class Planes {
     private static void answer(String request, int axis, int index, Path path, OutputStream answers)
             throws Exception {
         boolean isSlice = request.endsWith("slice");
-        HdfFile kept = request.startsWith("kept") ? KEPT.computeIfAbsent(path, HdfFile::new) : null;
+        HdfFile kept = kept(request, path);
         long begin = System.nanoTime();
         Object read;
         if (kept != null) {
@@ -65,6 +67,14 @@ public final class Planes {
         byte[] copy = new byte[bytes.remaining()];
         bytes.get(copy);
         answers.write(copy);
+    }
+
+    /** Returns a file that stays open, if the request is for one. */
+    private static HdfFile kept(String request, Path path) {
+        if (request.startsWith("mapped")) {
+            return MAPPED.computeIfAbsent(path, HdfFile::mapped);
+        }
+        return request.startsWith("kept") ? KEPT.computeIfAbsent(path, HdfFile::new) : null;
     }
 
     private static float[][][] slice(HdfFile file, int axis, int index) {

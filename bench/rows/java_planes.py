@@ -28,21 +28,23 @@ def contestant(name: str, process, request: str, path: Path, **options) -> Conte
     return Contestant(name, call, lambda: jvm.reading(process(), request, path, shape), **options)
 
 
-def group(name: str, path: Path, kept: bool, threads: int, ratio: float, expected) -> Group:
-    prefix = "kept-" if kept else ""
-    java = jvm.newest_java()
+def group(name: str, path: Path, ways: tuple[str, str], threads: int, target: Target, expected) -> Group:
+    """Returns a group whose contestants read by `getData`, and into memory, by these requests."""
+    java, (slices, memory) = jvm.newest_java(), ways
     ours, theirs = partial(jvm.ours, java, threads), partial(jvm.jhdf, java)
-    memory = "kept" if kept else "plane"
+    of_jhdf = [way.replace("mapped", "kept") for way in ways]
     return Group(
         name,
         [
-            contestant(OUR_NAME, ours, f"{prefix}slice", path, kind=OURS),
+            contestant(f"{OUR_NAME}, getData", ours, slices, path, kind=OURS),
             contestant(f"{OUR_NAME}, into a buffer", ours, memory, path, kind=OURS),
-            contestant(f"{OUR_NAME}, JNI on Java 17", partial(jvm.ours, "java", threads), f"{prefix}slice", path, kind=OURS),
-            contestant("jHDF", theirs, f"{prefix}slice", path, threads="1 (it has no more)"),
-            contestant("jHDF by chunks", theirs, memory, path, threads="16"),
+            contestant(
+                f"{OUR_NAME}, getData, JNI on Java 17", partial(jvm.ours, "java", threads), slices, path, kind=OURS
+            ),
+            contestant("jHDF, getData", theirs, of_jhdf[0], path, threads="1 (it has no more)"),
+            contestant("jHDF, chunks in threads of the program", theirs, of_jhdf[1], path, threads="16"),
         ],
-        [Target("jHDF", ratio)],
+        [target],
         expected,
         work_bytes=sum(4 * a * b for a, b in sides()),
         operations=3,
@@ -63,6 +65,8 @@ def groups(threads: int):
         return [values()[plane].copy() for plane in planes(0)]
 
     gzip, raw = data.planes_gzip(), data.planes_raw()
-    yield group("gzip 4 + shuffle, file opened for each plane", gzip, False, threads, 5.0, expected)
-    yield group("gzip 4 + shuffle, file kept open", gzip, True, threads, 4.0, expected)
-    yield group("no filter, file kept open", raw, True, threads, 1.0, expected)
+    opened, kept, mapped = ("slice", "plane"), ("kept-slice", "kept"), ("mapped-slice", "mapped")
+    name = "gzip 4 + shuffle, file"
+    yield group(f"{name} opened for each plane", gzip, opened, threads, Target("jHDF, getData", 5.0), expected)
+    yield group(f"{name} kept open", gzip, kept, threads, Target("jHDF, getData", 4.0), expected)
+    yield group("no filter, mapped", raw, mapped, threads, Target("jHDF", 1.0), expected)

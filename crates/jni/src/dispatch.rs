@@ -80,6 +80,7 @@ pub(crate) unsafe fn call(function: i32, arguments: [i64; 9]) -> i64 {
                 pointer(g),
             ),
             33 => hs_free(pointer(a)),
+            34 => hs_open_with(pointer(a), b as i32, pointer(c), pointer(d)),
             _ => return -1,
         }
     };

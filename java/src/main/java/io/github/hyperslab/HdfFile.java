@@ -102,6 +102,21 @@ public final class HdfFile implements Group, AutoCloseable {
     }
 
     /**
+     * Opens a file for reading by mapping it into memory. That is the fastest way for data without
+     * filters that are read again and again.
+     *
+     * <p>If another program cuts the file while it is open, the system ends the whole Java process: map
+     * only files that no program cuts. What is appended later is not seen.
+     *
+     * @param path the path in the default file system
+     * @return the open file
+     * @throws HdfException if it cannot be mapped, or is no HDF5 file
+     */
+    public static HdfFile mapped(Path path) {
+        return new HdfFile(NativeFile.openMapped(path.toString()), path, false, -1);
+    }
+
+    /**
      * Opens a file that is in memory.
      *
      * @param bytes the file, which is copied

@@ -108,6 +108,14 @@ class HandlesTest {
     }
 
     @Test
+    void aMappedFileHasTheSameElements() {
+        try (HdfFile open = HdfFile.mapped(file)) {
+            assertArrayEquals(cube(), (float[][][]) open.getDatasetByPath("cube").getData());
+        }
+        assertThrows(HdfException.class, () -> HdfFile.mapped(folder.resolve("missing.h5")));
+    }
+
+    @Test
     void aListOfManyDatasetsKeepsNoneOpen() throws IOException {
         Path many = folder.resolve("many.h5");
         try (WritableHdfFile out = HdfFile.write(many)) {

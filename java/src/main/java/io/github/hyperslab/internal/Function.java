@@ -36,6 +36,7 @@ final class Function {
     static final int CHUNK_READ = 31;
     static final int RESOLVE = 32;
     static final int FREE = 33;
+    static final int OPEN_WITH = 34;
 
     private Function() {}
 }

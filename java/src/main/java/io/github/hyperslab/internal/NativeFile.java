@@ -24,6 +24,11 @@ public final class NativeFile implements AutoCloseable {
     /** A new file, which replaces an existing one. */
     public static final int CREATE = 2;
 
+    /** The size of {@code hs_open_options}, and where {@code mapped} is. */
+    private static final int OPEN_OPTIONS = 64;
+
+    private static final int MAPPED = 56;
+
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final State state;
@@ -48,6 +53,31 @@ public final class NativeFile implements AutoCloseable {
             Library.check(
                     Library.call(Function.OPEN, frame.text(path), mode, handle.address()),
                     "open '" + path + "'");
+            return new NativeFile(handle.getLong(0), path);
+        }
+    }
+
+    /**
+     * Opens a file for reading by mapping it into memory.
+     *
+     * @param path the path in the default file system
+     * @return the file
+     */
+    public static NativeFile openMapped(String path) {
+        Library.load();
+        try (Frame frame = Frame.open()) {
+            Frame.Struct options = frame.struct(OPEN_OPTIONS);
+            options.putLong(0, OPEN_OPTIONS);
+            options.putInt(MAPPED, 1);
+            Frame.Struct handle = frame.struct(Long.BYTES);
+            long code =
+                    Library.call(
+                            Function.OPEN_WITH,
+                            frame.text(path),
+                            READ,
+                            options.address(),
+                            handle.address());
+            Library.check(code, "map '" + path + "'");
             return new NativeFile(handle.getLong(0), path);
         }
     }
