@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross capi capi-header
+.PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -26,6 +26,7 @@ help:
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
 	@echo "make web      the page of \`hyperslab view\`, which the next build embeds (needs Node.js and npm)"
 	@echo "make test-view  the page in a real browser (needs Chromium, Node.js and npm)"
+	@echo "make vol      the plug-in for libhdf5 (target/vol/)"
 	@echo "make capi     the library, header and pkg-config file for C and C++, in CAPI (target/capi)"
 	@echo "make capi-header  the header for C again, from the functions"
 	@echo "make wheel    the Python wheel, in dist/"
@@ -68,6 +69,15 @@ $(WEB)/dist/index.html: $(WEB)/node_modules/stamp $(WEB)/build.mjs $(wildcard $(
 # The page in Chromium, which Debian's package of that name has.
 test-view: web $(VENV)/test.stamp $(VENV)/view.stamp develop
 	$(BIN)/python -m pytest -q crates/view/tests/browser
+
+# The plug-in for libhdf5, in a folder that has nothing else: libhdf5 loads all that it finds there. Wheels have the copy
+# in the package.
+PLUGIN := libhyperslab_vol.so
+vol:
+	cargo build --release --locked --quiet -p hyperslab-vol
+	mkdir -p target/vol crates/python/python/hyperslab/vol
+	cp target/release/$(PLUGIN) target/vol/$(PLUGIN)
+	strip -o crates/python/python/hyperslab/vol/$(PLUGIN) target/release/$(PLUGIN)
 
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
@@ -192,7 +202,7 @@ libfuzzer:
 LICENSE-THIRD-PARTY: Cargo.lock scripts/licences.py $(PAGE) $(VENV)/build.stamp
 	$(BIN)/python scripts/licences.py $@
 
-wheel: LICENSE-THIRD-PARTY
+wheel: LICENSE-THIRD-PARTY vol
 	rm -f dist/hyperslab-*.whl
 	$(BIN)/maturin build --release --locked --out dist
 

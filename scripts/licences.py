@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-ROOT = "hyperslab-python"
+ROOTS = {"hyperslab-python", "hyperslab-vol"}
 # The names of files with licences, and folders that hold no sources of what is linked.
 LICENCE = re.compile(r"(licen[cs]e|copying|notice|copyright|unlicense)([-_.].*)?$", re.IGNORECASE)
 NO_TEXT = {".rs", ".py", ".go", ".h", ".c", ".json", ".sh", ".html", ".js"}
@@ -35,7 +35,7 @@ def linked() -> list[dict]:
     metadata = json.loads(output(["cargo", "metadata", "--format-version=1", "--locked", f"--filter-platform={host}"]))
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    todo = [found for found, package in packages.items() if package["name"] == ROOT]
+    todo = [found for found, package in packages.items() if package["name"] in ROOTS]
     seen = set(todo)
     while todo:
         for dependency in nodes[todo.pop()]["deps"]:

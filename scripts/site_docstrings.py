@@ -2,7 +2,7 @@
 
 A class has the members of the private classes that it is made of. A section "Example" is code, and no note.
 A name in backticks leads to its place in the reference: `Group`, `Group.create_dataset`, and within a class
-its own methods.
+its own methods. The path of a page of `docs/` leads to the page.
 """
 
 import re
@@ -17,6 +17,7 @@ EXAMPLE = re.compile(r"^Example:$", re.MULTILINE)
 # griffe takes the words before a colon for a type.
 RESULT = re.compile(r"(^(?:Returns|Yields):\n +[^\n:]*):(?= )", re.MULTILINE)
 NAME = re.compile(r"(?<!\[)`([A-Za-z]\w*)(\.[a-z]\w*)?`")
+PAGE = re.compile(r"docs/([\w/.-]+\.md)")
 ALIAS = re.compile("_[A-Z]")
 SHOWN = re.compile(r"^::: (hyperslab\.\S+)", re.MULTILINE)
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -44,6 +45,9 @@ class References(griffe.Extension):
             if obj.is_class:
                 take_overloads(obj)
                 take_in(obj, set(found))
+        for obj in found.values():
+            if obj.is_class:
+                show_bases(obj, pkg, set(found))
         for name, obj in found.items():
             for each in (obj, *members(obj)):
                 show_aliases(each)
@@ -83,6 +87,15 @@ def take_in(obj: griffe.Class, shown: set[str]) -> None:
                     obj.set_member(name, copy(member))
 
 
+def show_bases(obj: griffe.Class, pkg: griffe.Module, shown: set[str]) -> None:
+    """Gives a class, in place of bases that the reference does not show, the nearest class that it shows."""
+    ours = [part for part in obj.mro() if part.path.startswith("hyperslab.")]
+    hidden = {part.name for part in ours if part.name not in shown}
+    if any(str(base).rpartition(".")[2] in hidden for base in obj.bases):
+        nearest = next((part.name for part in ours if part.name in shown), None)
+        obj.bases = [griffe.ExprName(nearest, parent=pkg)] if nearest else []
+
+
 def members(obj: Any) -> Iterator[Any]:
     """Yields the members of a class or module that the reference shows."""
     return (member for name, member in obj.members.items() if is_shown(obj, name))
@@ -92,6 +105,12 @@ def is_shown(obj: Any, name: str) -> bool:
     """Returns whether a class or module has a public member of its own with a docstring."""
     member = obj.members.get(name)
     return member is not None and not name.startswith("_") and not member.is_alias and bool(member.docstring)
+
+
+def page_link(path: re.Match[str]) -> str:
+    """Returns the path of a page in the repository as a link with the heading of the page."""
+    heading = (REFERENCE.parent / path[1]).read_text().partition("\n")[0].removeprefix("# ")
+    return f"[{heading}](../{path[1]})"
 
 
 def with_references(text: str, inside: str | None, shown: dict[str, str], found: dict[str, Any]) -> str:
@@ -107,4 +126,4 @@ def with_references(text: str, inside: str | None, shown: dict[str, str], found:
         return name[0]
 
     before, examples, after = text.partition("\nExamples:\n")
-    return NAME.sub(linked, before) + examples + after
+    return PAGE.sub(page_link, NAME.sub(linked, before)) + examples + after

@@ -63,6 +63,7 @@ Examples:
   hyperslab segy ingest volume.sgy cube.h5 --filter blosc2:zstd:5
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
   hyperslab view climate.h5
+  hyperslab vol -- h5repack -f GZIP=1 in.h5 out.h5
   hyperslab pio --processes 1..4 --transfer 256K..4M
 
 `hyperslab COMMAND --help` explains a command, `hyperslab completions SHELL` makes the shell complete

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatchReader;
 use hyperslab_cli::refs::Options;
@@ -32,11 +32,13 @@ use crate::arrow::Incoming;
 #[pyfunction]
 pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let program = start_again(py);
+    let plugin = plugin_folder(py);
     let is_program = interrupts_end_the_process(py).unwrap_or(false);
     py.detach(|| {
         let program = program.as_deref();
+        let plugin = plugin.as_deref();
         let libraries =
-            Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage), program, is_program };
+            Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage), program, plugin, is_program };
         hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), &libraries)
     })
 }
@@ -51,6 +53,12 @@ fn interrupts_end_the_process(py: Python<'_>) -> PyResult<bool> {
 fn start_again(py: Python<'_>) -> Option<Vec<OsString>> {
     let interpreter: OsString = py.import("sys").ok()?.getattr("executable").ok()?.extract().ok()?;
     (!interpreter.is_empty()).then(|| vec![interpreter, "-m".into(), "hyperslab".into()])
+}
+
+/// Returns the folder of the package in which wheels have the plug-in for libhdf5.
+fn plugin_folder(py: Python<'_>) -> Option<PathBuf> {
+    let package: PathBuf = py.import("hyperslab").ok()?.getattr("__file__").ok()?.extract().ok()?;
+    Some(package.parent()?.join("vol"))
 }
 
 /// Runs statements of SQL with the Python package of DuckDB.

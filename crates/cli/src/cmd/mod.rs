@@ -22,10 +22,12 @@ mod stat;
 mod tune;
 #[cfg(feature = "view")]
 mod view;
+mod vol;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use hyperslab::internals::select::{self, Parsed};
 
@@ -57,6 +59,7 @@ pub(crate) enum Command {
     Pio(Box<pio::Args>),
     #[cfg(feature = "view")]
     View(view::Args),
+    Vol(vol::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -124,6 +127,7 @@ impl Command {
             Self::Tune(args) => tune::run(args, to.out),
             #[cfg(feature = "view")]
             Self::View(args) => view::run(args, to.out, to.err),
+            Self::Vol(args) => return vol::run(args, libraries.plugin, to.out),
             Self::Pio(args) => return pio::run(args, given, libraries.program, to.out),
             Self::Diff(args) => return Ok(if diff::run(args, to.out)? { OK } else { FAILED }),
             Self::Completions(args) => completions::run(args, to.out),
@@ -170,6 +174,8 @@ pub struct Libraries<'l> {
     pub icechunk: Option<&'l dyn Icechunk>,
     /// The program and the arguments that start this command again, for the processes of the command `pio`.
     pub program: Option<&'l [OsString]>,
+    /// The folder of the plug-in for libhdf5, for the command `vol`.
+    pub plugin: Option<&'l Path>,
     /// Whether this process only runs the command. Ctrl-C then ends the process, after it has removed
     /// incomplete files, and text for a terminal is coloured.
     pub is_program: bool,

@@ -69,8 +69,8 @@ are built again if the shape changes.
 
 Blosc 2 chunks of table rows that hyperslab encodes have a stream for each byte of a row, so a search decodes
 only the columns that it needs, and bounds of the columns, which skip chunks. Other programs read both
-layouts. --encode stores the chunks of other programs in this way. --filter blosc:lz4 or gzip stores rows as
-other programs do.";
+layouts. --encode stores the chunks of other programs in this way. `--filter blosc:lz4` or `--filter gzip`
+stores rows as other programs do.";
 
 impl Args {
     fn options(&self) -> anyhow::Result<RepackOptions> {

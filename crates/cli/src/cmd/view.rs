@@ -20,7 +20,7 @@ the files. The files are only read, and are closed while the page does not use t
 to (external links, sources of virtual datasets, external raw data), those in the folder of the given file and
 below are read. Ctrl-C ends the command.
 
-On another machine, forward the port (`ssh -L 8000:localhost:8000 HOST`) and use --port 8000 --no-browser.")]
+On another machine, forward the port (`ssh -L 8000:localhost:8000 HOST`) and use `--port 8000 --no-browser`.")]
 pub(crate) struct Args {
     /// The HDF5 files, or their URLs
     #[arg(value_name = "FILE", required = true)]

@@ -106,6 +106,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/python/src/buffer.rs",
     "crates/python/src/gil.rs",
     "crates/testkit/src/allocator.rs",
+    "crates/vol/src/",
 ];
 
 #[test]

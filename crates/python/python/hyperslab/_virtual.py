@@ -2,10 +2,9 @@
 
 import math
 import os
-from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,15 +69,24 @@ class Space:
         return tuple(tuple(UNLIMITED if one is None else one for one in part) for part in zip(*self.data, strict=True))
 
 
-VDSmap = namedtuple("VDSmap", ("vspace", "file_name", "dset_name", "src_space"))
-VDSmap.__doc__ = """One mapping of a virtual dataset: elements of it, and the elements of a source that they are.
+class VDSmap(NamedTuple):
+    """One mapping of a virtual dataset: elements of it, and the elements of a source that they are.
 
-Example:
-    >>> layout = hs.VirtualLayout((2, 6), "f4")
-    >>> layout[0] = hs.VirtualSource("january.h5", "mean", shape=(6,))
-    >>> layout.sources[0].file_name
-    'january.h5'
-"""
+    Example:
+        >>> layout = hs.VirtualLayout((2, 6), "f4")
+        >>> layout[0] = hs.VirtualSource("january.h5", "mean", shape=(6,))
+        >>> layout.sources[0].file_name
+        'january.h5'
+    """
+
+    vspace: Space
+    """The elements of the virtual dataset."""
+    file_name: str
+    """The path of the source's file, "." for the file of the virtual dataset."""
+    dset_name: str
+    """The path of the source in its file."""
+    src_space: Space
+    """The elements of the source."""
 
 
 def _lengths(what: str, shape: Any) -> "tuple[int, ...]":

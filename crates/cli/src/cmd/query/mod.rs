@@ -27,7 +27,7 @@ Examples:
 A condition compares columns and values, and joins comparisons with `&`, `|` and `~` in parentheses. Nested
 columns are written `info.level` in a condition and `info/level` in --columns. Only the columns of the
 condition and of the result are decoded. The table of PyTables and any other one-dimensional dataset of
-records is a table. --format json prints one object for each row; NaN and infinities are null there.")]
+records is a table. `--format json` prints one object for each row; NaN and infinities are null there.")]
 pub(crate) struct Args {
     /// The HDF5 file or its URL
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

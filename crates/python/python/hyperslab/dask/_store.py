@@ -64,7 +64,7 @@ def store(
         compression_opts: The parameters of the compression.
         shuffle: True adds the shuffle filter.
         fletcher32: True adds checksums.
-        scaleoffset: The factor of the scale-offset filter.
+        scaleoffset: The bits of integers, or the digits of floats, that are kept.
         fillvalue: The fill value.
         compute: False returns a Dask `Delayed`, whose computation stores the array.
         compute_kwargs: Arguments of the computation, such as `scheduler` or `retries`.

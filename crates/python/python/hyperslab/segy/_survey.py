@@ -73,7 +73,6 @@ class Survey:
     """
 
     def __init__(self, file: File) -> None:
-        """Reads the description of the survey."""
         said = _segy_describe(file)
         self.file: File = file
         """The HDF5 file."""

@@ -1,0 +1,82 @@
+//! Chunks in their stored form, made by the engine and given to the native connector.
+
+use hyperslab::datatype::Datatype;
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{FillBytes, FilterSpec};
+use hyperslab::{Dataspace, Error, File, WriteOptions};
+
+use crate::boxes::grid;
+use crate::dataset::WIDTHS;
+use crate::rules::{Reason, Ruled};
+
+/// How a dataset stores its chunks.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Form {
+    pub(crate) datatype: Datatype,
+    /// The number of elements of a chunk along each dimension.
+    pub(crate) chunk: Vec<u64>,
+    pub(crate) filters: Vec<FilterSpec>,
+    pub(crate) fill: FillBytes,
+}
+
+/// A chunk as it is stored.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    /// The position of its first element in the box.
+    pub(crate) first: Vec<u64>,
+    /// The filters that were skipped.
+    pub(crate) mask: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Form {
+    /// Returns the size of an element in bytes.
+    pub(crate) fn element_size(&self) -> u64 {
+        self.datatype.size(WIDTHS)
+    }
+
+    /// Returns the size of a decoded chunk in bytes.
+    pub(crate) fn chunk_bytes(&self) -> Ruled<usize> {
+        let bytes = self.chunk.iter().try_fold(self.element_size(), |bytes, &len| bytes.checked_mul(len));
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(Reason::Layout)
+    }
+
+    /// Returns a decoded chunk that holds the fill value.
+    pub(crate) fn filled_chunk(&self) -> Ruled<Vec<u8>> {
+        let mut bytes = vec![0; self.chunk_bytes()?];
+        if let FillBytes::Defined(value) = &self.fill {
+            bytes.chunks_exact_mut(value.len().max(1)).for_each(|element| element.copy_from_slice(value));
+        }
+        Ok(bytes)
+    }
+
+    /// Encodes a box of elements, which begins with the first element of a chunk, and calls `each` with its chunks.
+    /// Elements of chunks beyond the box hold the fill value.
+    ///
+    /// `memory` is the datatype of `elements` if it is another one than in the file.
+    pub(crate) fn encode(
+        &self,
+        shape: &[u64],
+        elements: &[u8],
+        memory: Option<&Datatype>,
+        each: &mut dyn FnMut(Stored) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let file = File::in_memory()?;
+        // A chunk may be larger than the box.
+        let room = shape.iter().zip(&self.chunk).map(|(&len, &chunk)| Some(len.max(chunk))).collect();
+        let space = Dataspace::Simple { shape: shape.to_vec(), max_shape: Some(room) };
+        let mut options = DatasetOptions::new(space, self.datatype.clone());
+        options.storage = NewStorage::Chunked(self.chunk.clone());
+        options.filters.clone_from(&self.filters);
+        options.fill.clone_from(&self.fill);
+        let dataset = file.root().create_dataset("elements", &options)?;
+        dataset.write_with(.., elements, &WriteOptions::default().datatype(memory.cloned()))?;
+        let counts = shape.iter().zip(&self.chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+        for coord in grid(counts) {
+            let Some(record) = dataset.chunk_at(&coord)? else { continue };
+            let first = coord.iter().zip(&self.chunk).map(|(at, len)| at * len).collect();
+            each(Stored { first, mask: record.mask.0, bytes: dataset.read_stored_chunk(record)? })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! What is known of a dataset that the engine reads.
+
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use hyperslab::datatype::Datatype;
+use hyperslab::internals::format::Widths;
+use hyperslab::internals::format::layout::Layout;
+use hyperslab::internals::process::forks;
+use hyperslab::storage::{FillBytes, FillTime};
+use hyperslab::{Addr, Error};
+
+use crate::ffi::types::{Handle, ItsOwnLocation, Operation};
+use crate::file::{default_transfer, no_request, number};
+use crate::object::Object;
+use crate::pending::Key;
+use crate::rules::{Least, Reason, Ruled};
+use crate::target::Target;
+
+// `H5VL_object_get_t`
+const GET_FILE: c_int = 0;
+const GET_INFO: c_int = 3;
+/// `H5O_INFO_BASIC`
+const BASIC: u64 = 1;
+
+/// What a handle knows of its dataset.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The engine's dataset, and the process that has it: a child opens it again.
+    source: Mutex<Option<(u32, Ruled<Arc<Source>>)>>,
+    target: Mutex<Option<Ruled<Arc<Target>>>>,
+    key: OnceLock<Key>,
+}
+
+/// A dataset that the engine can read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) dataset: hyperslab::Dataset,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) datatype: Arc<Datatype>,
+    /// The fewest bytes of a read by the engine.
+    pub(crate) fewest: u64,
+}
+
+impl Known {
+    /// Forgets what may have changed: the shape, and the elements. How chunks are stored does not change.
+    pub(crate) fn forget(&self) {
+        *self.source.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns what identifies the dataset of an object, whatever handle it has.
+    pub(crate) fn key(&self, object: &Object) -> Ruled<Key> {
+        if let Some(key) = self.key.get() {
+            return Ok(*key);
+        }
+        let file = number(object.library, native_file(object)?)?;
+        let address = address(object)?.get();
+        Ok(*self.key.get_or_init(|| (file, address)))
+    }
+
+    /// Returns how the native connector stores the chunks of an object.
+    pub(crate) fn target(&self, object: &Object) -> Ruled<Arc<Target>> {
+        let mut known = self.target.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| Target::of(object).map(Arc::new)).clone()
+    }
+
+    /// Returns the engine's dataset of an object.
+    pub(crate) fn source(&self, object: &Object) -> Ruled<Arc<Source>> {
+        let mut known = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, source)) = known.as_ref().filter(|(made, _)| *made == forks()) {
+            return source.clone();
+        }
+        let source = open(object).map(Arc::new);
+        *known = Some((forks(), source.clone()));
+        source
+    }
+}
+
+/// Opens the dataset of an object in the engine, if the engine gives the same elements as the native connector.
+fn open(object: &Object) -> Ruled<Source> {
+    let file = object.file.engine(object.library, native_file(object)?)?;
+    let dataset = match file.object_at(address(object)?) {
+        Ok(node) => node.into_dataset().map_err(|_| Reason::File)?,
+        Err(_) => return Err(Reason::File),
+    };
+    let datatype = dataset.datatype();
+    if datatype.has_variable_parts() || datatype.has_references() {
+        return Err(Reason::Datatype);
+    }
+    let is_filtered = match dataset.layout() {
+        Layout::Compact { .. } | Layout::Virtual { .. } => return Err(Reason::Layout),
+        Layout::Contiguous(_) if dataset.has_external_files() => return Err(Reason::Layout),
+        Layout::Contiguous(_) => false,
+        Layout::Chunked(_) => !dataset.filters().filters.is_empty(),
+    };
+    // Prepares the filters.
+    dataset.array().map_err(|error| match error {
+        Error::Format(_) => Reason::File,
+        _ => Reason::Filter,
+    })?;
+    if leaves_memory(&dataset)? {
+        return Err(Reason::Unwritten);
+    }
+    let Least { filtered, plain, .. } = Least::work();
+    let fewest = if is_filtered { filtered } else { plain };
+    Ok(Source { shape: dataset.shape(), datatype, fewest, dataset })
+}
+
+/// Returns whether the native connector leaves the caller's memory as it is where no element was written, and there
+/// are such elements.
+fn leaves_memory(dataset: &hyperslab::Dataset) -> Ruled<bool> {
+    let fill = dataset.fill_value();
+    if fill.write != FillTime::Never && fill.value != FillBytes::Undefined {
+        return Ok(false);
+    }
+    let Some(chunk) = dataset.chunk_shape() else {
+        return Ok(dataset.storage_bytes().map_err(|_| Reason::File)? == 0);
+    };
+    let chunks: u64 = dataset.shape().iter().zip(&chunk).map(|(len, chunk)| len.div_ceil(*chunk)).product();
+    Ok(dataset.stored_chunks().map_err(|_| Reason::File)? < chunks)
+}
+
+/// Returns the native file that a dataset is in.
+pub(crate) fn native_file(object: &Object) -> Ruled<Handle> {
+    let mut native: Handle = std::ptr::null_mut();
+    get(object, Operation::new(GET_FILE).out(0, &mut native))?;
+    Ok(native)
+}
+
+fn get(object: &Object, mut operation: Operation) -> Ruled<Operation> {
+    let place = ItsOwnLocation::of_dataset();
+    let library = object.library;
+    // SAFETY: the object is open, and the operation's words are places that the caller gives.
+    let done = unsafe {
+        (library.functions.object_get)(
+            object.under,
+            place.as_location(),
+            library.native(),
+            operation.as_arguments(),
+            default_transfer(library),
+            no_request(),
+        )
+    };
+    if done < 0 { Err(Reason::File) } else { Ok(operation) }
+}
+
+/// Returns the address of the object header: the native connector's token of the object (`H5O_info2_t`).
+fn address(object: &Object) -> Ruled<Addr> {
+    // The number of the file, the token, and more.
+    let mut info = [0_u64; 64];
+    get(object, Operation::new(GET_INFO).word(0, BASIC).out(1, &mut info))?;
+    Ok(Addr::new(info[1]))
+}
+
+/// The widths of numbers in datatypes that libhdf5 encodes for a program.
+pub(crate) const WIDTHS: Widths = Widths::EIGHT;

@@ -1,0 +1,126 @@
+//! The objects that libhdf5 holds for us: files, groups, datasets, attributes and datatypes.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use crate::dataset::Known;
+use crate::ffi::library::Library;
+use crate::ffi::types::{FAILED, Handle, Herr};
+use crate::file::OpenFile;
+use crate::rules::Ruled;
+
+/// An object of the native connector, and what we know of it.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) library: &'static Library,
+    /// The native connector's object.
+    pub(crate) under: Handle,
+    /// The file through which the object was opened. An object behind an external link is in another one.
+    pub(crate) file: Arc<OpenFile>,
+    /// What is known of a dataset.
+    pub(crate) dataset: Known,
+}
+
+impl Object {
+    /// Returns a handle for a native object, or null for null.
+    pub(crate) fn wrap(library: &'static Library, under: Handle, file: Arc<OpenFile>) -> Handle {
+        if under.is_null() {
+            return under;
+        }
+        Box::into_raw(Box::new(Self { library, under, file, dataset: Known::default() })).cast()
+    }
+
+    /// Returns a handle for an object that was found or made through `self`.
+    pub(crate) fn wrap_beside(&self, under: Handle) -> Handle {
+        Self::wrap(self.library, under, Arc::clone(&self.file))
+    }
+
+    /// Stores the parts of chunks that are held of a dataset.
+    pub(crate) fn settle(&self) -> Ruled<()> {
+        if !self.library.pending.is_any() {
+            return Ok(());
+        }
+        self.library.pending.settle(self.library, Some(self.dataset.key(self)?))
+    }
+
+    /// Returns the object of a handle.
+    ///
+    /// # Safety
+    ///
+    /// The handle comes from [`wrap`](Self::wrap), and is not freed while the result is used.
+    pub(crate) unsafe fn of<'a>(handle: Handle) -> &'a Self {
+        // SAFETY: the caller's promise.
+        unsafe { &*handle.cast() }
+    }
+
+    /// Returns the native object of a handle that may be null.
+    ///
+    /// # Safety
+    ///
+    /// As [`of`](Self::of).
+    pub(crate) unsafe fn under_of(handle: Handle) -> Handle {
+        // SAFETY: the caller's promise.
+        if handle.is_null() { handle } else { unsafe { Self::of(handle) }.under }
+    }
+
+    /// Frees a handle.
+    ///
+    /// # Safety
+    ///
+    /// The handle comes from [`wrap`](Self::wrap), and is never used again.
+    pub(crate) unsafe fn free(handle: Handle) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(handle.cast::<Self>()) });
+    }
+}
+
+/// What is needed to make handles for native objects that libhdf5 finds by itself.
+struct Context {
+    library: &'static Library,
+    file: Arc<OpenFile>,
+}
+
+// The callbacks for objects that libhdf5 takes out of our handles, and puts into them.
+
+pub(crate) unsafe extern "C" fn get_object(handle: Handle) -> Handle {
+    // SAFETY: libhdf5 calls it with our handles.
+    unsafe { Object::under_of(handle) }
+}
+
+pub(crate) unsafe extern "C" fn get_context(handle: Handle, context: *mut *mut c_void) -> Herr {
+    if handle.is_null() || context.is_null() {
+        return FAILED;
+    }
+    // SAFETY: libhdf5 calls it with our handle, and with a place for the context.
+    unsafe {
+        let object = Object::of(handle);
+        let made = Context { library: object.library, file: Arc::clone(&object.file) };
+        *context = Box::into_raw(Box::new(made)).cast();
+    }
+    0
+}
+
+pub(crate) unsafe extern "C" fn wrap_object(under: Handle, _kind: c_int, context: *mut c_void) -> Handle {
+    // SAFETY: libhdf5 calls it with a context that `get_context` has made.
+    let context = unsafe { &*context.cast::<Context>() };
+    Object::wrap(context.library, under, Arc::clone(&context.file))
+}
+
+pub(crate) unsafe extern "C" fn unwrap_object(handle: Handle) -> Handle {
+    // SAFETY: libhdf5 gives the handle up.
+    unsafe {
+        let under = Object::under_of(handle);
+        if !handle.is_null() {
+            Object::free(handle);
+        }
+        under
+    }
+}
+
+pub(crate) unsafe extern "C" fn free_context(context: *mut c_void) -> Herr {
+    if !context.is_null() {
+        // SAFETY: libhdf5 gives the context up.
+        drop(unsafe { Box::from_raw(context.cast::<Context>()) });
+    }
+    0
+}

@@ -1,0 +1,480 @@
+//! The callbacks that pass calls on to the native connector.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::Arc;
+
+use crate::ffi::library::Library;
+use crate::ffi::types::{Arguments, Class, FAILED, Handle, Herr, Hid, Location, Request, Text};
+use crate::file::OpenFile;
+use crate::object::Object;
+
+/// Callbacks that make the same call of the native connector: `before` and `after` are the arguments on both sides
+/// of the connector's number. What they do has nothing to do with elements of datasets.
+macro_rules! pass {
+    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
+            // SAFETY: libhdf5 calls it with our handle, and the other arguments are those of the native call.
+            unsafe {
+                let object = Object::of(handle);
+                (object.library.functions.$name)(
+                    object.under, $($before,)* object.library.native(), $($after),*
+                )
+            }
+        }
+    )*};
+}
+
+/// Does the same for callbacks that may see elements, or whether and where they are stored: parts of chunks that are
+/// held are stored first.
+macro_rules! settle {
+    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
+            // SAFETY: as in `pass`.
+            unsafe {
+                let object = Object::of(handle);
+                if object.library.pending.settle(object.library, None).is_err() {
+                    return FAILED;
+                }
+                (object.library.functions.$name)(
+                    object.under, $($before,)* object.library.native(), $($after),*
+                )
+            }
+        }
+    )*};
+}
+
+/// Does the same as `pass` for callbacks that open or make an object.
+macro_rules! open {
+    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Handle {
+            // SAFETY: as in `pass`.
+            unsafe {
+                let object = Object::of(handle);
+                let under = (object.library.functions.$name)(
+                    object.under, $($before,)* object.library.native(), $($after),*
+                );
+                object.wrap_beside(under)
+            }
+        }
+    )*};
+}
+
+/// Does the same for callbacks that close an object, which frees its handle.
+macro_rules! close {
+    ($($name:ident;)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(handle: Handle, transfer: Hid, request: Request) -> Herr {
+            // SAFETY: as in `pass`; libhdf5 gives the handle up if the call succeeds.
+            unsafe {
+                let object = Object::of(handle);
+                if object.library.pending.settle_before_close(object.library, object.under).is_err() {
+                    return FAILED;
+                }
+                let closed = (object.library.functions.$name)(
+                    object.under, object.library.native(), transfer, request
+                );
+                if closed >= 0 {
+                    Object::free(handle);
+                }
+                closed
+            }
+        }
+    )*};
+}
+
+pass! {
+    attribute_read(; memory_type: Hid, into: *mut c_void, transfer: Hid, request: Request);
+    attribute_write(; memory_type: Hid, from: *const c_void, transfer: Hid, request: Request);
+    attribute_get(; arguments: Arguments, transfer: Hid, request: Request);
+    attribute_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    attribute_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    datatype_get(; arguments: Arguments, transfer: Hid, request: Request);
+    file_get(; arguments: Arguments, transfer: Hid, request: Request);
+    group_get(; arguments: Arguments, transfer: Hid, request: Request);
+    link_get(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    object_get(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    introspect_optional(; class: c_int, kind: c_int, flags: *mut u64);
+    blob_put(; from: *const c_void, size: usize, id: *mut c_void, context: *mut c_void);
+    blob_get(; id: *const c_void, into: *mut c_void, size: usize, context: *mut c_void);
+    blob_specific(; id: *mut c_void, arguments: Arguments);
+    blob_optional(; id: *mut c_void, arguments: Arguments);
+    token_compare(; one: *const c_void, other: *const c_void, order: *mut c_int);
+    token_to_text(kind: c_int; token: *const c_void, text: *mut *mut c_char);
+    token_from_text(kind: c_int; text: Text, token: *mut c_void);
+}
+
+settle! {
+    dataset_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    datatype_specific(; arguments: Arguments, transfer: Hid, request: Request);
+    datatype_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    file_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    group_optional(; arguments: Arguments, transfer: Hid, request: Request);
+    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    link_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    object_optional(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    optional(; arguments: Arguments, transfer: Hid, request: Request);
+}
+
+open! {
+    attribute_create(place: Location; name: Text, datatype: Hid, space: Hid, creation: Hid, access: Hid,
+        transfer: Hid, request: Request);
+    attribute_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
+    dataset_create(place: Location; name: Text, link: Hid, datatype: Hid, space: Hid, creation: Hid, access: Hid,
+        transfer: Hid, request: Request);
+    dataset_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
+    datatype_commit(place: Location; name: Text, datatype: Hid, link: Hid, creation: Hid, access: Hid,
+        transfer: Hid, request: Request);
+    datatype_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
+    group_create(place: Location; name: Text, link: Hid, creation: Hid, access: Hid, transfer: Hid,
+        request: Request);
+    group_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
+    object_open(place: Location; kind: *mut c_int, transfer: Hid, request: Request);
+}
+
+close! {
+    attribute_close;
+    datatype_close;
+    group_close;
+    dataset_close;
+}
+
+pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
+    // SAFETY: as in `close`.
+    unsafe {
+        let object = Object::of(handle);
+        if object.library.pending.settle(object.library, None).is_err() {
+            return FAILED;
+        }
+        let closed = (object.library.functions.file_close)(object.under, object.library.native(), transfer, request);
+        if closed >= 0 {
+            Object::free(handle);
+        }
+        closed
+    }
+}
+
+// `H5VL_dataset_get_t`: what depends on the chunks that are stored.
+const SPACE_STATUS: c_int = 3;
+const STORAGE_SIZE: c_int = 4;
+
+pub(crate) unsafe extern "C" fn dataset_get(
+    handle: Handle,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`. The arguments begin with the number of the operation.
+    unsafe {
+        let object = Object::of(handle);
+        let depends = [SPACE_STATUS, STORAGE_SIZE].contains(&*arguments.cast::<c_int>());
+        if depends && object.settle().is_err() {
+            return FAILED;
+        }
+        (object.library.functions.dataset_get)(object.under, object.library.native(), arguments, transfer, request)
+    }
+}
+
+/// The operations that refresh or flush may replace the native object that they are called for, and the handle with
+/// it, so nothing of the handle is used after the call.
+pub(crate) unsafe extern "C" fn dataset_specific(
+    handle: Handle,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`.
+    unsafe {
+        let object = Object::of(handle);
+        if object.settle().is_err() {
+            return FAILED;
+        }
+        object.dataset.forget();
+        let (library, under) = (object.library, object.under);
+        (library.functions.dataset_specific)(under, library.native(), arguments, transfer, request)
+    }
+}
+
+/// `H5VL_GROUP_MOUNT`
+const MOUNT: c_int = 0;
+
+pub(crate) unsafe extern "C" fn group_specific(
+    handle: Handle,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`. The arguments of a mount are a name, a file of ours, and a property list.
+    unsafe {
+        let object = Object::of(handle);
+        let (library, under) = (object.library, object.under);
+        if library.pending.settle(library, None).is_err() {
+            return FAILED;
+        }
+        if *arguments.cast::<c_int>() != MOUNT {
+            return (library.functions.group_specific)(under, library.native(), arguments, transfer, request);
+        }
+        let given = &*arguments.cast::<Mount>();
+        let child = Object::under_of(given.child);
+        let mut native = Mount { child, ..*given };
+        let arguments = std::ptr::from_mut(&mut native).cast();
+        (library.functions.group_specific)(under, library.native(), arguments, transfer, request)
+    }
+}
+
+/// `H5VL_group_specific_args_t` of a mount.
+#[repr(C)]
+struct Mount {
+    kind: c_int,
+    name: Text,
+    child: Handle,
+    list: Hid,
+}
+
+/// `H5VL_link_create_args_t` of a hard link, whose place is a `H5VL_loc_params_t` of 40 bytes.
+#[repr(C)]
+struct HardLink {
+    kind: c_int,
+    object: Handle,
+    place: [u64; 5],
+}
+
+/// `H5VL_LINK_CREATE_HARD`
+const HARD: c_int = 0;
+
+pub(crate) unsafe extern "C" fn link_create(
+    arguments: Arguments,
+    handle: Handle,
+    place: Location,
+    link: Hid,
+    access: Hid,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`. Of the two objects, one may be null: it is then the same as the other.
+    unsafe {
+        let mut known = handle;
+        let mut native = None;
+        if *arguments.cast::<c_int>() == HARD {
+            let given = &*arguments.cast::<HardLink>();
+            if known.is_null() {
+                known = given.object;
+            }
+            native = Some(HardLink { object: Object::under_of(given.object), ..*given });
+        }
+        if known.is_null() {
+            return FAILED;
+        }
+        let library = Object::of(known).library;
+        let arguments = native.as_mut().map_or(arguments, |native| std::ptr::from_mut(native).cast());
+        let under = Object::under_of(handle);
+        (library.functions.link_create)(
+            arguments, under, place, library.native(), link, access, transfer, request,
+        )
+    }
+}
+
+/// Callbacks that move or copy a link from one object to another. One of both may be null.
+macro_rules! between {
+    ($($name:ident;)*) => {$(
+        pub(crate) unsafe extern "C" fn $name(
+            source: Handle,
+            source_place: Location,
+            target: Handle,
+            target_place: Location,
+            link: Hid,
+            access: Hid,
+            transfer: Hid,
+            request: Request,
+        ) -> Herr {
+            let known = if source.is_null() { target } else { source };
+            if known.is_null() {
+                return FAILED;
+            }
+            // SAFETY: as in `pass`.
+            unsafe {
+                let library = Object::of(known).library;
+                let (source, target) = (Object::under_of(source), Object::under_of(target));
+                (library.functions.$name)(
+                    source, source_place, target, target_place, library.native(), link, access, transfer, request,
+                )
+            }
+        }
+    )*};
+}
+
+between! {
+    link_copy;
+    link_move;
+}
+
+pub(crate) unsafe extern "C" fn object_copy(
+    source: Handle,
+    source_place: Location,
+    source_name: Text,
+    target: Handle,
+    target_place: Location,
+    target_name: Text,
+    copying: Hid,
+    link: Hid,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`.
+    unsafe {
+        let library = Object::of(source).library;
+        if library.pending.settle(library, None).is_err() {
+            return FAILED;
+        }
+        let (source, target) = (Object::under_of(source), Object::under_of(target));
+        (library.functions.object_copy)(
+            source, source_place, source_name, target, target_place, target_name, library.native(), copying, link,
+            transfer, request,
+        )
+    }
+}
+
+/// Calls `f` with a copy of the property list for access to files, in which the connector is the native one.
+unsafe fn with_native_access<T>(library: &Library, access: Hid, failed: T, f: impl FnOnce(Hid) -> T) -> T {
+    // SAFETY: libhdf5 passes a property list of this kind.
+    unsafe {
+        let list = (library.functions.list_copy)(access);
+        if list < 0 {
+            return failed;
+        }
+        let set = (library.functions.list_set_connector)(list, library.native(), std::ptr::null());
+        let result = if set >= 0 { f(list) } else { failed };
+        (library.functions.list_close)(list);
+        result
+    }
+}
+
+pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
+    name: Text,
+    flags: c_uint,
+    creation: Hid,
+    access: Hid,
+    transfer: Hid,
+    request: Request,
+) -> Handle {
+    let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
+    // SAFETY: as in `pass`.
+    let under = unsafe {
+        with_native_access(library, access, std::ptr::null_mut(), |access| {
+            (library.functions.file_create)(name, flags, creation, access, transfer, request)
+        })
+    };
+    Object::wrap(library, under, Arc::new(OpenFile::default()))
+}
+
+pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
+    name: Text,
+    flags: c_uint,
+    access: Hid,
+    transfer: Hid,
+    request: Request,
+) -> Handle {
+    let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
+    // SAFETY: as in `pass`.
+    let under = unsafe {
+        with_native_access(library, access, std::ptr::null_mut(), |access| {
+            (library.functions.file_open)(name, flags, access, transfer, request)
+        })
+    };
+    Object::wrap(library, under, Arc::new(OpenFile::default()))
+}
+
+// `H5VL_file_specific_t`
+const REOPEN: c_int = 1;
+const IS_ACCESSIBLE: c_int = 2;
+const DELETE: c_int = 3;
+
+pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
+    handle: Handle,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass`. The places of the words are those of `H5VL_file_specific_args_t`.
+    unsafe {
+        let call = |library: &Library, under: Handle, arguments: Arguments| {
+            if library.pending.settle(library, None).is_err() {
+                return FAILED;
+            }
+            (library.functions.file_specific)(under, library.native(), arguments, transfer, request)
+        };
+        match *arguments.cast::<c_int>() {
+            kind @ (IS_ACCESSIBLE | DELETE) => {
+                let Some(library) = Library::of_slot(SLOT) else { return FAILED };
+                // A file name, a property list, and a place for the answer.
+                let given = &*arguments.cast::<NamedFile>();
+                with_native_access(library, given.access, FAILED, |access| {
+                    let mut native = NamedFile { kind, access, ..*given };
+                    call(library, std::ptr::null_mut(), std::ptr::from_mut(&mut native).cast())
+                })
+            }
+            REOPEN => {
+                let object = Object::of(handle);
+                let done = call(object.library, object.under, arguments);
+                let made = (*arguments.cast::<Reopened>()).file;
+                if done >= 0 && !made.is_null() && !(*made).is_null() {
+                    *made = object.wrap_beside(*made);
+                }
+                done
+            }
+            _ => {
+                let object = Object::of(handle);
+                call(object.library, object.under, arguments)
+            }
+        }
+    }
+}
+
+/// `H5VL_file_specific_args_t` of an operation on a file that is not open.
+#[repr(C)]
+struct NamedFile {
+    kind: c_int,
+    name: Text,
+    access: Hid,
+    answer: *mut bool,
+}
+
+/// `H5VL_file_specific_args_t` of a reopening.
+#[repr(C)]
+struct Reopened {
+    kind: c_int,
+    file: *mut Handle,
+}
+
+pub(crate) unsafe extern "C" fn introspect_class<const SLOT: usize>(
+    handle: Handle,
+    level: c_int,
+    class: *mut *const Class,
+) -> Herr {
+    /// `H5VL_GET_CONN_LVL_CURR`
+    const CURRENT: c_int = 0;
+    // SAFETY: as in `pass`.
+    unsafe {
+        if level == CURRENT {
+            *class = crate::class::of_slot(SLOT);
+            return 0;
+        }
+        let object = Object::of(handle);
+        (object.library.functions.introspect_class)(object.under, object.library.native(), level, class)
+    }
+}
+
+pub(crate) unsafe extern "C" fn introspect_flags<const SLOT: usize>(
+    _info: *const c_void,
+    flags: *mut u64,
+) -> Herr {
+    let Some(library) = Library::of_slot(SLOT) else { return FAILED };
+    // SAFETY: the native connector has no settings, and libhdf5 passes a place for the flags.
+    unsafe { (library.functions.introspect_flags)(std::ptr::null(), library.native(), flags) }
+}
+
+pub(crate) unsafe extern "C" fn terminate<const SLOT: usize>() -> Herr {
+    if let Some(library) = Library::of_slot(SLOT) {
+        library.shut_down();
+    }
+    0
+}

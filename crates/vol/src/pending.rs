@@ -1,0 +1,232 @@
+//! Parts of chunks that were written, held until their chunks are complete or something else needs them.
+//!
+//! A program that writes rows makes the native connector decode and encode a chunk for each row, unless its cache has
+//! room for all chunks of a row. Here the chunks are held decoded, and encoded together. Everything that could see the
+//! difference stores them first ([`Pending::settle`]): a read or a native write of the dataset, its flush, its close,
+//! and every operation on the file but those that say nothing of elements.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hyperslab::Error;
+
+use crate::boxes::{Box, copy};
+use crate::ffi::library::Library;
+use crate::ffi::types::Handle;
+use crate::native::{Place, read_box, write_box};
+use crate::report;
+use crate::rules::{Reason, Ruled};
+use crate::target::{Target, write_chunk};
+
+/// The most bytes that are held in a library.
+const MOST: usize = 192 << 20;
+/// As many bytes of complete chunks are encoded together.
+const TOGETHER: usize = 32 << 20;
+/// The most parts of a chunk whose places are known. A chunk of more parts is not known to be complete.
+const MOST_PARTS: usize = 256;
+
+/// What identifies a dataset of a library: the number of the file, and the address of the object.
+pub(crate) type Key = (u64, u64);
+
+/// The chunks that a library's datasets hold.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    datasets: Mutex<BTreeMap<Key, Held>>,
+    /// The number of datasets, to be asked without the lock.
+    count: AtomicUsize,
+}
+
+/// The chunks of one dataset.
+#[derive(Debug)]
+struct Held {
+    /// The native dataset through which the parts were written.
+    native: Native,
+    target: Arc<Target>,
+    /// The shape of the dataset, which changes only after the chunks are stored.
+    extent: Vec<u64>,
+    chunks: BTreeMap<Vec<u64>, Chunk>,
+}
+
+/// A native object. libhdf5 calls one thread at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Native(Handle);
+
+// SAFETY: the handle is only used in calls of libhdf5, which it makes one at a time.
+unsafe impl Send for Native {}
+
+/// A decoded chunk.
+#[derive(Debug)]
+struct Chunk {
+    bytes: Vec<u8>,
+    /// The parts that were written, unless they overlap or are too many.
+    parts: Option<Vec<Box>>,
+    /// The number of elements that are left to write, if `parts` are known.
+    left: u64,
+}
+
+/// A part to write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub(crate) key: Key,
+    pub(crate) native: Handle,
+    pub(crate) target: &'a Arc<Target>,
+    pub(crate) extent: &'a [u64],
+    pub(crate) elements: &'a [u8],
+    /// The place of the elements in the dataset.
+    pub(crate) place: &'a Box,
+}
+
+impl Pending {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Held>> {
+        self.datasets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether anything is held.
+    pub(crate) fn is_any(&self) -> bool {
+        self.count.load(Ordering::Relaxed) != 0
+    }
+
+    /// Holds a part of chunks, and stores chunks that are complete.
+    pub(crate) fn write(&self, library: &Library, part: &Part<'_>) -> Ruled<()> {
+        if part.elements.len() > MOST / 2 {
+            return Err(Reason::PartOfChunk);
+        }
+        let mut datasets = self.lock();
+        let held = datasets.entry(part.key).or_insert_with(|| Held {
+            native: Native(part.native),
+            target: Arc::clone(part.target),
+            extent: part.extent.to_vec(),
+            chunks: BTreeMap::new(),
+        });
+        let added = held.add(library, part);
+        self.count.store(datasets.len(), Ordering::Relaxed);
+        added?;
+        let complete: usize = datasets[&part.key].chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
+        if complete >= TOGETHER
+            && let Some(held) = datasets.get_mut(&part.key)
+        {
+            held.store(library, |chunk| chunk.left == 0)?;
+        }
+        let all: usize = datasets.values().flat_map(|held| held.chunks.values()).map(Chunk::len).sum();
+        if all > MOST {
+            datasets.values_mut().try_for_each(|held| held.store(library, |_| true))?;
+        }
+        Ok(())
+    }
+
+    /// Stores what is held of a dataset, or of all datasets.
+    ///
+    /// Errors: neither the engine nor the native connector could store a chunk.
+    pub(crate) fn settle(&self, library: &Library, which: Option<Key>) -> Ruled<()> {
+        if !self.is_any() {
+            return Ok(());
+        }
+        let mut datasets = self.lock();
+        let mut done = Ok(());
+        datasets.retain(|key, held| {
+            if which.is_some_and(|which| which != *key) {
+                return true;
+            }
+            done = done.and(held.store(library, |_| true));
+            false
+        });
+        self.count.store(datasets.len(), Ordering::Relaxed);
+        done
+    }
+
+    /// Stores what was written through a native dataset that is about to close.
+    pub(crate) fn settle_before_close(&self, library: &Library, native: Handle) -> Ruled<()> {
+        if !self.is_any() {
+            return Ok(());
+        }
+        let key = self.lock().iter().find(|(_, held)| held.native == Native(native)).map(|(key, _)| *key);
+        key.map_or(Ok(()), |key| self.settle(library, Some(key)))
+    }
+}
+
+impl Held {
+    /// Copies a part into its chunks.
+    fn add(&mut self, library: &Library, part: &Part<'_>) -> Ruled<()> {
+        let form = &self.target.form;
+        let size = form.element_size();
+        for coord in part.place.chunks(&form.chunk) {
+            let whole = Box::of_chunk(&coord, &form.chunk).within(&self.extent);
+            let written = whole.meet(part.place).ok_or(Reason::PartOfChunk)?;
+            let chunk = match self.chunks.entry(coord) {
+                std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+                std::collections::btree_map::Entry::Vacant(vacant) => {
+                    let mut bytes = form.filled_chunk()?;
+                    if written != whole {
+                        let place = Place { within: &form.chunk, at: &whole };
+                        read_box(library, self.native.0, &place, &mut bytes)?;
+                    }
+                    vacant.insert(Chunk { bytes, parts: Some(Vec::new()), left: whole.elements() })
+                }
+            };
+            copy(
+                (part.elements, &written.relative_to(&part.place.start), &part.place.count),
+                (&mut chunk.bytes, &written.relative_to(&whole.start), &form.chunk),
+                size,
+            );
+            chunk.note(written);
+        }
+        Ok(())
+    }
+
+    /// Stores the chunks that `which` wants. Chunks are encoded together.
+    fn store(&mut self, library: &Library, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
+        let form = &self.target.form;
+        let wanted: Vec<Vec<u64>> =
+            self.chunks.iter().filter(|(_, chunk)| which(chunk)).map(|(coord, _)| coord.clone()).collect();
+        let len = form.chunk_bytes()?;
+        let mut done = Ok(());
+        for coords in wanted.chunks((2 * TOGETHER / len.max(1)).max(1)) {
+            let mut elements = Vec::with_capacity(coords.len() * len);
+            for coord in coords {
+                elements.extend_from_slice(&self.chunks[coord].bytes);
+            }
+            // Chunks one below the other are a box whose elements are those of one chunk after another.
+            let mut shape = form.chunk.clone();
+            shape[0] *= coords.len() as u64;
+            let mut stored = 0;
+            let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
+                let coord = &coords[usize::try_from(chunk.first[0] / form.chunk[0]).unwrap_or(stored)];
+                let first = Box::of_chunk(coord, &form.chunk).start;
+                if !write_chunk(library, self.native.0, &first, chunk.mask, &chunk.bytes) {
+                    return Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"));
+                }
+                stored += 1;
+                Ok(())
+            });
+            if let Err(error) = encoded {
+                report::refused(&error);
+                for (coord, bytes) in coords.iter().zip(elements.chunks(len)).skip(stored) {
+                    let whole = Box::of_chunk(coord, &form.chunk).within(&self.extent);
+                    let place = Place { within: &form.chunk, at: &whole };
+                    done = done.and(write_box(library, self.native.0, &place, bytes));
+                }
+            }
+        }
+        wanted.iter().for_each(|coord| _ = self.chunks.remove(coord));
+        done
+    }
+}
+
+impl Chunk {
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Notes that a part was written.
+    fn note(&mut self, part: Box) {
+        let Some(parts) = &mut self.parts else { return };
+        if parts.len() >= MOST_PARTS || parts.iter().any(|known| known.meet(&part).is_some()) {
+            self.parts = None;
+            self.left = self.left.max(1);
+            return;
+        }
+        self.left -= part.elements();
+        parts.push(part);
+    }
+}

@@ -1,0 +1,168 @@
+//! The property list of a transfer, and the datatype in memory.
+
+use std::ffi::c_void;
+
+use hyperslab::Structure;
+use hyperslab::datatype::{ByteOrder, Datatype, Float, Integer, Normalization};
+use hyperslab::internals::format::{Addr, Reader};
+
+use crate::dataset::WIDTHS;
+use crate::ffi::library::Library;
+use crate::ffi::types::Hid;
+use crate::file::default_transfer;
+use crate::rules::{Reason, Ruled};
+
+/// `H5Z_ENABLE_EDC`
+const CHECKED: i32 = 1;
+
+/// Checks that a property list asks for nothing that the engine does not do: a data transform, callbacks for
+/// conversions and filters, and checksums that are not checked.
+pub(crate) fn check(library: &Library, transfer: Hid) -> Ruled<()> {
+    let default = default_transfer(library);
+    if transfer == 0 || transfer == default {
+        return Ok(());
+    }
+    let calls = &library.functions;
+    let (mut function, mut context) = (std::ptr::null_mut::<c_void>(), std::ptr::null_mut());
+    let mut filter_callback = [std::ptr::null_mut::<c_void>(); 2];
+    // SAFETY: libhdf5 passes a property list of this kind, and the places have the sizes of the properties. A list
+    // without a transform is an error of the function that asks for it.
+    let is_plain = library.quietly(|| unsafe {
+        (calls.transform)(transfer, std::ptr::null_mut(), 0) <= 0
+            && (calls.conversion_callback)(transfer, &raw mut function, &raw mut context) >= 0
+            && (calls.checks_errors)(transfer) == CHECKED
+            && (calls.list_get)(transfer, c"filter_cb".as_ptr(), filter_callback.as_mut_ptr().cast()) >= 0
+    });
+    let is_plain = is_plain && function.is_null() && filter_callback[0].is_null();
+    if is_plain { Ok(()) } else { Err(Reason::Transfer) }
+}
+
+/// The way that elements go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the file to memory.
+    Read,
+    /// From memory to the file.
+    Write,
+}
+
+/// Returns the datatype that an identifier stands for.
+pub(crate) fn datatype(library: &Library, id: Hid) -> Ruled<Datatype> {
+    /// `H5Tencode` begins with the kind of the message, and the version of this form.
+    const BEFORE: usize = 2;
+    let mut bytes = vec![0_u8; 256];
+    let mut len = bytes.len();
+    // SAFETY: libhdf5 passes a datatype. The function writes at most `len` bytes, and stores how many it needs.
+    unsafe {
+        if (library.functions.type_encode)(id, bytes.as_mut_ptr().cast(), &raw mut len) < 0 {
+            return Err(Reason::Conversion);
+        }
+        if len > bytes.len() {
+            bytes.resize(len, 0);
+            if (library.functions.type_encode)(id, bytes.as_mut_ptr().cast(), &raw mut len) < 0 {
+                return Err(Reason::Conversion);
+            }
+        }
+    }
+    let message = bytes.get(BEFORE..).ok_or(Reason::Conversion)?;
+    Datatype::decode(&mut Reader::new(message, WIDTHS, Addr::new(0)), &()).map_err(|_| Reason::Conversion)
+}
+
+/// Returns the datatype that elements of `stored` are converted to in memory, or `None` if they stay as they are.
+///
+/// `file` identifies the datatype in the file.
+///
+/// Errors: a conversion that may give another result than libhdf5's, or that the program has registered.
+pub(crate) fn conversion(
+    library: &Library,
+    stored: &Datatype,
+    memory: Hid,
+    file: Hid,
+    way: Way,
+) -> Ruled<Option<Datatype>> {
+    let wanted = datatype(library, memory)?;
+    if wanted == *stored {
+        return Ok(None);
+    }
+    let ((from, to), is_same) = match way {
+        Way::Read => ((file, memory), gives_the_same(stored, &wanted)),
+        Way::Write => ((memory, file), gives_the_same(&wanted, stored)),
+    };
+    if !is_same {
+        return Err(Reason::Conversion);
+    }
+    let mut data = std::ptr::null_mut();
+    // SAFETY: both are datatypes, and the place is valid.
+    let function = unsafe { (library.functions.type_find)(from, to, &raw mut data) };
+    if library.image.contains(function) { Ok(Some(wanted)) } else { Err(Reason::RegisteredConversion) }
+}
+
+/// Returns whether the engine converts every number to the one that libhdf5 converts it to. libhdf5 converts as a cast
+/// in C does, where that is possible, so its results for numbers that do not fit depend on the processor and on the
+/// byte order; `tests/test_conversions.py` has all pairs.
+fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
+    match (from, to) {
+        (Datatype::Integer(from), Datatype::Integer(to)) => {
+            let fits = match (from.signed, to.signed) {
+                (false, true) => from.size < to.size,
+                (true, false) => false,
+                _ => from.size <= to.size,
+            };
+            fits && is_plain(from) && is_plain(to)
+        }
+        (Datatype::Integer(from), Datatype::Float(to)) => is_plain(from) && [4, 8].contains(&to.size) && is_ieee(to),
+        (Datatype::Float(from), Datatype::Float(to)) => {
+            let is_moved = from.size == to.size || to.order == NATIVE;
+            is_moved && is_ieee(from) && is_ieee(to)
+        }
+        _ => false,
+    }
+}
+
+/// The byte order of the machine.
+const NATIVE: ByteOrder = if cfg!(target_endian = "little") { ByteOrder::Little } else { ByteOrder::Big };
+
+/// Returns whether all bits of an integer are significant.
+fn is_plain(integer: &Integer) -> bool {
+    integer.bits.offset == 0 && u32::from(integer.bits.precision) == 8 * integer.size
+}
+
+/// Returns whether a number is one of IEEE 754 of 2, 4 or 8 bytes.
+fn is_ieee(float: &Float) -> bool {
+    let parts = (float.size, float.exponent_size, float.mantissa_size, float.exponent_bias);
+    let known = [(2, 5, 10, 15), (4, 8, 23, 127), (8, 11, 52, 1023)];
+    known.contains(&parts) && float.normalization == Normalization::Implied && float.bits.offset == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab::Element as _;
+
+    use super::*;
+
+    fn integer(size: u32, signed: bool) -> Datatype {
+        Datatype::Integer(Integer::little(size, signed))
+    }
+
+    #[test]
+    fn integers_are_converted_to_those_that_have_room_for_all() {
+        assert!(gives_the_same(&integer(2, true), &integer(4, true)));
+        assert!(gives_the_same(&integer(2, false), &integer(4, true)));
+        assert!(!gives_the_same(&integer(4, false), &integer(4, true)));
+        assert!(!gives_the_same(&integer(2, true), &integer(4, false)));
+        assert!(!gives_the_same(&integer(4, true), &integer(2, true)));
+    }
+
+    #[test]
+    fn floats_are_not_converted_to_integers() {
+        let float = |size| match size {
+            2 => hyperslab::half::f16::datatype(),
+            4 => f32::datatype(),
+            _ => f64::datatype(),
+        };
+        assert!(!gives_the_same(&float(4), &integer(8, true)));
+        assert!(gives_the_same(&integer(8, true), &float(4)));
+        assert!(!gives_the_same(&integer(1, true), &float(2)));
+        assert!(gives_the_same(&float(8), &float(4)));
+    }
+}

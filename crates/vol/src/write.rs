@@ -1,0 +1,189 @@
+//! Writes of datasets whose chunks have filters.
+
+use std::ffi::c_void;
+
+use hyperslab::Error;
+use hyperslab::datatype::Datatype;
+
+use crate::boxes::Box;
+use crate::calls::{Arguments, Call, conversion, each};
+use crate::dataset::WIDTHS;
+use crate::ffi::library::Library;
+use crate::ffi::types::{Handle, Herr, Hid, Request};
+use crate::memory::Strided;
+use crate::native::{Get, get};
+use crate::object::Object;
+use crate::pending::Part;
+use crate::report;
+use crate::rules::{Least, Reason, Ruled};
+use crate::space::Space;
+use crate::target::{Target, write_chunk};
+use crate::transfer::Way;
+
+/// The most bytes of elements that are encoded before their chunks are stored, unless chunks side by side have more.
+const BATCH: u64 = 64 << 20;
+
+/// The callback. The native connector writes what the engine leaves.
+pub(crate) unsafe extern "C" fn dataset_write(
+    count: usize,
+    datasets: *const Handle,
+    memory_types: *const Hid,
+    memory_spaces: *const Hid,
+    file_spaces: *const Hid,
+    transfer: Hid,
+    memory: *const *const c_void,
+    request: Request,
+) -> Herr {
+    let memory = memory.cast();
+    let arguments = Arguments { count, datasets, memory_types, memory_spaces, file_spaces, transfer, memory };
+    // SAFETY: libhdf5 passes these arguments.
+    unsafe {
+        each(arguments, request, |library| library.functions.dataset_write, |call, object| {
+            let done = write(call, object);
+            report::write(done);
+            done
+        })
+    }
+}
+
+fn write(call: &Call, object: &Object) -> Ruled<()> {
+    let library = object.library;
+    call.check(library)?;
+    let target = object.dataset.target(object)?;
+    let extent = extent(object)?;
+    let (file, memory) = call.spaces(library, &extent)?;
+    let stored_size = target.form.element_size();
+    let bytes = file.elements().and_then(|elements| elements.checked_mul(stored_size));
+    if bytes.is_none_or(|bytes| bytes < Least::work().filtered) {
+        return Err(Reason::Small);
+    }
+    let place = neighbours(&file)?;
+    let wanted = conversion(object, &target.form.datatype, call.memory_type, Way::Write)?;
+    let size = wanted.as_ref().map_or(stored_size, |wanted| wanted.size(WIDTHS));
+    let size = usize::try_from(size).map_err(|_| Reason::Memory)?;
+    let strided = Strided::of(&memory, &place.count, size)?;
+    if strided.strides.is_some() {
+        return Err(Reason::Memory);
+    }
+    // SAFETY: the program gives the memory of its selection to this call.
+    let elements = unsafe {
+        std::slice::from_raw_parts(call.memory.cast::<u8>().cast_const().add(strided.offset), strided.span)
+    };
+    if is_whole(&place, &target.form.chunk, &extent) {
+        object.settle()?;
+        return write_whole(object, &target, place, elements, wanted.as_ref());
+    }
+    if wanted.is_some() {
+        return Err(Reason::PartOfChunk);
+    }
+    let part = Part {
+        key: object.dataset.key(object)?,
+        native: object.under,
+        target: &target,
+        extent: &extent,
+        elements,
+        place: &place,
+    };
+    library.pending.write(library, &part)
+}
+
+/// Encodes whole chunks and stores them, some rows of chunks at a time.
+fn write_whole(
+    object: &Object,
+    target: &Target,
+    place: Box,
+    elements: &[u8],
+    memory: Option<&Datatype>,
+) -> Ruled<()> {
+    let Box { mut start, count: mut part } = place;
+    let rows = rows(&part, target);
+    let row_bytes = elements.len() / usize::try_from(part[0]).map_err(|_| Reason::Memory)?;
+    let step = usize::try_from(rows).map_err(|_| Reason::Memory)?.saturating_mul(row_bytes);
+    for elements in elements.chunks(step.max(1)) {
+        part[0] = (elements.len() / row_bytes) as u64;
+        let encoded = target.form.encode(&part, elements, memory, &mut |stored| {
+            let first: Vec<u64> = start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
+            if write_chunk(object.library, object.under, &first, stored.mask, &stored.bytes) {
+                return Ok(());
+            }
+            Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))
+        });
+        encoded.map_err(|error| report::refused(&error))?;
+        start[0] += part[0];
+    }
+    Ok(())
+}
+
+/// Returns the number of rows to encode at a time: whole chunks, of [`BATCH`] bytes.
+fn rows(shape: &[u64], target: &Target) -> u64 {
+    let row = shape.iter().skip(1).fold(target.form.element_size(), |bytes, &len| bytes.saturating_mul(len)).max(1);
+    let chunk = target.form.chunk[0];
+    (BATCH / row / chunk).max(1) * chunk
+}
+
+/// Returns the number of elements of a dataset along each dimension, which may change while it is open.
+fn extent(object: &Object) -> Ruled<Vec<u64>> {
+    let space = get(object.library, object.under, Get::Space).ok_or(Reason::Selection)?;
+    let found = Space::of(object.library, space);
+    close_space(object.library, space);
+    found.map(|space| space.extent)
+}
+
+fn close_space(library: &Library, space: Hid) {
+    // SAFETY: the dataspace was made for us.
+    unsafe { (library.functions.space_close)(space) };
+}
+
+/// Returns the selected elements, if they are a box of neighbours.
+fn neighbours(file: &Space) -> Ruled<Box> {
+    let Some(axes) = &file.axes else {
+        return Ok(Box { start: vec![0; file.extent.len()], count: file.extent.clone() });
+    };
+    let (mut start, mut count) = (Vec::new(), Vec::new());
+    for axis in axes {
+        if axis.count != 1 && axis.stride != axis.block {
+            return Err(Reason::Selection);
+        }
+        start.push(axis.start);
+        count.push(axis.count.checked_mul(axis.block).ok_or(Reason::Selection)?);
+    }
+    Ok(Box { start, count })
+}
+
+/// Returns whether a box consists of whole chunks, of which those at the end of the dataset may extend beyond it.
+fn is_whole(place: &Box, chunk: &[u64], extent: &[u64]) -> bool {
+    let axes = place.start.iter().zip(&place.count).zip(chunk).zip(extent);
+    chunk.len() == extent.len()
+        && axes.into_iter().all(|(((start, count), chunk), len)| {
+            let end = start + count;
+            start % chunk == 0 && (end % chunk == 0 || end == *len)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab::HyperslabAxis;
+
+    use super::*;
+
+    fn chosen(start: u64, stride: u64, count: u64, block: u64) -> Space {
+        Space { extent: vec![25], axes: Some(vec![HyperslabAxis { start, stride, count, block }]) }
+    }
+
+    #[test]
+    fn whole_chunks_begin_and_end_at_chunks_or_at_the_end_of_the_dataset() {
+        let is = |space: &Space| is_whole(&neighbours(space).unwrap(), &[10], &[25]);
+        assert!(is(&chosen(10, 1, 10, 1)));
+        assert!(is(&chosen(20, 1, 1, 5)));
+        assert!(is(&Space::whole(&[25])));
+        for (start, count) in [(10, 9), (11, 9), (20, 4)] {
+            assert!(!is(&chosen(start, 1, count, 1)));
+        }
+    }
+
+    #[test]
+    fn elements_with_gaps_between_them_are_no_box() {
+        assert_eq!(neighbours(&chosen(0, 2, 10, 1)), Err(Reason::Selection));
+        assert_eq!(neighbours(&chosen(3, 4, 2, 4)), Ok(Box { start: vec![3], count: vec![8] }));
+    }
+}
