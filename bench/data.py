@@ -334,7 +334,9 @@ def planes_raw() -> Path:
 
 
 def planes_gzip() -> Path:
-    return made("planes_gzip.h5", hdf5(planes_values, chunks=CUBE_CHUNK, compression="gzip", compression_opts=4, shuffle=True))
+    return made(
+        "planes_gzip.h5", hdf5(planes_values, chunks=CUBE_CHUNK, compression="gzip", compression_opts=4, shuffle=True)
+    )
 
 
 def planes_of_edge(edge: int) -> Path:

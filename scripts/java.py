@@ -1,8 +1,9 @@
 """Builds hyperslab for Java, and tests it on each kind of Java: `scripts/java.py package`, `test` or `docs`.
 
-The build needs a JDK of version 22 or later, which compiles for 17 too. The tests run on a JDK from 17 to 21, which
-calls the native library by JNI, and on one of 22 or later, which calls it by java.lang.foreign (and by JNI, if told to).
-In CI both are required; elsewhere the summary names what was left out. `JAVA_OLD` and `JAVA_NEW` name JDKs to use.
+The build needs a JDK of version 22 or later, which compiles for 17 too. The tests run on a JDK from 17 to 21,
+which calls the native library by JNI, and on one of 22 or later, which calls it by java.lang.foreign (and by
+JNI, if told to). In CI both are required; elsewhere the summary names the parts that were left out.
+`JAVA_OLD` and `JAVA_NEW` name JDKs to use.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ FOLDERS = [*Path("/usr/lib/jvm").glob("*"), *Path("/opt").glob("*jdk*")]
 FOREIGN = 22
 """The first version with java.lang.foreign."""
 OLDEST = 17
+HEAP = "-Xms1g -Xmx1g -XX:+AlwaysPreTouch"
+"""A heap of a fixed size, so that a test can see native memory grow."""
 
 
 def version(home: Path) -> int:
@@ -51,13 +54,13 @@ def maven(home: Path, *arguments: str) -> str:
 def test(new: Path, old: Path | None) -> list[str]:
     """Runs the tests on each JDK, and returns what was left out."""
     python = f"-Dpython={sys.executable}"
-    runs = [(new, "java.lang.foreign", []), (new, "JNI", ["-Dtest.arguments=-Xmx2g -Xcheck:jni -Dhyperslab.jni=true"])]
+    runs = [(new, "java.lang.foreign", []), (new, "JNI", [f"-Dtest.arguments={HEAP} -Xcheck:jni -Dhyperslab.jni=true"])]
     if old:
         runs.insert(0, (old, "JNI", []))
     for home, binding, more in runs:
         arguments = [f"-Dtest.java={home}/bin/java", python, *more]
         if home == new and binding != "JNI":
-            arguments.append("-Dtest.arguments=-Xmx2g --enable-native-access=ALL-UNNAMED")
+            arguments.append(f"-Dtest.arguments={HEAP} --enable-native-access=ALL-UNNAMED")
         output = maven(new, "integration-test", *arguments)
         for line in output.splitlines():
             if line.startswith(("golden files:", "jHDF's")):

@@ -9,14 +9,21 @@
 
 use std::ptr;
 
-use hyperslab_c::api::attributes::*;
-use hyperslab_c::api::chunks::*;
-use hyperslab_c::api::datasets::*;
-use hyperslab_c::api::elements::*;
-use hyperslab_c::api::files::*;
-use hyperslab_c::api::library::*;
-use hyperslab_c::api::memory::*;
-use hyperslab_c::api::objects::*;
+use hyperslab_c::api::attributes::{
+    hs_attribute_delete, hs_attribute_info, hs_attribute_names, hs_attribute_read, hs_attribute_write,
+};
+use hyperslab_c::api::chunks::hs_chunk_read;
+use hyperslab_c::api::datasets::{
+    hs_dataset_close, hs_dataset_create, hs_dataset_info, hs_dataset_open, hs_fill_value, hs_filters,
+    hs_resize, hs_type,
+};
+use hyperslab_c::api::elements::{hs_read, hs_write};
+use hyperslab_c::api::files::{hs_close, hs_flush, hs_open, hs_open_bytes, hs_open_with};
+use hyperslab_c::api::library::{hs_error, hs_set_threads, hs_threads, hs_version};
+use hyperslab_c::api::memory::{hs_free, hs_resolve};
+use hyperslab_c::api::objects::{
+    hs_delete, hs_group_create, hs_link, hs_link_create, hs_names, hs_object, hs_path_at, hs_type_at,
+};
 
 /// Calls function `function` (`Function.java` has the same numbers) and returns its result: a code, a pointer
 /// or a number. An unknown function gives -1.
@@ -70,15 +77,9 @@ pub(crate) unsafe fn call(function: i32, arguments: [i64; 9]) -> i64 {
             29 => hs_write(pointer(a), pointer(b), c as i32, pointer(d), pointer(e)),
             30 => hs_resize(pointer(a), b as u32, pointer(c)),
             31 => hs_chunk_read(pointer(a), b as u32, pointer(c), pointer(d), pointer(e)),
-            32 => hs_resolve(
-                pointer(a),
-                pointer(b),
-                c as usize,
-                d as usize,
-                e as usize,
-                f as usize,
-                pointer(g),
-            ),
+            32 => {
+                hs_resolve(pointer(a), pointer(b), c as usize, d as usize, e as usize, f as usize, pointer(g))
+            }
             33 => hs_free(pointer(a)),
             34 => hs_open_with(pointer(a), b as i32, pointer(c), pointer(d)),
             _ => return -1,
@@ -96,4 +97,3 @@ pub(crate) fn pointer<T>(address: i64) -> *mut T {
 pub(crate) fn number<T>(pointer: *mut T) -> i64 {
     pointer.expose_provenance() as i64
 }
-

@@ -3,9 +3,9 @@
 A block in ```python runs in one interpreter for the page, a block in ```sh in a shell, with the command
 `hyperslab`; of a block in ```console the lines after `$` run. A program in ```c or ```cpp is compiled with
 the library of `make capi` and runs; shells have its folder as `HYPERSLAB_C`. A block in ```rust runs as a
-documentation test of the crate `hyperslab-testkit`, one in ```java in `GuideTest.java` (`make test-java`), one
-in ```toml is parsed, and ```text is no code. A block that cannot run in a test has a reason in the line before
-it: `<!-- not run: REASON -->`.
+documentation test of the crate `hyperslab-testkit`, one in ```java in `GuideTest.java` (`make test-java`),
+one in ```toml is parsed, and ```text is no code. A block that cannot run in a test has a reason in the line
+before it: `<!-- not run: REASON -->`.
 """
 
 import importlib.util

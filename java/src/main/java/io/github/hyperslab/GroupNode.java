@@ -177,16 +177,26 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         } catch (HdfException error) {
             Objects.delete(nativeFile(), at);
             throw error;
+        } finally {
+            created.release();
         }
-        return (WritableDataset) object(name, at);
+        return put(name, at);
     }
 
     @Override
     public WritableDataset putDataset(
             String name, Class<?> type, long[] dimensions, DatasetCreationOptions options) {
         String at = newPath(name);
-        ArrayData.empty(type, dimensions, options.isUnsigned()).create(nativeFile(), at, options);
-        return (WritableDataset) object(name, at);
+        ArrayData elements = ArrayData.empty(type, dimensions, options.isUnsigned());
+        elements.create(nativeFile(), at, options).release();
+        return put(name, at);
+    }
+
+    /** Returns the node of a new dataset, without keeping the native one open. */
+    private WritableDataset put(String name, String at) {
+        DatasetNode dataset = (DatasetNode) object(name, at);
+        dataset.release();
+        return dataset;
     }
 
     @Override

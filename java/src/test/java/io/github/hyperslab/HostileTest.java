@@ -121,11 +121,14 @@ class HostileTest {
         assertThrows(HdfException.class, () -> DataType.of(beyond));
         byte[] bits = {0x30, 8, 0, 0, 4, 0, 0, 0, 8, 0, 32, 0};
         assertThrows(HdfException.class, () -> DataType.of(bits));
-        byte[] nested = new byte[8 * 40];
-        for (int i = 0; i < nested.length; i += 8) {
+        // Sequences of sequences, and so on, of integers.
+        byte[] nested = new byte[8 * 40 + 12];
+        for (int i = 0; i < nested.length - 12; i += 8) {
             nested[i] = 0x39;
             nested[i + 4] = 16;
         }
+        System.arraycopy(bits, 0, nested, 8 * 40, 12);
+        nested[8 * 40 + 8] = 0;
         assertThrows(HdfException.class, () -> DataType.of(nested));
     }
 
