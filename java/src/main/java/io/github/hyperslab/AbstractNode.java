@@ -116,12 +116,25 @@ abstract class AbstractNode implements Node {
         return false;
     }
 
-    /** Adds an attribute to this object, or replaces it. */
+    /**
+     * Adds an attribute to this object, or replaces it.
+     *
+     * @param name the name
+     * @param data the value
+     * @return the attribute
+     */
     public Attribute putAttribute(String name, Object data) {
         return putAttribute(name, data, false);
     }
 
-    /** Adds an attribute to this object, or replaces it. */
+    /**
+     * Adds an attribute to this object, or replaces it.
+     *
+     * @param name the name
+     * @param data the value
+     * @param unsigned whether integers are unsigned
+     * @return the attribute
+     */
     public Attribute putAttribute(String name, Object data, boolean unsigned) {
         if (name == null || name.isBlank()) {
             throw new IllegalArgumentException("an attribute needs a name");
@@ -130,7 +143,12 @@ abstract class AbstractNode implements Node {
         return getAttribute(name);
     }
 
-    /** Removes an attribute. */
+    /**
+     * Removes an attribute.
+     *
+     * @param name the name
+     * @return the attribute with its value, or {@code null} if there was none
+     */
     public Attribute removeAttribute(String name) {
         Attribute attribute = getAttribute(name);
         if (attribute != null) {

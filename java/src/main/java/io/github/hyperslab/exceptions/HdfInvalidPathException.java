@@ -8,7 +8,9 @@ import java.nio.file.Path;
 public class HdfInvalidPathException extends HdfException {
     private static final long serialVersionUID = 1L;
 
+    /** The path within the file. */
     private final String path;
+
     private final transient Path file;
 
     /**
