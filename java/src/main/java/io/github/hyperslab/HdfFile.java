@@ -105,8 +105,8 @@ public final class HdfFile implements Group, AutoCloseable {
      * Opens a file for reading by mapping it into memory. That is the fastest way for data without
      * filters that are read again and again.
      *
-     * <p>If another program cuts the file while it is open, the system ends the whole Java process: map
-     * only files that no program cuts. What is appended later is not seen.
+     * <p>If another program cuts the file while it is open, the system ends the whole Java process:
+     * map only files that no program cuts. What is appended later is not seen.
      *
      * @param path the path in the default file system
      * @return the open file

@@ -61,10 +61,14 @@ class BindingTest {
 
     @Test
     void aFileThatIsNotTheLibraryIsReplaced(@TempDir Path folder) throws Exception {
+        assertNotNull(Hyperslab.version());
+        String maps = Files.readString(Path.of("/proc/self/maps"));
         Path unpacked;
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("hyperslab.native.dir")))) {
             unpacked =
-                    files.filter(path -> path.toString().endsWith(".so")).findFirst().orElseThrow();
+                    files.filter(path -> maps.contains(path.getFileName().toString()))
+                            .findFirst()
+                            .orElseThrow();
         }
         Path bad = folder.resolve(unpacked.getFileName());
         Files.write(bad, new byte[(int) Files.size(unpacked)]);

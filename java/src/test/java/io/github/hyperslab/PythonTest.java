@@ -101,6 +101,13 @@ class PythonTest {
                     c["n"], c["xyz"][1], c["s"], c["in"]["a"] = [5, 6], [1, 2, 3], ["p", "q"], [200, 7]
                     f["compound"] = c
                     f["complex"] = np.array([1 + 2j])
+                    f["halves"] = np.array([(6e-8, -3, 250)], [("h", "f2"), ("i", ">i2"), ("u", "u1")])
+                    names = h5py.enum_dtype({"below": -1, "above": 1}, "i1")
+                    f.create_dataset("names", data=np.array([-1, 1, 0], "i1"), dtype=names)
+                    t = h5py.h5t.FORTRAN_S1.copy()
+                    t.set_size(5)
+                    d = h5py.h5d.create(f.id, b"padded", t, h5py.h5s.create_simple((2,)))
+                    d.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([b"ab   ", b" c d "], "S5"), t)
                     f["ref"] = f["u1"].ref
                     f["opaque"] = np.array([b"ab", b"cd"], "V2")
                     f["type"] = np.dtype("f4")
@@ -133,6 +140,13 @@ class PythonTest {
             assertArrayEquals(new String[] {"p", "q"}, (String[]) compound.get("s"));
             assertArrayEquals(
                     new int[] {200, 7}, (int[]) ((Map<?, ?>) compound.get("in")).get("a"));
+            Map<?, ?> halves = (Map<?, ?>) data(file, "halves");
+            assertArrayEquals(new float[] {5.9604645E-8f}, (float[]) halves.get("h"));
+            assertArrayEquals(new short[] {-3}, (short[]) halves.get("i"));
+            assertArrayEquals(new int[] {250}, (int[]) halves.get("u"));
+            assertArrayEquals(
+                    new String[] {"below", "above", null}, (String[]) data(file, "names"));
+            assertArrayEquals(new String[] {"ab", " c d"}, (String[]) data(file, "padded"));
             assertArrayEquals(
                     new double[] {2}, (double[]) ((Map<?, ?>) data(file, "complex")).get("i"));
             assertEquals("/u1", file.getNodeByAddress((long) data(file, "ref")).getPath());

@@ -6,14 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.hyperslab.HdfFile;
 import io.github.hyperslab.WritableHdfFile;
 import io.github.hyperslab.api.Dataset;
-import java.nio.file.Path;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.nio.file.Path;
+
 /**
- * Every file, dataset and memory of items is given back. The low 32 bits of a handle of the C API are
- * the number of a slot, which is given again when its handle was closed: so one handle that is left
- * in each round shows in the slots of later ones.
+ * Every file, dataset and memory of items is given back. The low 32 bits of a handle of the C API
+ * are the number of a slot, which is given again when its handle was closed: so one handle that is
+ * left in each round shows in the slots of later ones.
  */
 class SlotsTest {
     private static final int ROUNDS = 5000;
