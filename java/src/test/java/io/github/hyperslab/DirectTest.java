@@ -99,6 +99,10 @@ class DirectTest {
         Object arena = arenas.getMethod("ofShared").invoke(null);
         Object segment = arenas.getMethod("allocate", long.class).invoke(arena, 120L);
         Method read = Dataset.class.getMethod("read", Selection.class, segments);
+        if (Hyperslab.binding().equals("JNI")) {
+            assertEquals(HdfException.class, thrown(read, segment));
+            return;
+        }
         read.invoke(numbers, Selection.all(), segment);
         ByteBuffer seen = (ByteBuffer) segments.getMethod("asByteBuffer").invoke(segment);
         assertEquals(29, seen.order(ByteOrder.nativeOrder()).getInt(29 * 4));

@@ -19,6 +19,11 @@ public final class Segments {
      */
     public static void read(
             NativeDataset dataset, Selection selection, Class<?> type, MemorySegment into) {
+        if (!(Library.NATIVE instanceof ForeignNative)) {
+            // JNI would neither check that the segment is alive, nor keep it alive.
+            throw new HdfException(
+                    "memory segments need java.lang.foreign: leave the property hyperslab.jni unset");
+        }
         if (!into.isNative()) {
             throw new HdfException("the memory is an array of Java: use native memory, or getData");
         }
