@@ -6,12 +6,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make test     everything that proves it works"
 	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
+	@echo "make java     the jars for Java, in target/java (needs Maven and a JDK of 22 or later)"
+	@echo "make test-java  the jars on Java 17 and on a newer one, with jHDF and h5py as oracles"
 	@echo "make cross    all crates for Windows, macOS and Linux on aarch64, compiled but not linked"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
@@ -138,6 +140,15 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 	cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi --no-run
 	timeout 300 cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi
 
+# Java: one native library for JNI and java.lang.foreign, and the jars around it.
+java: $(VENV)/build.stamp
+	cargo build --release --locked --quiet -p hyperslab-jni
+	$(BIN)/python scripts/java.py package
+
+test-java: java $(VENV)/test.stamp
+	$(BIN)/python scripts/java.py docs
+	$(BIN)/python scripts/java.py test
+
 # Needs the standard library of each target, which it asks for. `CROSS=--test` also runs tests, in Wine and QEMU.
 cross: $(VENV)/cross.stamp
 	$(BIN)/python scripts/cross.py $(CROSS)
@@ -221,7 +232,7 @@ release: $(VENV)/build.stamp
 PATCH = --config 'patch.crates-io.$(1).path="crates/$(2)"'
 ENGINE := $(call PATCH,hyperslab,hyperslab) $(call PATCH,hyperslab-format,format) $(call PATCH,hyperslab-filters,filters)
 package: $(PAGE)
-	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-testkit --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
+	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
 	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)
 
 clean:

@@ -333,6 +333,12 @@ def planes_raw() -> Path:
     return made("planes_raw.h5", hdf5(planes_values, chunks=CUBE_CHUNK))
 
 
+def planes_gzip() -> Path:
+    return made(
+        "planes_gzip.h5", hdf5(planes_values, chunks=CUBE_CHUNK, compression="gzip", compression_opts=4, shuffle=True)
+    )
+
+
 def planes_of_edge(edge: int) -> Path:
     """Returns a file with the cube in unfiltered chunks, with the chunk index of `hyperslab segy ingest`."""
     return made(f"planes_raw_{edge}.h5", hdf5(planes_values, "latest", chunks=(edge,) * 3))

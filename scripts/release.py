@@ -69,6 +69,9 @@ def set_version(version: str) -> None:
     for name in MANIFESTS:
         path = REPOSITORY / name
         path.write_text(own.sub(rf'\g<1>"{version}"', path.read_text("utf-8")), "utf-8")
+    pom = REPOSITORY / "java" / "pom.xml"
+    # The first version is that of the artifact.
+    pom.write_text(re.sub(f"<version>{old}<", f"<version>{version}<", pom.read_text("utf-8"), count=1), "utf-8")
     for workspace in WORKSPACES:
         run("cargo", "update", "--workspace", "--offline", "--quiet", folder=workspace)
 

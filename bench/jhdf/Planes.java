@@ -1,4 +1,5 @@
 import io.jhdf.HdfFile;
+import io.jhdf.api.Dataset;
 import io.jhdf.api.dataset.ChunkedDataset;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
@@ -20,13 +21,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Reads planes of the unfiltered float dataset "d" with jHDF. 16 threads take chunks, and each copies the elements of
- * the plane from the mapped bytes of its chunk.
+ * Reads planes of the float dataset "d" with jHDF. 16 threads take chunks, and each copies the elements of the plane from
+ * the mapped bytes of its chunk, or from the decoded chunk if the dataset has filters.
  *
  * <p>Requests are lines. "plane AXIS INDEX PATH" is answered by a line with two numbers: the nanoseconds from before the
  * file is opened until it is closed, and the number of floats, which follow in native byte order. "kept AXIS INDEX PATH"
- * does the same with a file that stays open; only the plane is timed. "release" unmaps the files read before and is
- * answered by an empty line. (Garbage collection removes a mapping, which keeps its pages in the page cache until then.)
+ * does the same with a file that stays open; only the plane is timed. "slice" and "kept-slice" do the same by
+ * {@code getData} on one thread, as most programs read. "release" unmaps the files read before and is answered by an empty
+ * line. (Garbage collection removes a mapping, which keeps its pages in the page cache until then.)
  */
 public final class Planes {
     private static final int THREADS = 16;
@@ -45,25 +47,26 @@ public final class Planes {
                 answers.write('\n');
             } else {
                 String[] words = request.split(" ", 4);
-                boolean isKept = words[0].equals("kept");
-                answer(isKept, Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]), answers);
+                answer(words[0], Integer.parseInt(words[1]), Integer.parseInt(words[2]), Path.of(words[3]), answers);
             }
             answers.flush();
         }
     }
 
-    private static void answer(boolean isKept, int axis, int index, Path path, OutputStream answers) throws Exception {
-        HdfFile kept = isKept ? KEPT.computeIfAbsent(path, HdfFile::new) : null;
+    private static void answer(String request, int axis, int index, Path path, OutputStream answers) throws Exception {
+        boolean isSlice = request.endsWith("slice");
+        HdfFile kept = request.startsWith("kept") ? KEPT.computeIfAbsent(path, HdfFile::new) : null;
         long begin = System.nanoTime();
-        float[] plane;
-        if (isKept) {
-            plane = plane(kept, axis, index);
+        Object read;
+        if (kept != null) {
+            read = isSlice ? slice(kept, axis, index) : plane(kept, axis, index);
         } else {
             try (HdfFile file = new HdfFile(path)) {
-                plane = plane(file, axis, index);
+                read = isSlice ? slice(file, axis, index) : plane(file, axis, index);
             }
         }
         long nanoseconds = System.nanoTime() - begin;
+        float[] plane = read instanceof float[] ? (float[]) read : flat((float[][][]) read);
         ByteBuffer bytes = ByteBuffer.allocate(plane.length * Float.BYTES).order(ByteOrder.nativeOrder());
         bytes.asFloatBuffer().put(plane);
         answers.write((nanoseconds + " " + plane.length + "\n").getBytes(StandardCharsets.UTF_8));
@@ -72,6 +75,27 @@ public final class Planes {
 
     private static float[] plane(HdfFile file, int axis, int index) throws Exception {
         return new Reading((ChunkedDataset) file.getDatasetByPath("d"), axis, index).plane();
+    }
+
+    private static float[][][] slice(HdfFile file, int axis, int index) {
+        Dataset dataset = file.getDatasetByPath("d");
+        long[] offset = new long[3];
+        offset[axis] = index;
+        int[] dimensions = dataset.getDimensions();
+        dimensions[axis] = 1;
+        return (float[][][]) dataset.getData(offset, dimensions);
+    }
+
+    private static float[] flat(float[][][] values) {
+        float[] flat = new float[values.length * values[0].length * values[0][0].length];
+        int at = 0;
+        for (float[][] rows : values) {
+            for (float[] row : rows) {
+                System.arraycopy(row, 0, flat, at, row.length);
+                at += row.length;
+            }
+        }
+        return flat;
     }
 
     private static Thread daemon(Runnable work) {
@@ -130,7 +154,10 @@ public final class Planes {
             first[rows] = row;
             first[columns] = column;
             int[] pitch = {chunk[1] * chunk[2], chunk[2], 1};
-            FloatBuffer values = dataset.getRawChunkBuffer(first).order(ByteOrder.nativeOrder()).asFloatBuffer();
+            ByteBuffer bytes = dataset.getFilters().isEmpty()
+                    ? dataset.getRawChunkBuffer(first)
+                    : ByteBuffer.wrap(dataset.getDecompressedChunk(first));
+            FloatBuffer values = bytes.order(ByteOrder.nativeOrder()).asFloatBuffer();
             int height = Math.min(chunk[rows], shape[rows] - row);
             int width = Math.min(chunk[columns], shape[columns] - column);
             for (int i = 0; i < height; i++) {

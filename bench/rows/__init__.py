@@ -16,6 +16,7 @@ ORDER = (
     "convert",
     "planes",
     "seismic_planes",
+    "java_planes",
     "scalar",
     "capi",
     "million",

@@ -10,7 +10,7 @@ import limits
 import numpy as np
 import peers
 from common import LIMIT, OUR_NAME, OURS, Contestant, Group, Target, Timed
-from jvm import Jhdf, warmed_up
+from jvm import Jvm, warmed_up
 
 TITLE = "a plane in each direction of a 500x400x1000 float32 cube in 64^3 chunks, the sum of the three; files stay open"
 THREADS = (1, 2)
@@ -51,7 +51,7 @@ def gather(chunks: dict, turn: int, side: int = data.CUBE_CHUNK[0]) -> list[np.n
 
 
 def jhdf(path: Path) -> Contestant:
-    def call(running: Jhdf, turn: int) -> Timed:
+    def call(running: Jvm, turn: int) -> Timed:
         answer, seconds, elsewhere = [], 0.0, 0.0
         for axis, plane in enumerate(planes(turn)):
             timed = running.plane(path, axis, plane[axis], kept=True)

@@ -14,7 +14,7 @@ import limits
 import numpy as np
 import peers
 from common import LIMIT, OUR_NAME, OURS, Contestant, Group, Target, Timed, drop_from_page_cache
-from jvm import Jhdf, warmed_up
+from jvm import Jvm, warmed_up
 
 from rows.planes import gather, planes
 
@@ -34,7 +34,7 @@ def reading(name: str, path: Path, read: Read, cold: bool, **options: Any) -> Co
     If `cold` is set, the page cache is dropped before each plane.
     """
 
-    def call(state: Jhdf | None, turn: int) -> Timed:
+    def call(state: Jvm | None, turn: int) -> Timed:
         answer, seconds, elsewhere = [], 0.0, 0.0
         for axis, plane in enumerate(planes(turn)):
             if cold and state:

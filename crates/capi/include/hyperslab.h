@@ -368,6 +368,9 @@ typedef struct {
     uint32_t no_locking;
     // 1: the root group of a new file keeps the order in which its links are created.
     uint32_t track_order;
+    // 1: the file is mapped into memory, for reading only. If another program cuts the file, the system ends
+    // this program (SIGBUS).
+    uint32_t mapped;
 } hs_open_options;
 
 // An object.

@@ -82,6 +82,9 @@ pub struct hs_open_options {
     pub no_locking: u32,
     /// 1: the root group of a new file keeps the order in which its links are created.
     pub track_order: u32,
+    /// 1: the file is mapped into memory, for reading only. If another program cuts the file, the system ends
+    /// this program (SIGBUS).
+    pub mapped: u32,
 }
 
 /// How elements are read or written. Zeros are the defaults.

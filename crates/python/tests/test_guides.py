@@ -3,8 +3,9 @@
 A block in ```python runs in one interpreter for the page, a block in ```sh in a shell, with the command
 `hyperslab`; of a block in ```console the lines after `$` run. A program in ```c or ```cpp is compiled with
 the library of `make capi` and runs; shells have its folder as `HYPERSLAB_C`. A block in ```rust runs as a
-documentation test of the crate `hyperslab-testkit`, one in ```toml is parsed, and ```text is no code. A block
-that cannot run in a test has a reason in the line before it: `<!-- not run: REASON -->`.
+documentation test of the crate `hyperslab-testkit`, one in ```java in `GuideTest.java` (`make test-java`),
+one in ```toml is parsed, and ```text is no code. A block that cannot run in a test has a reason in the line
+before it: `<!-- not run: REASON -->`.
 """
 
 import importlib.util
@@ -103,7 +104,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
 def test_a_block_runs_or_says_why_not(page):
     assert len(re.findall(r"^\s*(?:```|~~~)", PAGES[page], re.MULTILINE)) == 2 * len(blocks_of(page))
     for block in blocks_of(page):
-        assert block["kind"] in ("python", "sh", "console", "rust", "toml", "text", *COMPILERS), block[0]
+        assert block["kind"] in ("python", "sh", "console", "rust", "java", "toml", "text", *COMPILERS), block[0]
         if block["kind"] == "toml":
             tomllib.loads(block["code"])
 
@@ -114,6 +115,12 @@ def test_the_pages_with_rust_are_documentation_tests():
     assert pages
     for page in pages:
         assert f'include_str!("../../../{page}")' in included
+
+
+def test_the_page_with_java_is_that_of_its_test():
+    pages = [page for page in PAGES if any(block["kind"] == "java" for block in blocks_of(page))]
+    test = REPOSITORY / "java" / "src" / "test" / "java" / "io" / "github" / "hyperslab" / "GuideTest.java"
+    assert pages == ["docs/guide/java.md"] and pages[0] in test.read_text()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -23,7 +23,8 @@ def git(folder, *words):
 @pytest.fixture
 def clone(tmp_path):
     """A repository with the files that a release changes and reads."""
-    names = git(REPOSITORY, "ls-files", "*Cargo.toml", "*Cargo.lock", "*.rs", "CHANGELOG.md", "scripts").splitlines()
+    patterns = ("*Cargo.toml", "*Cargo.lock", "*.rs", "CHANGELOG.md", "java/pom.xml", "scripts")
+    names = git(REPOSITORY, "ls-files", *patterns).splitlines()
     for name in names:
         target = tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +58,8 @@ def test_a_release_sets_every_version_and_dates_the_changelog(clone):
             if need["name"].startswith("hyperslab") and need["req"] != "*"
         ]
         assert set(needs) == {f"^{LATER}"}
+    versions = re.findall(r"<version>(.*)</version>", (clone / "java" / "pom.xml").read_text())
+    assert versions[0] == LATER and versions.count(LATER) == 1
     changelog = (clone / "CHANGELOG.md").read_text()
     assert re.search(rf"^## Unreleased\n\n## {LATER} \(\d{{4}}-\d\d-\d\d\)\n\n- ", changelog, re.MULTILINE)
     assert git(clone, "tag").split() == [f"v{LATER}"]

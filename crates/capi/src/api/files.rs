@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-use hyperslab::driver::Locking;
+use hyperslab::driver::{Locking, Via};
 use hyperslab::{File, LibVersion, OpenOptions};
 
 use crate::codes::{HS_APPEND, HS_CREATE, HS_CREATE_NEW, HS_READ, HS_WRITE};
@@ -112,6 +112,9 @@ unsafe fn with(mut options: OpenOptions, given: &hs_open_options) -> Result<Open
     }
     if flag("options.no_locking", given.no_locking)? {
         options = options.locking(Locking::No);
+    }
+    if flag("options.mapped", given.mapped)? {
+        options = options.via(Via::Map);
     }
     let track_order = flag("options.track_order", given.track_order)?;
     Ok(options.user_block(given.user_block).track_order(track_order))

@@ -99,6 +99,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/hyperslab/src/driver/uring/ring.rs",
     "crates/hyperslab/src/engine/dst.rs",
     "crates/hyperslab/src/process.rs",
+    "crates/jni/src/",
     "crates/mpio/src/sys.rs",
     "crates/mpio/tests/ranks/native.rs",
     "crates/python/src/arrow/capsule.rs",

@@ -1,0 +1,37 @@
+package io.github.hyperslab;
+
+import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.dataset.ContiguousDataset;
+import io.github.hyperslab.internal.ArrayInfo;
+import io.github.hyperslab.internal.Datasets;
+import io.github.hyperslab.internal.MemoryType;
+import io.github.hyperslab.object.datatype.OrderedDataType;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** A dataset in one range of bytes. */
+final class ContiguousNode extends DatasetNode implements ContiguousDataset {
+    ContiguousNode(
+            HdfFile file,
+            Group parent,
+            String name,
+            String location,
+            long address,
+            Datasets datasets,
+            ArrayInfo info) {
+        super(file, parent, name, location, address, datasets, info);
+    }
+
+    @Override
+    public ByteBuffer getBuffer() {
+        ByteOrder order =
+                getDataType() instanceof OrderedDataType ordered
+                        ? ordered.getByteOrder()
+                        : ByteOrder.LITTLE_ENDIAN;
+        int size = Math.toIntExact(getSizeInBytes());
+        ByteBuffer bytes = ByteBuffer.allocateDirect(size).order(order);
+        datasets().read(null, MemoryType.STORED, bytes, size);
+        return bytes;
+    }
+}

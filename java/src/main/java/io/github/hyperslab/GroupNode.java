@@ -1,0 +1,211 @@
+package io.github.hyperslab;
+
+import io.github.hyperslab.api.Dataset;
+import io.github.hyperslab.api.DatasetCreationOptions;
+import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.Link;
+import io.github.hyperslab.api.Node;
+import io.github.hyperslab.api.NodeType;
+import io.github.hyperslab.api.WritableDataset;
+import io.github.hyperslab.api.WritableGroup;
+import io.github.hyperslab.exceptions.HdfException;
+import io.github.hyperslab.exceptions.HdfInvalidPathException;
+import io.github.hyperslab.internal.Datasets;
+import io.github.hyperslab.internal.Objects;
+import io.github.hyperslab.links.ExternalLink;
+import io.github.hyperslab.links.SoftLink;
+
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A group. A file open for reading only keeps the list of its children. */
+final class GroupNode extends AbstractNode implements WritableGroup {
+    /** What children have as their parent: for the root group the file. */
+    private final Group self;
+
+    private Map<String, Node> children;
+
+    GroupNode(HdfFile file, Group parent, String name, String location, long address) {
+        super(file, parent, name, location, address);
+        self = this;
+    }
+
+    /** The root group of a file. */
+    GroupNode(HdfFile file, long address) {
+        super(file, null, "", "/", address);
+        self = file;
+    }
+
+    @Override
+    public String getPath() {
+        return location().equals("/") ? "/" : location() + "/";
+    }
+
+    @Override
+    public NodeType getType() {
+        return NodeType.GROUP;
+    }
+
+    @Override
+    public boolean isLinkCreationOrderTracked() {
+        return facts().hasLinkOrder();
+    }
+
+    @Override
+    public synchronized Map<String, Node> getChildren() {
+        if (children != null && nativeFile().isOpen()) {
+            return children;
+        }
+        Map<String, Node> found = new LinkedHashMap<>();
+        for (String each : Objects.names(nativeFile(), location())) {
+            Node child = find(each);
+            if (child instanceof DatasetNode dataset) {
+                dataset.release();
+            }
+            if (child != null) {
+                found.put(each, child);
+            }
+        }
+        found = Collections.unmodifiableMap(found);
+        if (!getHdfFile().isWritable()) {
+            children = found;
+        }
+        return found;
+    }
+
+    @Override
+    public Node getChild(String name) {
+        synchronized (this) {
+            if (children != null && nativeFile().isOpen()) {
+                return children.get(name);
+            }
+        }
+        return name.isEmpty() || name.contains("/") ? null : find(name);
+    }
+
+    @Override
+    public Iterator<Node> iterator() {
+        return getChildren().values().iterator();
+    }
+
+    @Override
+    public Node getByPath(String path) {
+        Node at = self;
+        for (String part : path.split("/")) {
+            if (part.isEmpty() || part.equals(".")) {
+                continue;
+            }
+            Node child = at instanceof Group group ? group.getChild(part) : null;
+            if (child == null) {
+                throw new HdfInvalidPathException(getPath() + path, getHdfFile().pathOrNull());
+            }
+            at = child instanceof Link link ? link.getTarget() : child;
+        }
+        return at;
+    }
+
+    @Override
+    public Dataset getDatasetByPath(String path) {
+        if (getByPath(path) instanceof Dataset dataset) {
+            return dataset;
+        }
+        throw new HdfInvalidPathException(getPath() + path, getHdfFile().pathOrNull());
+    }
+
+    /** Looks a child up in the file, and returns {@code null} if there is none. */
+    private Node find(String name) {
+        String at = pathOf(name);
+        Objects.LinkFacts link = Objects.link(nativeFile(), at);
+        if (link == null) {
+            return null;
+        }
+        return switch (link.kind()) {
+            case 0 -> object(name, at);
+            case Objects.SOFT -> new SoftLink(link.targets()[0], name, self);
+            case Objects.EXTERNAL ->
+                    new ExternalLink(link.targets()[1], link.targets()[0], name, self);
+            default ->
+                    throw new HdfException(
+                            "'" + at + "' is a user-defined link of the kind " + link.kind());
+        };
+    }
+
+    private Node object(String name, String at) {
+        Objects.Facts facts = Objects.facts(nativeFile(), at);
+        if (facts == null) {
+            throw new HdfException("'" + at + "' has no object");
+        }
+        return switch (facts.kind()) {
+            case Objects.GROUP -> new GroupNode(getHdfFile(), self, name, at, facts.address());
+            case Objects.DATASET -> DatasetNode.of(getHdfFile(), self, name, at, facts.address());
+            default -> new CommittedDatatype(getHdfFile(), self, name, at, facts.address());
+        };
+    }
+
+    private String pathOf(String name) {
+        return location().equals("/") ? "/" + name : location() + "/" + name;
+    }
+
+    private String newPath(String name) {
+        if (name == null || name.isBlank()) {
+            throw new IllegalArgumentException("an object needs a name");
+        }
+        return pathOf(name);
+    }
+
+    @Override
+    public WritableGroup putGroup(String name) {
+        String at = newPath(name);
+        Objects.createGroup(nativeFile(), at);
+        return (WritableGroup) object(name, at);
+    }
+
+    @Override
+    public WritableDataset putDataset(String name, Object data) {
+        return putDataset(name, data, DatasetCreationOptions.DEFAULT);
+    }
+
+    @Override
+    public WritableDataset putDataset(String name, Object data, DatasetCreationOptions options) {
+        String at = newPath(name);
+        ArrayData elements = ArrayData.of(data, options.isUnsigned());
+        Datasets created = elements.create(nativeFile(), at, options);
+        try {
+            elements.write(created, new long[elements.shape().length], options.chunk());
+        } catch (HdfException error) {
+            Objects.delete(nativeFile(), at);
+            throw error;
+        } finally {
+            created.release();
+        }
+        return put(name, at);
+    }
+
+    @Override
+    public WritableDataset putDataset(
+            String name, Class<?> type, long[] dimensions, DatasetCreationOptions options) {
+        String at = newPath(name);
+        ArrayData elements = ArrayData.empty(type, dimensions, options.isUnsigned());
+        elements.create(nativeFile(), at, options).release();
+        return put(name, at);
+    }
+
+    /** Returns the node of a new dataset, without keeping the native one open. */
+    private WritableDataset put(String name, String at) {
+        DatasetNode dataset = (DatasetNode) object(name, at);
+        dataset.release();
+        return dataset;
+    }
+
+    @Override
+    public void putSoftLink(String name, String target) {
+        Objects.createLink(nativeFile(), newPath(name), target, null);
+    }
+
+    @Override
+    public void remove(String name) {
+        Objects.delete(nativeFile(), newPath(name));
+    }
+}

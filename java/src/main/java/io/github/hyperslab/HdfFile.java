@@ -1,0 +1,399 @@
+package io.github.hyperslab;
+
+import io.github.hyperslab.api.Attribute;
+import io.github.hyperslab.api.Dataset;
+import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.Node;
+import io.github.hyperslab.api.NodeType;
+import io.github.hyperslab.exceptions.HdfException;
+import io.github.hyperslab.exceptions.InMemoryHdfException;
+import io.github.hyperslab.internal.NativeFile;
+import io.github.hyperslab.internal.Objects;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * An open HDF5 file, which is also its root group.
+ *
+ * <pre>{@code
+ * try (HdfFile file = new HdfFile(Path.of("climate.h5"))) {
+ *     Dataset t2m = file.getDatasetByPath("/t2m");
+ *     float[][][] plane = (float[][][]) t2m.getData(new long[] {0, 100, 0}, new int[] {365, 1, 1440});
+ * }
+ * }</pre>
+ *
+ * <p>Files and all that they lead to may be used by several threads. {@link #close()} waits for
+ * reads that run; after it, every use is an {@link HdfException}. A file that becomes unreachable
+ * without being closed is closed by the garbage collector, at some time.
+ */
+public final class HdfFile implements Group, AutoCloseable {
+    private static final int FIRST_USER_BLOCK = 512;
+    private static final byte[] SIGNATURE = {(byte) 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+    private final NativeFile file;
+    private final Path path;
+    private final boolean isWritable;
+    private final long bytes;
+    private final GroupNode root;
+    private final Map<Path, HdfFile> external = new HashMap<>();
+
+    /**
+     * Opens a file for reading.
+     *
+     * @param file the file
+     * @throws HdfException if it cannot be read, or is no HDF5 file
+     */
+    public HdfFile(File file) {
+        this(file.toPath());
+    }
+
+    /**
+     * Opens a file for reading.
+     *
+     * @param uri the file, such as {@code file:///data/climate.h5}
+     * @throws HdfException if it cannot be read, or is no HDF5 file
+     */
+    public HdfFile(URI uri) {
+        this(Path.of(uri));
+    }
+
+    /**
+     * Opens a file for reading. A path that is not in the default file system is read into memory.
+     *
+     * @param path the path
+     * @throws HdfException if it cannot be read, or is no HDF5 file
+     */
+    public HdfFile(Path path) {
+        this(opened(path), path, false, -1);
+    }
+
+    HdfFile(NativeFile file, Path path, boolean isWritable, long bytes) {
+        this.file = file;
+        this.path = path;
+        this.isWritable = isWritable;
+        this.bytes = bytes;
+        try {
+            root = new GroupNode(this, Objects.facts(file, "/").address());
+        } catch (RuntimeException error) {
+            file.close();
+            throw error;
+        }
+    }
+
+    private static NativeFile opened(Path path) {
+        if (path.getFileSystem() == FileSystems.getDefault()) {
+            return NativeFile.open(path.toString(), NativeFile.READ);
+        }
+        try {
+            return NativeFile.open(ByteBuffer.wrap(Files.readAllBytes(path)));
+        } catch (IOException error) {
+            throw new HdfException("open '" + path + "': " + error.getMessage(), error);
+        }
+    }
+
+    /**
+     * Opens a file for reading by mapping it into memory. That is the fastest way for data without
+     * filters that are read again and again.
+     *
+     * <p>If another program cuts the file while it is open, the system ends the whole Java process:
+     * map only files that no program cuts. What is appended later is not seen.
+     *
+     * @param path the path in the default file system
+     * @return the open file
+     * @throws HdfException if it cannot be mapped, or is no HDF5 file
+     */
+    public static HdfFile mapped(Path path) {
+        return new HdfFile(NativeFile.openMapped(path.toString()), path, false, -1);
+    }
+
+    /**
+     * Opens a file that is in memory.
+     *
+     * @param bytes the file, which is copied
+     * @return the open file
+     */
+    public static HdfFile fromBytes(byte[] bytes) {
+        return fromByteBuffer(ByteBuffer.wrap(bytes));
+    }
+
+    /**
+     * Opens a file that is in memory.
+     *
+     * @param buffer the file, from the position to the limit, which is copied
+     * @return the open file
+     */
+    public static HdfFile fromByteBuffer(ByteBuffer buffer) {
+        return new HdfFile(NativeFile.open(buffer), null, false, buffer.remaining());
+    }
+
+    /**
+     * Reads a stream to its end and opens it as a file in memory.
+     *
+     * @param stream the stream, which is not closed
+     * @return the open file
+     */
+    public static HdfFile fromInputStream(InputStream stream) {
+        try {
+            return fromBytes(stream.readAllBytes());
+        } catch (IOException error) {
+            throw new HdfException("the stream cannot be read: " + error.getMessage(), error);
+        }
+    }
+
+    /**
+     * Creates a file, which replaces an existing one.
+     *
+     * @param path the path
+     * @return the file, open for writing
+     */
+    public static WritableHdfFile write(Path path) {
+        return new WritableHdfFile(path, NativeFile.CREATE);
+    }
+
+    /**
+     * Opens an existing file for reading and writing.
+     *
+     * @param path the path
+     * @return the file, open for writing
+     */
+    public static WritableHdfFile edit(Path path) {
+        return new WritableHdfFile(path, NativeFile.WRITE);
+    }
+
+    NativeFile nativeFile() {
+        return file;
+    }
+
+    boolean isWritable() {
+        return isWritable;
+    }
+
+    Path pathOrNull() {
+        return path;
+    }
+
+    GroupNode root() {
+        return root;
+    }
+
+    /**
+     * Opens a file that an external link of this file names. It is closed with this file.
+     *
+     * @param path the path of the file
+     * @return the open file
+     */
+    public HdfFile openExternal(Path path) {
+        synchronized (external) {
+            return external.computeIfAbsent(path, HdfFile::new);
+        }
+    }
+
+    /**
+     * Closes the file, and files that its external links have opened. A second call does nothing.
+     */
+    @Override
+    public void close() {
+        synchronized (external) {
+            external.values().forEach(HdfFile::close);
+            external.clear();
+        }
+        file.close();
+    }
+
+    /**
+     * Returns the size of the file.
+     *
+     * @return the number of bytes
+     */
+    public long size() {
+        try {
+            return bytes >= 0 ? bytes : Files.size(path);
+        } catch (IOException error) {
+            throw new HdfException(
+                    "the size of '" + path + "' cannot be found: " + error.getMessage(), error);
+        }
+    }
+
+    /**
+     * Tells whether the file is in memory.
+     *
+     * @return {@code true} if it has no path
+     */
+    public boolean inMemory() {
+        return path == null;
+    }
+
+    /**
+     * Returns the size of the bytes before the HDF5 part of the file.
+     *
+     * @return the number of bytes, 0 without a user block
+     * @throws InMemoryHdfException if the file is in memory
+     */
+    public long getUserBlockSize() {
+        try (var channel = Files.newByteChannel(onDisk())) {
+            ByteBuffer found = ByteBuffer.allocate(SIGNATURE.length);
+            for (long at = 0; at < channel.size(); at = at == 0 ? FIRST_USER_BLOCK : 2 * at) {
+                channel.position(at);
+                found.clear();
+                while (found.hasRemaining() && channel.read(found) >= 0) {
+                    // The rest of the signature follows.
+                }
+                if (java.util.Arrays.equals(found.array(), SIGNATURE)) {
+                    return at;
+                }
+            }
+            throw new HdfException("'" + path + "' has no signature of HDF5 any more");
+        } catch (IOException error) {
+            throw new HdfException(
+                    "the user block of '" + path + "' cannot be read: " + error.getMessage(),
+                    error);
+        }
+    }
+
+    /**
+     * Reads the bytes before the HDF5 part of the file.
+     *
+     * @return the bytes
+     * @throws InMemoryHdfException if the file is in memory
+     */
+    public ByteBuffer getUserBlockBuffer() {
+        int size = Math.toIntExact(getUserBlockSize());
+        try (InputStream in = Files.newInputStream(onDisk())) {
+            return ByteBuffer.wrap(in.readNBytes(size));
+        } catch (IOException error) {
+            throw new HdfException(
+                    "the user block of '" + path + "' cannot be read: " + error.getMessage(),
+                    error);
+        }
+    }
+
+    private Path onDisk() {
+        if (path == null) {
+            throw new InMemoryHdfException();
+        }
+        return path;
+    }
+
+    /**
+     * Returns the node with an address, which object references are.
+     *
+     * @param address the address of the object's header
+     * @return the node, at one of its paths
+     * @throws HdfException if no object of this file has the address
+     */
+    public Node getNodeByAddress(long address) {
+        return getByPath(Objects.pathAt(file, address));
+    }
+
+    @Override
+    public Map<String, Node> getChildren() {
+        return root.getChildren();
+    }
+
+    @Override
+    public Node getChild(String name) {
+        return root.getChild(name);
+    }
+
+    @Override
+    public Node getByPath(String path) {
+        return root.getByPath(path);
+    }
+
+    @Override
+    public Dataset getDatasetByPath(String path) {
+        return root.getDatasetByPath(path);
+    }
+
+    @Override
+    public Iterator<Node> iterator() {
+        return root.iterator();
+    }
+
+    @Override
+    public boolean isLinkCreationOrderTracked() {
+        return root.isLinkCreationOrderTracked();
+    }
+
+    @Override
+    public Group getParent() {
+        return null;
+    }
+
+    @Override
+    public String getName() {
+        return path == null || path.getFileName() == null
+                ? "In-Memory no backing file"
+                : path.getFileName().toString();
+    }
+
+    @Override
+    public String getPath() {
+        return "/";
+    }
+
+    @Override
+    public Map<String, Attribute> getAttributes() {
+        return root.getAttributes();
+    }
+
+    @Override
+    public Attribute getAttribute(String name) {
+        return root.getAttribute(name);
+    }
+
+    @Override
+    public NodeType getType() {
+        return NodeType.FILE;
+    }
+
+    @Override
+    public boolean isGroup() {
+        return true;
+    }
+
+    @Override
+    public File getFile() {
+        return getFileAsPath().getFileSystem() == FileSystems.getDefault() ? path.toFile() : null;
+    }
+
+    @Override
+    public Path getFileAsPath() {
+        return onDisk();
+    }
+
+    @Override
+    public HdfFile getHdfFile() {
+        return this;
+    }
+
+    @Override
+    public long getAddress() {
+        return root.getAddress();
+    }
+
+    @Override
+    public boolean isLink() {
+        return false;
+    }
+
+    @Override
+    public boolean isAttributeCreationOrderTracked() {
+        return root.isAttributeCreationOrderTracked();
+    }
+
+    @Override
+    public String toString() {
+        return "HdfFile [file=" + getName() + "]";
+    }
+}

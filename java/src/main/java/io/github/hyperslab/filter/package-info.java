@@ -1,0 +1,2 @@
+/** The filters of chunked datasets. */
+package io.github.hyperslab.filter;

@@ -1,0 +1,135 @@
+package io.github.hyperslab.links;
+
+import io.github.hyperslab.HdfFile;
+import io.github.hyperslab.api.Attribute;
+import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.Link;
+import io.github.hyperslab.api.Node;
+import io.github.hyperslab.api.NodeType;
+import io.github.hyperslab.exceptions.HdfBrokenLinkException;
+import io.github.hyperslab.exceptions.HdfException;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** A link that is followed when its target is first needed. */
+public abstract class AbstractLink implements Link {
+    /** Links that lead to links, and so on, further than this are circular. */
+    private static final int DEEPEST = 64;
+
+    private static final ThreadLocal<Integer> DEPTH = ThreadLocal.withInitial(() -> 0);
+
+    private final String name;
+    private final Group parent;
+    private Node target;
+
+    AbstractLink(String name, Group parent) {
+        this.name = name;
+        this.parent = parent;
+    }
+
+    /** Follows the link. */
+    abstract Node resolve();
+
+    @Override
+    public synchronized Node getTarget() {
+        if (target == null) {
+            int depth = DEPTH.get();
+            if (depth >= DEEPEST) {
+                throw new HdfBrokenLinkException("'" + getPath() + "' leads to itself", null);
+            }
+            DEPTH.set(depth + 1);
+            try {
+                target = resolve();
+            } catch (HdfException error) {
+                throw new HdfBrokenLinkException(
+                        "the link '" + getPath() + "' to '" + getTargetPath() + "' is broken",
+                        error);
+            } finally {
+                DEPTH.set(depth);
+            }
+        }
+        return target;
+    }
+
+    @Override
+    public boolean isBrokenLink() {
+        try {
+            getTarget();
+            return false;
+        } catch (HdfBrokenLinkException error) {
+            return true;
+        }
+    }
+
+    @Override
+    public Group getParent() {
+        return parent;
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+
+    @Override
+    public String getPath() {
+        return parent.getPath() + name;
+    }
+
+    @Override
+    public Map<String, Attribute> getAttributes() {
+        return getTarget().getAttributes();
+    }
+
+    @Override
+    public Attribute getAttribute(String name) {
+        return getTarget().getAttribute(name);
+    }
+
+    @Override
+    public NodeType getType() {
+        return getTarget().getType();
+    }
+
+    @Override
+    public boolean isGroup() {
+        return getTarget().isGroup();
+    }
+
+    @Override
+    public File getFile() {
+        return parent.getFile();
+    }
+
+    @Override
+    public Path getFileAsPath() {
+        return parent.getFileAsPath();
+    }
+
+    @Override
+    public HdfFile getHdfFile() {
+        return parent.getHdfFile();
+    }
+
+    @Override
+    public long getAddress() {
+        return getTarget().getAddress();
+    }
+
+    @Override
+    public boolean isLink() {
+        return true;
+    }
+
+    @Override
+    public boolean isAttributeCreationOrderTracked() {
+        return getTarget().isAttributeCreationOrderTracked();
+    }
+
+    @Override
+    public String toString() {
+        return "link '" + getPath() + "' to '" + getTargetPath() + "'";
+    }
+}

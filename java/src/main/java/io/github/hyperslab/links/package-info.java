@@ -1,0 +1,2 @@
+/** Links that name their target by a path. */
+package io.github.hyperslab.links;

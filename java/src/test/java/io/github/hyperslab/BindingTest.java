@@ -1,0 +1,92 @@
+package io.github.hyperslab;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** How the native library is found and called. */
+class BindingTest {
+    @Test
+    void theBindingIsThatOfTheVersionOfJava() {
+        boolean isForced = Boolean.getBoolean("hyperslab.jni");
+        assertEquals(
+                Runtime.version().feature() >= 22 && !isForced ? "FFM" : "JNI",
+                Hyperslab.binding());
+        assertTrue(Hyperslab.version().matches("\\d+\\.\\d+\\.\\d+.*"), Hyperslab.version());
+    }
+
+    @Test
+    void theLibraryIsUnpackedToAFileNamedByItsHash() throws Exception {
+        assertNotNull(Hyperslab.version());
+        List<Path> found;
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("hyperslab.native.dir")))) {
+            found = files.filter(path -> path.toString().endsWith(".so")).toList();
+        }
+        assertTrue(!found.isEmpty());
+        for (Path path : found) {
+            String hash =
+                    HexFormat.of()
+                            .formatHex(
+                                    MessageDigest.getInstance("SHA-256")
+                                            .digest(Files.readAllBytes(path)));
+            assertEquals(hash.substring(0, 32), path.getFileName().toString().split("-")[0]);
+        }
+        assertEquals(1, loaded(found), "the library that runs is one of " + found);
+    }
+
+    private static long loaded(List<Path> candidates) throws IOException {
+        String maps = Files.readString(Path.of("/proc/self/maps"));
+        return candidates.stream()
+                .filter(path -> maps.contains(path.getFileName().toString()))
+                .count();
+    }
+
+    /** Prints the version of the native library. */
+    static final class Version {
+        public static void main(String[] arguments) {
+            System.out.println(Hyperslab.version());
+        }
+    }
+
+    @Test
+    void aFileThatIsNotTheLibraryIsReplaced(@TempDir Path folder) throws Exception {
+        assertNotNull(Hyperslab.version());
+        String maps = Files.readString(Path.of("/proc/self/maps"));
+        Path unpacked;
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("hyperslab.native.dir")))) {
+            unpacked =
+                    files.filter(path -> maps.contains(path.getFileName().toString()))
+                            .findFirst()
+                            .orElseThrow();
+        }
+        Path bad = folder.resolve(unpacked.getFileName());
+        Files.write(bad, new byte[(int) Files.size(unpacked)]);
+        Process process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Dhyperslab.native.dir=" + folder,
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Version.class.getName())
+                        .redirectErrorStream(true)
+                        .start();
+        String output = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(output.contains(Hyperslab.version()), output);
+        assertEquals(-1, Files.mismatch(bad, unpacked));
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(1, files.count());
+        }
+    }
+}

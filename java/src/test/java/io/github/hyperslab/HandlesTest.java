@@ -1,0 +1,273 @@
+package io.github.hyperslab;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.hyperslab.api.Attribute;
+import io.github.hyperslab.api.Dataset;
+import io.github.hyperslab.api.DatasetCreationOptions;
+import io.github.hyperslab.api.Group;
+import io.github.hyperslab.exceptions.HdfException;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/** Files are closed once, hold nothing afterwards, and may be used by several threads. */
+class HandlesTest {
+    private static final int[] SHAPE = {40, 30, 20};
+
+    @TempDir private Path folder;
+
+    private Path file;
+
+    @BeforeEach
+    void makeFile() {
+        file = folder.resolve("cube.h5");
+        try (WritableHdfFile out = HdfFile.write(file)) {
+            var options =
+                    DatasetCreationOptions.builder()
+                            .chunkDimensions(16, 16, 16)
+                            .shuffle()
+                            .deflate(1)
+                            .build();
+            out.putDataset("cube", cube(), options).putAttribute("unit", "m/s");
+            out.putDataset("names", new String[] {"a", "bc"});
+        }
+    }
+
+    private static float[][][] cube() {
+        float[][][] cube = new float[SHAPE[0]][SHAPE[1]][SHAPE[2]];
+        for (int i = 0; i < SHAPE[0]; i++) {
+            for (int j = 0; j < SHAPE[1]; j++) {
+                for (int k = 0; k < SHAPE[2]; k++) {
+                    cube[i][j][k] = i * 10_000 + j * 100 + k;
+                }
+            }
+        }
+        return cube;
+    }
+
+    @Test
+    void openingTenThousandTimesHoldsNothing() throws IOException {
+        openAndRead(3000);
+        long descriptors = descriptors();
+        long memory = residentKilobytes();
+        openAndRead(10_000);
+        assertEquals(descriptors, descriptors());
+        long grown = residentKilobytes() - memory;
+        assertTrue(grown < 64_000, grown + " kB more than before");
+    }
+
+    private void openAndRead(int times) {
+        for (int i = 0; i < times; i++) {
+            try (HdfFile open = new HdfFile(file)) {
+                Dataset dataset = open.getDatasetByPath("cube");
+                float[][][] row =
+                        (float[][][])
+                                dataset.getData(new long[] {i % 40, 0, 0}, new int[] {1, 1, 20});
+                assertEquals((i % 40) * 10_000 + 19, row[0][0][19]);
+                assertEquals("m/s", dataset.getAttribute("unit").getData());
+                assertEquals(2, open.getChildren().size());
+            }
+        }
+    }
+
+    private static long descriptors() throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        }
+    }
+
+    /**
+     * The anonymous memory of the process, in kB. The tests run with a heap of a fixed size that is
+     * touched in advance, so only native memory makes it grow.
+     */
+    private static long residentKilobytes() throws IOException {
+        System.gc();
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith("RssAnon:")) {
+                return Long.parseLong(line.replaceAll("\\D", ""));
+            }
+        }
+        throw new IOException("/proc/self/status has no RssAnon");
+    }
+
+    @Test
+    void aMappedFileHasTheSameElements() {
+        try (HdfFile open = HdfFile.mapped(file)) {
+            assertArrayEquals(cube(), (float[][][]) open.getDatasetByPath("cube").getData());
+        }
+        assertThrows(HdfException.class, () -> HdfFile.mapped(folder.resolve("missing.h5")));
+    }
+
+    @Test
+    void aListOfManyDatasetsKeepsNoneOpen() throws IOException {
+        Path many = folder.resolve("many.h5");
+        try (WritableHdfFile out = HdfFile.write(many)) {
+            for (int i = 0; i < 2000; i++) {
+                out.putDataset("d" + i, new int[] {i});
+            }
+        }
+        try (HdfFile open = new HdfFile(many)) {
+            assertEquals(2000, open.getChildren().size());
+            assertArrayEquals(new int[] {1234}, (int[]) open.getDatasetByPath("d1234").getData());
+        }
+    }
+
+    @Test
+    void everyUseAfterCloseIsAnException() {
+        HdfFile open = new HdfFile(file);
+        Dataset dataset = open.getDatasetByPath("cube");
+        Attribute attribute = dataset.getAttribute("unit");
+        dataset.getData();
+        open.getChildren();
+        open.close();
+        open.close();
+        List<Callable<?>> uses =
+                List.of(
+                        open::getChildren,
+                        () -> open.getByPath("cube"),
+                        open::getAttributes,
+                        () -> open.getChild("cube"),
+                        dataset::getData,
+                        dataset::getDataFlat,
+                        () -> dataset.getData(new long[3], new int[] {1, 1, 1}),
+                        dataset::getAttributes,
+                        dataset::getFilters,
+                        dataset::getStorageInBytes,
+                        attribute::getData,
+                        () -> open.getNodeByAddress(dataset.getAddress()));
+        for (Callable<?> use : uses) {
+            HdfException error = assertThrows(HdfException.class, use::call);
+            assertTrue(error.getMessage().contains("closed"), error.getMessage());
+        }
+        ByteBuffer room = ByteBuffer.allocateDirect(4 * 40 * 30 * 20);
+        assertThrows(HdfException.class, () -> dataset.read(Selection.all(), room));
+    }
+
+    @Test
+    void threadsReadOneDataset() throws Exception {
+        float[][][] expected = cube();
+        ExecutorService pool = Executors.newFixedThreadPool(8);
+        try (HdfFile open = new HdfFile(file)) {
+            Dataset dataset = open.getDatasetByPath("cube");
+            List<Future<?>> readers = new ArrayList<>();
+            for (int t = 0; t < 8; t++) {
+                int thread = t;
+                readers.add(
+                        pool.submit(
+                                () -> {
+                                    for (int i = 0; i < 200; i++) {
+                                        int row = (thread * 7 + i) % SHAPE[0];
+                                        Object plane =
+                                                dataset.getData(
+                                                        new long[] {row, 0, 0},
+                                                        new int[] {1, SHAPE[1], SHAPE[2]});
+                                        assertArrayEquals(
+                                                new float[][][] {expected[row]},
+                                                (float[][][]) plane);
+                                    }
+                                }));
+            }
+            for (Future<?> reader : readers) {
+                reader.get();
+            }
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    @Test
+    void closingWaitsForReadsOfOtherThreads() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        try {
+            for (int round = 0; round < 50; round++) {
+                HdfFile open = new HdfFile(file);
+                Dataset dataset = open.getDatasetByPath("cube");
+                List<Future<Integer>> readers = new ArrayList<>();
+                for (int t = 0; t < 4; t++) {
+                    readers.add(
+                            pool.submit(
+                                    () -> {
+                                        int read = 0;
+                                        try {
+                                            while (true) {
+                                                assertEquals(
+                                                        390_000f,
+                                                        ((float[][][]) dataset.getData())
+                                                                [39][0][0]);
+                                                read++;
+                                            }
+                                        } catch (HdfException error) {
+                                            assertTrue(
+                                                    error.getMessage().contains("closed"),
+                                                    error.getMessage());
+                                        }
+                                        return read;
+                                    }));
+                }
+                Thread.sleep(2);
+                open.close();
+                for (Future<Integer> reader : readers) {
+                    reader.get();
+                }
+            }
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    @Test
+    void aFileThatIsNotClosedIsClosedByTheCollector() throws Exception {
+        Path target = folder.resolve("forgotten.h5");
+        Files.copy(file, target);
+        forget(target);
+        for (int i = 0; i < 200 && isOpen(target); i++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        assertTrue(!isOpen(target), "the file is still open");
+    }
+
+    private static void forget(Path path) {
+        Group open = new HdfFile(path);
+        assertEquals(2, open.getChildren().size());
+    }
+
+    private static boolean isOpen(Path path) throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.anyMatch(
+                    each -> {
+                        try {
+                            return Files.readSymbolicLink(each).equals(path.toRealPath());
+                        } catch (IOException error) {
+                            return false;
+                        }
+                    });
+        }
+    }
+
+    @Test
+    void theNumberOfThreadsIsKept() {
+        int before = Hyperslab.getThreads();
+        Hyperslab.setThreads(3);
+        assertEquals(3, Hyperslab.getThreads());
+        Hyperslab.setThreads(before);
+        assertThrows(IllegalArgumentException.class, () -> Hyperslab.setThreads(0));
+    }
+}

@@ -1,0 +1,161 @@
+package io.github.hyperslab;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.hyperslab.api.Attribute;
+import io.github.hyperslab.api.Dataset;
+import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.Node;
+import io.github.hyperslab.exceptions.HdfBrokenLinkException;
+import io.github.hyperslab.exceptions.HdfException;
+import io.github.hyperslab.object.datatype.DataType;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Damaged files give exceptions of this library, and nothing else. */
+class HostileTest {
+    private static final Path GOLDEN = Path.of(System.getProperty("golden"));
+    private static final int FILES_PER_SEED = 12;
+
+    @TempDir private Path folder;
+
+    @Test
+    void changedBytesGiveValuesOrExceptions() throws IOException {
+        int read = 0;
+        int refused = 0;
+        try (Stream<Path> files = Files.list(GOLDEN)) {
+            List<Path> small =
+                    files.filter(path -> path.toFile().isFile() && path.toFile().length() < 100_000)
+                            .sorted()
+                            .toList();
+            for (Path path : small) {
+                byte[] bytes = Files.readAllBytes(path);
+                Random random = new Random(path.getFileName().toString().hashCode());
+                for (int i = 0; i < FILES_PER_SEED; i++) {
+                    byte[] damaged = bytes.clone();
+                    for (int change = 0; change <= i; change++) {
+                        damaged[random.nextInt(damaged.length)] = (byte) random.nextInt(256);
+                    }
+                    try (HdfFile file = HdfFile.fromBytes(damaged)) {
+                        walk(file, new HashSet<>());
+                        read++;
+                    } catch (HdfException error) {
+                        refused++;
+                    }
+                }
+            }
+        }
+        assertTrue(read > 100 && refused > 20, read + " read, " + refused + " refused");
+    }
+
+    /** Reads everything; only the exceptions of this library are allowed. */
+    private static void walk(Group group, Set<Long> walked) {
+        if (!walked.add(group.getAddress())) {
+            return;
+        }
+        attributes(group);
+        for (Node node : group.getChildren().values()) {
+            try {
+                if (node.isLink()) {
+                    node.getType();
+                } else if (node instanceof Group inner) {
+                    walk(inner, walked);
+                } else {
+                    attributes(node);
+                    if (node instanceof Dataset dataset && dataset.getSizeInBytes() < 10_000_000) {
+                        dataset.getFillValue();
+                        dataset.getFilters();
+                        dataset.getData();
+                    }
+                }
+            } catch (HdfException | ArithmeticException error) {
+                // The damage is here; its neighbours are read all the same.
+            }
+        }
+    }
+
+    private static void attributes(Node node) {
+        for (Attribute attribute : node.getAttributes().values()) {
+            try {
+                if (attribute.getSizeInBytes() < 10_000_000) {
+                    attribute.getData();
+                }
+            } catch (HdfException | ArithmeticException error) {
+                // As above.
+            }
+        }
+    }
+
+    @Test
+    void datatypeMessagesAreChecked() {
+        Random random = new Random(7);
+        byte[] compound = {
+            0x36, 2, 0, 0, 8, 0, 0, 0, 'a', 0, 0, 0x30, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0, 'b', 0, 4,
+            0x30, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0
+        };
+        assertTrue(DataType.of(compound).getSize() == 8);
+        int refused = 0;
+        for (int i = 0; i < 20_000; i++) {
+            byte[] damaged = java.util.Arrays.copyOf(compound, 1 + random.nextInt(compound.length));
+            damaged[random.nextInt(damaged.length)] = (byte) random.nextInt(256);
+            try {
+                DataType.of(damaged);
+            } catch (HdfException error) {
+                refused++;
+            }
+        }
+        assertTrue(refused > 10_000, refused + " refused");
+        byte[] beyond = compound.clone();
+        beyond[25] = 5;
+        assertThrows(HdfException.class, () -> DataType.of(beyond));
+        byte[] bits = {0x30, 8, 0, 0, 4, 0, 0, 0, 8, 0, 32, 0};
+        assertThrows(HdfException.class, () -> DataType.of(bits));
+        // Sequences of sequences, and so on, of integers.
+        byte[] nested = new byte[8 * 40 + 12];
+        for (int i = 0; i < nested.length - 12; i += 8) {
+            nested[i] = 0x39;
+            nested[i + 4] = 16;
+        }
+        System.arraycopy(bits, 0, nested, 8 * 40, 12);
+        nested[8 * 40 + 8] = 0;
+        assertThrows(HdfException.class, () -> DataType.of(nested));
+    }
+
+    @Test
+    void noHdf5FileIsAnException() throws IOException {
+        Path text = Files.writeString(folder.resolve("text.h5"), "no HDF5");
+        assertThrows(HdfException.class, () -> new HdfFile(text));
+        assertThrows(HdfException.class, () -> new HdfFile(folder.resolve("missing.h5")));
+        assertThrows(HdfException.class, () -> HdfFile.fromBytes(new byte[0]));
+    }
+
+    @Test
+    void linksThatLeadToThemselvesAreBroken() {
+        Path path = folder.resolve("links.h5");
+        try (WritableHdfFile out = HdfFile.write(path)) {
+            out.putSoftLink("a", "/b");
+            out.putSoftLink("b", "a");
+            out.putSoftLink("nowhere", "/c/d");
+            out.putGroup("g").putSoftLink("up", "data");
+            out.putDataset("data", 1);
+        }
+        try (HdfFile file = new HdfFile(path)) {
+            for (String name : List.of("a", "b", "nowhere")) {
+                assertTrue(((io.github.hyperslab.api.Link) file.getChild(name)).isBrokenLink());
+                assertThrows(HdfBrokenLinkException.class, () -> file.getByPath(name));
+            }
+            assertThrows(HdfException.class, () -> file.getByPath("g/up"));
+        }
+    }
+}
