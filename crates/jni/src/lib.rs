@@ -2,7 +2,7 @@
 //!
 //! Java calls it in two ways. From Java 22 on, `java.lang.foreign` calls `hyperslab_java_call` and
 //! `hyperslab_java_call_with`; on older versions, JNI calls the functions whose names begin with `Java_`. All
-//! of them lead to [`dispatch`]. What the arguments mean, arrays, datatypes and the life of handles are in
+//! of them lead to `dispatch`. What the arguments mean, arrays, datatypes and the life of handles are in
 //! `java/`, once for both.
 
 mod dispatch;
@@ -11,7 +11,7 @@ use std::ffi::c_void;
 
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 
-/// Calls function `function` of [`dispatch`] for `java.lang.foreign`.
+/// Calls function `function` of `dispatch` for `java.lang.foreign`.
 ///
 /// # Safety
 ///

@@ -96,11 +96,9 @@ pub(crate) fn copy(
 ) {
     let Some((&run, outer)) = source_box.count.split_last() else { return };
     let at = |place: &Box, shape: &[u64], step: &[u64]| {
-        let mut offset = 0;
-        for axis in 0..shape.len() {
-            let within = step.get(axis).copied().unwrap_or(0);
-            offset = offset * shape[axis] + place.start[axis] + within;
-        }
+        let within = step.iter().chain(std::iter::once(&0));
+        let axes = shape.iter().zip(&place.start).zip(within);
+        let offset = axes.fold(0, |offset, ((len, start), within)| offset * len + start + within);
         usize::try_from(offset * element_size).unwrap_or(usize::MAX)
     };
     let len = usize::try_from(run * element_size).unwrap_or(usize::MAX);
