@@ -28,7 +28,8 @@ const GET_DRIVER_HANDLE: c_int = 9;
 /// read that it does.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
-    /// The native file, until the program closes it. (Asking an object for its file would keep the file open.)
+    /// The native file, until the program closes it. (Asking an object for its file would keep the file
+    /// open.)
     native: AtomicPtr<c_void>,
     number: OnceLock<u64>,
     opened: Mutex<Option<Opened>>,
@@ -71,7 +72,8 @@ impl OpenFile {
         if native.is_null() { Err(Reason::File) } else { Ok(native) }
     }
 
-    /// Checks that an object is in this file, and not in one that it leads to (by an external link, or mounted).
+    /// Checks that an object is in this file, and not in one that it leads to (by an external link, or
+    /// mounted).
     pub(crate) fn check_has(&self, library: &Library, number: u64) -> Ruled<()> {
         if self.number(library)? == number { Ok(()) } else { Err(Reason::OtherFile) }
     }
@@ -87,8 +89,8 @@ impl OpenFile {
         file
     }
 
-    /// Checks that the engine may write chunks of the file: it is a plain file, open for writing, that nobody reads
-    /// meanwhile.
+    /// Checks that the engine may write chunks of the file: it is a plain file, open for writing, that
+    /// nobody reads meanwhile.
     pub(crate) fn check_writable(&self, library: &Library) -> Ruled<()> {
         let native = self.native()?;
         let intent = intent(library, native)?;

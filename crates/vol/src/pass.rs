@@ -130,8 +130,8 @@ close! {
     group_close;
 }
 
-/// Closes a dataset. Parts of chunks that were written through it are stored first; if that fails, they are lost,
-/// and the call fails.
+/// Closes a dataset. Parts of chunks that were written through it are stored first; if that fails, they
+/// are lost, and the call fails.
 pub(crate) unsafe extern "C" fn dataset_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
     // SAFETY: as in `close`.
     unsafe {
@@ -198,8 +198,8 @@ const GROUP_REFRESH: c_int = 3;
 const OBJECT_REFRESH: c_int = 5;
 
 impl Object {
-    /// Notes that the program refreshes an object, if that is the operation: another program may have changed the
-    /// file.
+    /// Notes that the program refreshes an object, if that is the operation: another program may have
+    /// changed the file.
     ///
     /// # Safety
     ///
@@ -440,10 +440,11 @@ pub(crate) unsafe extern "C" fn object_copy(
     }
 }
 
-/// Calls `f` with a copy of the property list for access to files, in which the connector is the native one.
+/// Calls `f` with a copy of the property list for access to files, in which the connector is the native
+/// one.
 ///
-/// The errors of this thread are afterwards those of `f` if `keeps` says so of its result, and otherwise those
-/// before: the functions that are called for the property list forget them.
+/// The errors of this thread are afterwards those of `f` if `keeps` says so of its result, and otherwise
+/// those before: the functions that are called for the property list forget them.
 unsafe fn with_native_access<T>(
     library: &Library,
     access: Hid,
@@ -535,7 +536,8 @@ pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
             _ = library.pending.settle(library, |_| true);
             // A file name, a property list, and a place for the answer.
             let given = &*arguments.cast::<NamedFile>();
-            // libhdf5 asks whether a file is accessible after an open that failed, whose errors are then wanted.
+            // libhdf5 asks whether a file is accessible after an open that failed, whose errors are then
+            // wanted.
             let keeps = |done: &Herr| *done < 0 && kind == DELETE;
             return with_native_access(library, given.access, FAILED, keeps, |access| {
                 let mut native = NamedFile { kind, access, ..*given };

@@ -159,8 +159,8 @@ impl Pending {
         done
     }
 
-    /// Stores the parts that were written through a native dataset that is about to close. Parts that cannot be
-    /// stored are lost.
+    /// Stores the parts that were written through a native dataset that is about to close. Parts that
+    /// cannot be stored are lost.
     pub(crate) fn close(&self, library: &Library, native: Handle) -> Ruled<()> {
         if !self.is_any() {
             return Ok(());

@@ -194,8 +194,9 @@ struct WriteChunk2 {
 
 /// Stores a chunk in its stored form, for which no filter was skipped. Returns whether it succeeded.
 ///
-/// A chunk that is stored without compression is left as it is: libhdf5 would go on to use the filters that were
-/// skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the last chunk).
+/// A chunk that is stored without compression is left as it is: libhdf5 would go on to use the filters
+/// that were skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the
+/// last chunk).
 pub(crate) fn write_chunk(
     library: &Library,
     native: Handle,
