@@ -90,7 +90,7 @@ impl OpenFile {
     }
 
     /// Checks that the engine may write chunks of the file: it is a plain file, open for writing, that
-    /// nobody reads meanwhile.
+    /// no other program reads meanwhile.
     pub(crate) fn check_writable(&self, library: &Library) -> Ruled<()> {
         let native = self.native()?;
         let intent = intent(library, native)?;

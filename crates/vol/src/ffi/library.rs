@@ -279,8 +279,9 @@ impl Library {
     }
 }
 
-/// Returns the version of a library: major, minor and release number, from its text "HDF5 library version: 2.0.0".
-/// (The function for this forgets the errors of the thread, and libhdf5 loads plug-ins after errors, too.)
+/// Returns the version of a library: major, minor and release number, from its text "HDF5 library
+/// version: 2.0.0". (The function for this forgets the errors of the thread, and libhdf5 loads plug-ins
+/// after errors, too.)
 fn version(image: &Image) -> Option<[c_uint; 3]> {
     let text = image.symbol(c"H5_lib_vers_info_g");
     if text.is_null() {
@@ -290,7 +291,8 @@ fn version(image: &Image) -> Option<[c_uint; 3]> {
     numbers(&unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy())
 }
 
-/// Returns the three numbers of a version at the end of a text. What follows the release number does not matter.
+/// Returns the three numbers of a version at the end of a text. What follows the release number does not
+/// matter.
 fn numbers(text: &str) -> Option<[c_uint; 3]> {
     let mut parts = text.split_whitespace().last()?.splitn(3, '.');
     let mut number = || {
