@@ -33,6 +33,8 @@ pub(crate) struct OpenFile {
     native: AtomicPtr<c_void>,
     number: OnceLock<u64>,
     opened: Mutex<Option<Opened>>,
+    /// What [`check_writable`](Self::check_writable) found when the program closed the file.
+    at_close: OnceLock<Ruled<()>>,
 }
 
 /// What came of opening a file for the engine.
@@ -46,11 +48,21 @@ struct Opened {
 impl OpenFile {
     pub(crate) fn of(native: Handle) -> Arc<Self> {
         let native = AtomicPtr::new(native);
-        Arc::new(Self { native, number: OnceLock::new(), opened: Mutex::default() })
+        Arc::new(Self {
+            native,
+            number: OnceLock::new(),
+            opened: Mutex::default(),
+            at_close: OnceLock::new(),
+        })
     }
 
-    /// Notes that the program closes the file. Objects in it may stay open.
-    pub(crate) fn close(&self) {
+    /// Notes that the program closes the file. If objects in it stay open, first finds out all that
+    /// their reads and writes ask of the native file.
+    pub(crate) fn close(self: &Arc<Self>, library: &Library) {
+        if Arc::strong_count(self) > 1 && self.number(library).is_ok() {
+            self.at_close.get_or_init(|| self.check_writable(library));
+            _ = self.engine(library);
+        }
         self.native.store(std::ptr::null_mut(), Ordering::Release);
     }
 
@@ -92,6 +104,9 @@ impl OpenFile {
     /// Checks that the engine may write chunks of the file: it is a plain file, open for writing, that
     /// no other program reads meanwhile.
     pub(crate) fn check_writable(&self, library: &Library) -> Ruled<()> {
+        if let Some(found) = self.at_close.get() {
+            return *found;
+        }
         let native = self.native()?;
         let intent = intent(library, native)?;
         if intent & WRITABLE == 0 {

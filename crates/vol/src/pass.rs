@@ -154,8 +154,8 @@ pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, reques
         if object.settle_all().is_err() {
             return FAILED;
         }
-        object.file.close();
         let (library, under) = (object.library, object.under);
+        object.file.close(library);
         let closed = (library.functions.file_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);
