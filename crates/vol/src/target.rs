@@ -155,14 +155,14 @@ struct ChunkSize {
     size: *mut u64,
 }
 
-/// Returns the size of a chunk as it is stored now: 0 if it is not stored.
-fn stored_size(library: &Library, native: Handle, first: &[u64]) -> Option<u64> {
+/// Returns the size of a chunk as it is stored now: 0 if it is not stored, which is an error for libhdf5.
+fn stored_size(library: &Library, native: Handle, first: &[u64]) -> u64 {
     let mut size = 0;
     let mut arguments = ChunkSize { first: first.as_ptr(), size: &raw mut size };
     let arguments: *mut c_void = std::ptr::from_mut(&mut arguments).cast();
     let mut operation = Optional { kind: GET_CHUNK_SIZE, arguments };
     // SAFETY: the dataset is open, `first` has a number for each dimension, and the place is valid.
-    let done = unsafe {
+    let done = library.quietly(|| unsafe {
         (library.functions.dataset_optional)(
             native,
             library.native(),
@@ -170,8 +170,12 @@ fn stored_size(library: &Library, native: Handle, first: &[u64]) -> Option<u64> 
             default_transfer(library),
             no_request(),
         )
-    };
-    (done >= 0).then_some(size)
+    });
+    match done {
+        None => u64::MAX,
+        Some(failed) if failed < 0 => 0,
+        Some(_) => size,
+    }
 }
 
 /// `H5VL_native_dataset_chunk_write_t` of libhdf5 1.14.
@@ -205,8 +209,7 @@ pub(crate) fn write_chunk(
     bytes: &[u8],
 ) -> bool {
     let Ok(len) = u32::try_from(bytes.len()) else { return false };
-    let is_compressed = |size: u64| form.chunk_bytes().is_ok_and(|raw| size < raw as u64);
-    if !stored_size(library, native, first).is_some_and(is_compressed) {
+    if form.chunk_bytes().is_ok_and(|raw| stored_size(library, native, first) >= raw as u64) {
         return false;
     }
     let (first, bytes) = (first.as_ptr(), bytes.as_ptr().cast::<c_void>());
