@@ -8,7 +8,7 @@ use crate::ffi::types::{
     AttributeClass, BlobClass, Class, DatasetClass, DatatypeClass, FileClass, GroupClass, InfoClass,
     IntrospectClass, LinkClass, ObjectClass, TokenClass, WrapClass,
 };
-use crate::{object, pass, read, report, write};
+use crate::{file_calls, object, pass, read, report, write};
 
 /// `H5VL_VERSION`: the version of `H5VL_class_t`.
 const CLASS_VERSION: u32 = 3;
@@ -79,12 +79,12 @@ const fn class<const SLOT: usize>() -> Class {
             close: pass::datatype_close,
         },
         file: FileClass {
-            create: pass::file_create::<SLOT>,
-            open: pass::file_open::<SLOT>,
+            create: file_calls::file_create::<SLOT>,
+            open: file_calls::file_open::<SLOT>,
             get: pass::file_get,
-            specific: pass::file_specific::<SLOT>,
+            specific: file_calls::file_specific::<SLOT>,
             optional: pass::file_optional,
-            close: pass::file_close,
+            close: file_calls::file_close,
         },
         group: GroupClass {
             create: pass::group_create,

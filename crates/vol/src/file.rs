@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::driver::Posix;
@@ -32,6 +32,8 @@ pub(crate) struct OpenFile {
     /// open.)
     native: AtomicPtr<c_void>,
     number: OnceLock<u64>,
+    /// The number of handles of the file and of objects in it.
+    pub(crate) handles: AtomicUsize,
     opened: Mutex<Option<Opened>>,
     /// What [`check_writable`](Self::check_writable) found when the program closed the file.
     at_close: OnceLock<Ruled<()>>,
@@ -51,6 +53,7 @@ impl OpenFile {
         Arc::new(Self {
             native,
             number: OnceLock::new(),
+            handles: AtomicUsize::new(0),
             opened: Mutex::default(),
             at_close: OnceLock::new(),
         })
@@ -58,8 +61,8 @@ impl OpenFile {
 
     /// Notes that the program closes the file. If objects in it stay open, first finds out all that
     /// their reads and writes ask of the native file.
-    pub(crate) fn close(self: &Arc<Self>, library: &Library) {
-        if Arc::strong_count(self) > 1 && self.number(library).is_ok() {
+    pub(crate) fn close(&self, library: &Library) {
+        if self.handles.load(Ordering::Relaxed) > 1 && self.number(library).is_ok() {
             self.at_close.get_or_init(|| self.check_writable(library));
             _ = self.engine(library);
         }

@@ -18,6 +18,7 @@ mod class;
 mod dataset;
 mod ffi;
 mod file;
+mod file_calls;
 mod memory;
 mod native;
 mod object;

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::dataset::Known;
 use crate::ffi::library::Library;
@@ -27,6 +28,7 @@ impl Object {
         if under.is_null() {
             return under;
         }
+        file.handles.fetch_add(1, Ordering::Relaxed);
         Box::into_raw(Box::new(Self { library, under, file, dataset: Known::default() })).cast()
     }
 
@@ -90,6 +92,12 @@ impl Object {
     pub(crate) unsafe fn free(handle: Handle) {
         // SAFETY: the caller's promise.
         drop(unsafe { Box::from_raw(handle.cast::<Self>()) });
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        self.file.handles.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,0 +1,161 @@
+//! The callbacks of files that do more than pass a call on: opening, closing, and operations on files by name.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::ffi::library::Library;
+use crate::ffi::types::{Arguments, FAILED, Handle, Herr, Hid, Request, Text};
+use crate::file::OpenFile;
+use crate::object::Object;
+
+/// Calls `f` with a copy of the property list for access to files, in which the connector is the native
+/// one.
+///
+/// The errors of this thread are afterwards those of `f` if `keeps` says so of its result, and otherwise
+/// those before: the functions that are called for the property list forget them.
+unsafe fn with_native_access<T>(
+    library: &Library,
+    access: Hid,
+    failed: T,
+    keeps: impl FnOnce(&T) -> bool,
+    f: impl FnOnce(Hid) -> T,
+) -> T {
+    let calls = &library.functions;
+    // SAFETY: libhdf5 passes a property list of this kind. Stacks of errors are given back or closed.
+    unsafe {
+        let before = (calls.errors_take)();
+        let list = (calls.list_copy)(access);
+        let is_set = list >= 0 && (calls.list_set_connector)(list, library.native(), std::ptr::null()) >= 0;
+        let result = if is_set { f(list) } else { failed };
+        let after = (calls.errors_take)();
+        if list >= 0 {
+            (calls.list_close)(list);
+        }
+        let (kept, dropped) = if keeps(&result) { (after, before) } else { (before, after) };
+        (calls.errors_close)(dropped);
+        (calls.errors_set)(kept);
+        result
+    }
+}
+
+pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
+    name: Text,
+    flags: c_uint,
+    creation: Hid,
+    access: Hid,
+    transfer: Hid,
+    request: Request,
+) -> Handle {
+    let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
+    // SAFETY: as in `pass.rs`.
+    let under = unsafe {
+        with_native_access(
+            library,
+            access,
+            std::ptr::null_mut(),
+            |made: &Handle| made.is_null(),
+            |access| (library.functions.file_create)(name, flags, creation, access, transfer, request),
+        )
+    };
+    Object::wrap(library, under, OpenFile::of(under))
+}
+
+pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
+    name: Text,
+    flags: c_uint,
+    access: Hid,
+    transfer: Hid,
+    request: Request,
+) -> Handle {
+    let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
+    // SAFETY: as in `pass.rs`.
+    let under = unsafe {
+        with_native_access(
+            library,
+            access,
+            std::ptr::null_mut(),
+            |made: &Handle| made.is_null(),
+            |access| (library.functions.file_open)(name, flags, access, transfer, request),
+        )
+    };
+    Object::wrap(library, under, OpenFile::of(under))
+}
+
+// `H5VL_file_specific_t`
+const REOPEN: c_int = 1;
+const IS_ACCESSIBLE: c_int = 2;
+const DELETE: c_int = 3;
+
+pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
+    handle: Handle,
+    arguments: Arguments,
+    transfer: Hid,
+    request: Request,
+) -> Herr {
+    // SAFETY: as in `pass.rs`. The places of the words are those of `H5VL_file_specific_args_t`.
+    unsafe {
+        let call = |library: &Library, under: Handle, arguments: Arguments| {
+            (library.functions.file_specific)(under, library.native(), arguments, transfer, request)
+        };
+        let kind = *arguments.cast::<c_int>();
+        if kind == IS_ACCESSIBLE || kind == DELETE {
+            let Some(library) = Library::of_slot(SLOT) else { return FAILED };
+            // Parts that cannot be stored are reported by calls for their files.
+            _ = library.pending.settle(library, |_| true);
+            // A file name, a property list, and a place for the answer.
+            let given = &*arguments.cast::<NamedFile>();
+            // libhdf5 asks whether a file is accessible after an open that failed, whose errors are then
+            // wanted.
+            let keeps = |done: &Herr| *done < 0 && kind == DELETE;
+            return with_native_access(library, given.access, FAILED, keeps, |access| {
+                let mut native = NamedFile { kind, access, ..*given };
+                call(library, std::ptr::null_mut(), std::ptr::from_mut(&mut native).cast())
+            });
+        }
+        let object = Object::of(handle);
+        if object.settle_all().is_err() {
+            return FAILED;
+        }
+        let done = call(object.library, object.under, arguments);
+        if kind == REOPEN && done >= 0 {
+            let made = (*arguments.cast::<Reopened>()).file;
+            if !made.is_null() && !(*made).is_null() {
+                *made = Object::wrap(object.library, *made, OpenFile::of(*made));
+            }
+        }
+        done
+    }
+}
+
+/// `H5VL_file_specific_args_t` of an operation on a file that is not open.
+#[repr(C)]
+struct NamedFile {
+    kind: c_int,
+    name: Text,
+    access: Hid,
+    answer: *mut bool,
+}
+
+/// `H5VL_file_specific_args_t` of a reopening.
+#[repr(C)]
+struct Reopened {
+    kind: c_int,
+    file: *mut Handle,
+}
+
+/// Closes a file. Objects in it may stay open.
+pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
+    // SAFETY: as in `pass.rs`.
+    unsafe {
+        let object = Object::of(handle);
+        if object.settle_all().is_err() {
+            return FAILED;
+        }
+        let (library, under) = (object.library, object.under);
+        object.file.close(library);
+        let closed = (library.functions.file_close)(under, library.native(), transfer, request);
+        if closed >= 0 {
+            Object::free(handle);
+        }
+        closed
+    }
+}
