@@ -1,4 +1,5 @@
-//! The callbacks of files that do more than pass a call on: opening, closing, and operations on files by name.
+//! The callbacks of files that do more than pass a call on: opening, closing, and operations on files by
+//! name.
 
 use std::ffi::{c_int, c_uint};
 
