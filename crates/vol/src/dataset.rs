@@ -11,7 +11,7 @@ use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, Error};
 
 use crate::ffi::types::{ItsOwnLocation, Operation};
-use crate::file::{default_transfer, no_request};
+use crate::file::no_request;
 use crate::object::Object;
 use crate::pending::Key;
 use crate::rules::{Least, Reason, Ruled};
@@ -137,7 +137,7 @@ fn get(object: &Object, mut operation: Operation) -> Ruled<Operation> {
             place.as_location(),
             library.native(),
             operation.as_arguments(),
-            default_transfer(library),
+            library.default_transfer(),
             no_request(),
         )
     };

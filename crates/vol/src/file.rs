@@ -32,8 +32,8 @@ pub(crate) struct OpenFile {
     /// open.)
     native: AtomicPtr<c_void>,
     number: OnceLock<u64>,
-    /// The number of handles of the file and of objects in it.
-    pub(crate) handles: AtomicUsize,
+    /// The number of handles of datasets in the file.
+    pub(crate) datasets: AtomicUsize,
     opened: Mutex<Option<Opened>>,
     /// What [`check_writable`](Self::check_writable) found when the program closed the file.
     at_close: OnceLock<Ruled<()>>,
@@ -53,16 +53,16 @@ impl OpenFile {
         Arc::new(Self {
             native,
             number: OnceLock::new(),
-            handles: AtomicUsize::new(0),
+            datasets: AtomicUsize::new(0),
             opened: Mutex::default(),
             at_close: OnceLock::new(),
         })
     }
 
-    /// Notes that the program closes the file. If objects in it stay open, first finds out all that
+    /// Notes that the program closes the file. If datasets in it stay open, first finds out all that
     /// their reads and writes ask of the native file.
     pub(crate) fn close(&self, library: &Library) {
-        if self.handles.load(Ordering::Relaxed) > 1 && self.number(library).is_ok() {
+        if self.datasets.load(Ordering::Relaxed) > 0 && self.number(library).is_ok() {
             self.at_close.get_or_init(|| self.check_writable(library));
             _ = self.engine(library);
         }
@@ -130,7 +130,7 @@ fn get(library: &Library, native: Handle, mut operation: Operation) -> Ruled<Ope
             native,
             library.native(),
             arguments,
-            default_transfer(library),
+            library.default_transfer(),
             no_request(),
         )
     };
@@ -139,11 +139,6 @@ fn get(library: &Library, native: Handle, mut operation: Operation) -> Ruled<Ope
 
 pub(crate) fn no_request() -> *mut *mut c_void {
     std::ptr::null_mut()
-}
-
-/// Returns the property list of transfers that the library uses where the program gives none.
-pub(crate) fn default_transfer(library: &Library) -> Hid {
-    library.variable(c"H5P_LST_DATASET_XFER_ID_g").unwrap_or(0)
 }
 
 /// Returns the flags with which a native file is open.
@@ -167,7 +162,7 @@ fn is_plain(library: &Library, native: Handle) -> Ruled<bool> {
     with_access(library, native, |access| {
         // SAFETY: the property list is one of access to files.
         let driver = unsafe { (library.functions.list_driver)(access) };
-        plain_files(library) == Some(driver)
+        library.plain_files() == Some(driver)
     })
 }
 
@@ -214,32 +209,9 @@ unsafe fn descriptor(library: &Library, native: Handle, access: Hid) -> Ruled<c_
             native,
             library.native(),
             std::ptr::from_mut(&mut operation).cast(),
-            default_transfer(library),
+            library.default_transfer(),
             no_request(),
         );
         if done < 0 || found.is_null() { Err(Reason::Driver) } else { Ok(*found.cast::<c_int>()) }
-    }
-}
-
-/// Returns the number of the driver for plain files: a variable of libhdf5 2, and what a function of libhdf5
-/// 1.14 returns.
-fn plain_files(library: &Library) -> Option<Hid> {
-    type Register = unsafe extern "C" fn() -> Hid;
-    if library.version[0] >= 2 {
-        return library.variable(c"H5FD_SEC2_id_g");
-    }
-    let register = library.image.symbol(c"H5FD_sec2_init");
-    if register.is_null() {
-        return None;
-    }
-    let perform = library.image.symbol(c"H5FDperform_init");
-    // SAFETY: libhdf5 1.14 has these functions. They register the driver, or return its number if it is
-    // registered; `H5FDperform_init` calls the function that it is given, with the library's lock.
-    unsafe {
-        Some(if perform.is_null() {
-            std::mem::transmute::<*mut c_void, Register>(register)()
-        } else {
-            std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> Hid>(perform)(register)
-        })
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::boxes::Box;
 use crate::ffi::library::Library;
 use crate::ffi::types::{Handle, Herr, Hid, Operation};
-use crate::file::{default_transfer, no_request};
+use crate::file::no_request;
 use crate::rules::{Reason, Ruled};
 
 /// `H5VL_dataset_get_t`
@@ -26,7 +26,7 @@ pub(crate) fn get(library: &Library, native: Handle, what: Get) -> Option<Hid> {
             native,
             library.native(),
             operation.as_arguments(),
-            default_transfer(library),
+            library.default_transfer(),
             no_request(),
         )
     };
@@ -96,7 +96,7 @@ pub(crate) fn read_box(library: &Library, native: Handle, place: &Place<'_>, int
             &raw const ids.datatype,
             &raw const ids.memory,
             &raw const ids.file,
-            default_transfer(library),
+            library.default_transfer(),
             &raw const memory,
             no_request(),
         )
@@ -116,7 +116,7 @@ pub(crate) fn write_box(library: &Library, native: Handle, place: &Place<'_>, fr
             &raw const ids.datatype,
             &raw const ids.memory,
             &raw const ids.file,
-            default_transfer(library),
+            library.default_transfer(),
             &raw const memory,
             no_request(),
         )

@@ -10,6 +10,9 @@ use crate::ffi::types::{FAILED, Handle, Herr};
 use crate::file::OpenFile;
 use crate::rules::Ruled;
 
+/// `H5I_DATASET`
+pub(crate) const DATASET: c_int = 5;
+
 /// An object of the native connector, and what we know of it.
 #[derive(Debug)]
 pub(crate) struct Object {
@@ -20,21 +23,34 @@ pub(crate) struct Object {
     pub(crate) file: Arc<OpenFile>,
     /// A dataset's state in the engine, and how its chunks are stored.
     pub(crate) dataset: Known,
+    is_dataset: bool,
 }
 
 impl Object {
-    /// Returns a handle for a native object, or null for null.
+    /// Returns a handle for a native object that is no dataset, or null for null.
     pub(crate) fn wrap(library: &'static Library, under: Handle, file: Arc<OpenFile>) -> Handle {
+        Self::handle(library, under, file, false)
+    }
+
+    /// Returns a handle for a native object that was found or made through `self`.
+    pub(crate) fn wrap_beside(&self, under: Handle) -> Handle {
+        Self::wrap(self.library, under, Arc::clone(&self.file))
+    }
+
+    /// Returns a handle for a native dataset that was found or made through `self`.
+    pub(crate) fn wrap_dataset(&self, under: Handle) -> Handle {
+        Self::handle(self.library, under, Arc::clone(&self.file), true)
+    }
+
+    fn handle(library: &'static Library, under: Handle, file: Arc<OpenFile>, is_dataset: bool) -> Handle {
         if under.is_null() {
             return under;
         }
-        file.handles.fetch_add(1, Ordering::Relaxed);
-        Box::into_raw(Box::new(Self { library, under, file, dataset: Known::default() })).cast()
-    }
-
-    /// Returns a handle for an object that was found or made through `self`.
-    pub(crate) fn wrap_beside(&self, under: Handle) -> Handle {
-        Self::wrap(self.library, under, Arc::clone(&self.file))
+        if is_dataset {
+            file.datasets.fetch_add(1, Ordering::Relaxed);
+        }
+        let dataset = Known::default();
+        Box::into_raw(Box::new(Self { library, under, file, dataset, is_dataset })).cast()
     }
 
     /// Stores the parts of chunks that are held of a dataset, and of those that it shows if it is virtual.
@@ -97,7 +113,9 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        self.file.handles.fetch_sub(1, Ordering::Relaxed);
+        if self.is_dataset {
+            self.file.datasets.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -127,10 +145,10 @@ pub(crate) unsafe extern "C" fn get_context(handle: Handle, context: *mut *mut c
     0
 }
 
-pub(crate) unsafe extern "C" fn wrap_object(under: Handle, _kind: c_int, context: *mut c_void) -> Handle {
+pub(crate) unsafe extern "C" fn wrap_object(under: Handle, kind: c_int, context: *mut c_void) -> Handle {
     // SAFETY: libhdf5 calls it with a context that `get_context` has made.
     let context = unsafe { &*context.cast::<Context>() };
-    Object::wrap(context.library, under, Arc::clone(&context.file))
+    Object::handle(context.library, under, Arc::clone(&context.file), kind == DATASET)
 }
 
 pub(crate) unsafe extern "C" fn unwrap_object(handle: Handle) -> Handle {

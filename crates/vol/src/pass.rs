@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use crate::ffi::library::Library;
 use crate::ffi::types::{Arguments, Class, FAILED, Handle, Herr, Hid, Location, Request, Text};
-use crate::object::Object;
+use crate::object::{DATASET, Object};
 
 /// Callbacks that make the same call of the native connector: `before` and `after` are the arguments on
 /// both sides of the connector's number. What they do has nothing to do with elements of datasets.
@@ -41,9 +41,9 @@ macro_rules! settle {
     )*};
 }
 
-/// Does the same as `pass` for callbacks that open or make an object.
+/// Does the same as `pass` for callbacks that open or make an object, whose handle `$wrap` makes.
 macro_rules! open {
-    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
+    ($wrap:ident: $($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
         pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Handle {
             // SAFETY: as in `pass`.
             unsafe {
@@ -51,7 +51,7 @@ macro_rules! open {
                 let under = (object.library.functions.$name)(
                     object.under, $($before,)* object.library.native(), $($after),*
                 );
-                object.wrap_beside(under)
+                object.$wrap(under)
             }
         }
     )*};
@@ -107,20 +107,41 @@ settle! {
     optional(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-open! {
-    attribute_create(place: Location; name: Text, datatype: Hid, space: Hid, creation: Hid, access: Hid,
-        transfer: Hid, request: Request);
-    attribute_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
+open! { wrap_dataset:
     dataset_create(place: Location; name: Text, link: Hid, datatype: Hid, space: Hid, creation: Hid, access: Hid,
         transfer: Hid, request: Request);
     dataset_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
+}
+
+open! { wrap_beside:
+    attribute_create(place: Location; name: Text, datatype: Hid, space: Hid, creation: Hid, access: Hid,
+        transfer: Hid, request: Request);
+    attribute_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
     datatype_commit(place: Location; name: Text, datatype: Hid, link: Hid, creation: Hid, access: Hid,
         transfer: Hid, request: Request);
     datatype_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
     group_create(place: Location; name: Text, link: Hid, creation: Hid, access: Hid, transfer: Hid,
         request: Request);
     group_open(place: Location; name: Text, access: Hid, transfer: Hid, request: Request);
-    object_open(place: Location; kind: *mut c_int, transfer: Hid, request: Request);
+}
+
+/// Opens an object of any kind, which the native connector says.
+pub(crate) unsafe extern "C" fn object_open(
+    handle: Handle,
+    place: Location,
+    kind: *mut c_int,
+    transfer: Hid,
+    request: Request,
+) -> Handle {
+    // SAFETY: as in `pass`. libhdf5 passes a place for the kind.
+    unsafe {
+        let object = Object::of(handle);
+        let native = object.library.native();
+        let under =
+            (object.library.functions.object_open)(object.under, place, native, kind, transfer, request);
+        let is_dataset = !under.is_null() && *kind == DATASET;
+        if is_dataset { object.wrap_dataset(under) } else { object.wrap_beside(under) }
+    }
 }
 
 close! {

@@ -9,7 +9,7 @@ use crate::chunks::Form;
 use crate::dataset::WIDTHS;
 use crate::ffi::library::Library;
 use crate::ffi::types::{Handle, Hid, Optional};
-use crate::file::{default_transfer, no_request};
+use crate::file::no_request;
 use crate::native::{Get, get};
 use crate::object::Object;
 use crate::rules::{Reason, Ruled};
@@ -167,7 +167,7 @@ fn stored_size(library: &Library, native: Handle, first: &[u64]) -> u64 {
             native,
             library.native(),
             std::ptr::from_mut(&mut operation).cast(),
-            default_transfer(library),
+            library.default_transfer(),
             no_request(),
         )
     });
@@ -227,7 +227,7 @@ pub(crate) fn write_chunk(
             native,
             library.native(),
             std::ptr::from_mut(&mut operation).cast(),
-            default_transfer(library),
+            library.default_transfer(),
             no_request(),
         ) >= 0
     }

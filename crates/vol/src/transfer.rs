@@ -9,7 +9,7 @@ use hyperslab::internals::format::{Addr, Reader};
 use crate::dataset::WIDTHS;
 use crate::ffi::library::Library;
 use crate::ffi::types::Hid;
-use crate::file::default_transfer;
+
 use crate::rules::{Reason, Ruled};
 
 /// `H5Z_ENABLE_EDC`
@@ -18,7 +18,7 @@ const CHECKED: i32 = 1;
 /// Checks that a property list asks for nothing that the engine does not do: a data transform, callbacks for
 /// conversions and filters, and checksums that are not checked.
 pub(crate) fn check(library: &Library, transfer: Hid) -> Ruled<()> {
-    let default = default_transfer(library);
+    let default = library.default_transfer();
     if transfer == 0 || transfer == default {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caller::Image;
+use super::identifiers::{PlainFiles, Variable};
 use super::types::{Arguments, Class, Handle, Herr, Hid, Location, Request, Text};
 use crate::pending::Pending;
 
@@ -171,6 +172,8 @@ pub(crate) struct Library {
     pub(crate) functions: Functions,
     /// Major, minor and release number.
     pub(crate) version: [c_uint; 3],
+    default_transfer: Variable,
+    plain_files: Option<PlainFiles>,
     /// The connector that is in the library, which all calls are passed on to. 0: not asked yet.
     native: AtomicI64,
     /// The parts of chunks that are held.
@@ -200,9 +203,18 @@ impl Library {
                 )
             })?;
             let version = version(&image).ok_or("its version is not known")?;
-            let native = AtomicI64::new(0);
-            let (base, pending) = (image.base, Pending::default());
-            let made = Self { slot, image, functions, version, native, pending, refreshed: Mutex::default() };
+            let base = image.base;
+            let made = Self {
+                slot,
+                functions,
+                version,
+                default_transfer: Variable::find(&image, c"H5P_LST_DATASET_XFER_ID_g"),
+                plain_files: PlainFiles::find(&image, version[0]),
+                image,
+                native: AtomicI64::new(0),
+                pending: Pending::default(),
+                refreshed: Mutex::default(),
+            };
             let known = library.get_or_init(|| made);
             if known.image.base == base {
                 return Ok(known);
@@ -247,19 +259,14 @@ impl Library {
         self.refreshed.lock().unwrap_or_else(PoisonError::into_inner).contains(&file)
     }
 
-    /// Returns the value of a variable of the library, or `None` if it has no such variable or it is not set.
-    pub(crate) fn variable(&self, name: &CStr) -> Option<Hid> {
-        let read = |place: *mut c_void| {
-            // SAFETY: the named variables are `hid_t`s, in every image that has them.
-            (!place.is_null()).then(|| unsafe { *place.cast::<Hid>() }).filter(|&value| value > 0)
-        };
-        let own = self.image.symbol(name);
-        if own.is_null() {
-            return None;
-        }
-        // A program that names a library's variable has the only valid copy of it in itself.
-        // SAFETY: the name ends in a zero.
-        read(own).or_else(|| read(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }))
+    /// Returns the property list of transfers that the library uses where the program gives none.
+    pub(crate) fn default_transfer(&self) -> Hid {
+        self.default_transfer.value().unwrap_or(0)
+    }
+
+    /// Returns the driver for plain files.
+    pub(crate) fn plain_files(&self) -> Option<Hid> {
+        self.plain_files.as_ref()?.number()
     }
 
     /// Calls `f` while the library prints no errors. Returns `None`, without a call, if printing could not be
