@@ -1,6 +1,5 @@
 //! A dataset that the engine reads: how it is found, and kept.
 
-use std::ffi::c_int;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::datatype::Datatype;
@@ -10,17 +9,10 @@ use hyperslab::internals::process::forks;
 use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, Error};
 
-use crate::ffi::types::{ItsOwnLocation, Operation};
-use crate::file::no_request;
-use crate::object::Object;
+use crate::callbacks::object::Object;
 use crate::pending::Key;
 use crate::rules::{Least, Reason, Ruled};
 use crate::target::{self, Target};
-
-/// `H5VL_OBJECT_GET_INFO`
-const GET_INFO: c_int = 3;
-/// `H5O_INFO_BASIC`
-const BASIC: u64 = 1;
 
 /// What a handle knows of its dataset.
 #[derive(Debug, Default)]
@@ -48,7 +40,7 @@ impl Known {
         if let Some(key) = self.key.get() {
             return Ok(*key);
         }
-        let key = identity(object)?;
+        let key = object.native_dataset().identity().ok_or(Reason::File)?;
         Ok(*self.key.get_or_init(|| key))
     }
 
@@ -81,11 +73,11 @@ impl Known {
 /// connector.
 fn open(object: &Object) -> Ruled<Source> {
     let (number, address) = object.dataset.key(object)?;
-    object.file.check_has(object.library, number)?;
+    object.file.check_has(number)?;
     if object.library.is_refreshed(number) {
         return Err(Reason::Swmr);
     }
-    let file = object.file.engine(object.library)?;
+    let file = object.file.engine()?;
     let dataset = match file.object_at(Addr::new(address)) {
         Ok(node) => node.into_dataset().map_err(|_| Reason::File)?,
         Err(_) => return Err(Reason::File),
@@ -125,32 +117,6 @@ fn leaves_memory(dataset: &hyperslab::Dataset) -> Ruled<bool> {
     };
     let chunks: u64 = dataset.shape().iter().zip(&chunk).map(|(len, chunk)| len.div_ceil(*chunk)).product();
     Ok(dataset.stored_chunks().map_err(|_| Reason::File)? < chunks)
-}
-
-fn get(object: &Object, mut operation: Operation) -> Ruled<Operation> {
-    let place = ItsOwnLocation::of_dataset();
-    let library = object.library;
-    // SAFETY: the object is open, and the operation's words are places that the caller gives.
-    let done = unsafe {
-        (library.functions.object_get)(
-            object.under,
-            place.as_location(),
-            library.native(),
-            operation.as_arguments(),
-            library.default_transfer(),
-            no_request(),
-        )
-    };
-    if done < 0 { Err(Reason::File) } else { Ok(operation) }
-}
-
-/// Returns the number of the file that an object is in, and the address of the object's header: the native
-/// connector's token of the object (`H5O_info2_t`).
-fn identity(object: &Object) -> Ruled<Key> {
-    // The number of the file, the token, and more.
-    let mut info = [0_u64; 64];
-    get(object, Operation::new(GET_INFO).word(0, BASIC).out(1, &mut info))?;
-    Ok((info[0], info[1]))
 }
 
 /// The widths of numbers in datatypes that libhdf5 encodes for a program.

@@ -12,17 +12,12 @@
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod boxes;
-mod calls;
+mod callbacks;
 mod chunks;
-mod class;
 mod dataset;
 mod ffi;
 mod file;
-mod file_calls;
 mod memory;
-mod native;
-mod object;
-mod pass;
 mod pending;
 mod read;
 mod report;

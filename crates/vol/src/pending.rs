@@ -14,9 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hyperslab::Error;
 
 use crate::boxes::{Box, copy};
-use crate::ffi::library::Library;
-use crate::ffi::types::Handle;
-use crate::native::{Place, read_box, write_box};
+use crate::ffi::native::{NativeDataset, Place};
 use crate::report;
 use crate::rules::{Reason, Ruled};
 use crate::target::{Target, write_chunk};
@@ -43,19 +41,12 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 struct Held {
     /// The native dataset through which the parts were written.
-    native: Native,
+    native: NativeDataset,
     target: Arc<Target>,
     /// The shape of the dataset, which changes only after the chunks are stored.
     extent: Vec<u64>,
     chunks: BTreeMap<Vec<u64>, Chunk>,
 }
-
-/// A native object. libhdf5 calls one thread at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Native(Handle);
-
-// SAFETY: the handle is only used in calls of libhdf5, which it makes one at a time.
-unsafe impl Send for Native {}
 
 /// A decoded chunk.
 #[derive(Debug)]
@@ -71,7 +62,7 @@ struct Chunk {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) key: Key,
-    pub(crate) native: Handle,
+    pub(crate) native: NativeDataset,
     pub(crate) target: &'a Arc<Target>,
     pub(crate) extent: &'a [u64],
     pub(crate) elements: &'a [u8],
@@ -116,7 +107,7 @@ impl Pending {
     ///
     /// Errors: `Unstored` if parts that were written before cannot be stored; any other if this part is to be
     /// written by the native connector.
-    pub(crate) fn write(&self, library: &Library, part: &Part<'_>) -> Ruled<()> {
+    pub(crate) fn write(&self, part: &Part<'_>) -> Ruled<()> {
         let form = &part.target.form;
         let touched = part.place.chunks_touched(&form.chunk).ok_or(Reason::PartOfChunk)?;
         let touched =
@@ -124,18 +115,18 @@ impl Pending {
         let touched = touched.filter(|bytes| *bytes <= MOST / 2).ok_or(Reason::PartOfChunk)?;
         let all: usize = self.lock().values().map(Held::len).sum();
         if all + touched > MOST {
-            self.settle(library, |_| true).map_err(|_| Reason::Unstored)?;
+            self.settle(|_| true).map_err(|_| Reason::Unstored)?;
         }
         let mut held = self.take(part.key).unwrap_or_else(|| Held {
-            native: Native(part.native),
+            native: part.native,
             target: Arc::clone(part.target),
             extent: part.extent.to_vec(),
             chunks: BTreeMap::new(),
         });
-        let mut done = held.add(library, part);
+        let mut done = held.add(part);
         let complete: usize = held.chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
         if done.is_ok() && complete >= TOGETHER {
-            done = held.store(library, |chunk| chunk.left == 0).map_err(|_| Reason::Unstored);
+            done = held.store(|chunk| chunk.left == 0).map_err(|_| Reason::Unstored);
         }
         self.put(part.key, held);
         done
@@ -144,7 +135,7 @@ impl Pending {
     /// Stores the parts that are held of some datasets.
     ///
     /// Errors: neither the engine nor the native connector could store a chunk. It stays held.
-    pub(crate) fn settle(&self, library: &Library, which: impl Fn(&Key) -> bool) -> Ruled<()> {
+    pub(crate) fn settle(&self, which: impl Fn(&Key) -> bool) -> Ruled<()> {
         if !self.is_any() {
             return Ok(());
         }
@@ -152,7 +143,7 @@ impl Pending {
         let mut done = Ok(());
         for key in keys {
             if let Some(mut held) = self.take(key) {
-                done = done.and(held.store_safely(library));
+                done = done.and(held.store_safely());
                 self.put(key, held);
             }
         }
@@ -161,18 +152,18 @@ impl Pending {
 
     /// Stores the parts that were written through a native dataset that is about to close. Parts that
     /// cannot be stored are lost.
-    pub(crate) fn close(&self, library: &Library, native: Handle) -> Ruled<()> {
+    pub(crate) fn close(&self, native: NativeDataset) -> Ruled<()> {
         if !self.is_any() {
             return Ok(());
         }
-        let key = self.lock().iter().find(|(_, held)| held.native == Native(native)).map(|(key, _)| *key);
-        key.and_then(|key| self.take(key)).map_or(Ok(()), |mut held| held.store_safely(library))
+        let key = self.lock().iter().find(|(_, held)| held.native == native).map(|(key, _)| *key);
+        key.and_then(|key| self.take(key)).map_or(Ok(()), |mut held| held.store_safely())
     }
 }
 
 impl Held {
     /// Copies a part into its chunks.
-    fn add(&mut self, library: &Library, part: &Part<'_>) -> Ruled<()> {
+    fn add(&mut self, part: &Part<'_>) -> Ruled<()> {
         let form = &self.target.form;
         let size = form.element_size();
         for coord in part.place.chunks(&form.chunk) {
@@ -184,7 +175,9 @@ impl Held {
                     let mut bytes = form.filled_chunk()?;
                     if written != whole {
                         let place = Place { within: &form.chunk, at: &whole };
-                        read_box(library, self.native.0, &place, &mut bytes)?;
+                        if !self.native.read_box(&place, &mut bytes) {
+                            return Err(Reason::PartOfChunk);
+                        }
                     }
                     vacant.insert(Chunk { bytes, parts: Some(Vec::new()), left: whole.elements() })
                 }
@@ -205,12 +198,12 @@ impl Held {
     }
 
     /// Stores all chunks. A panic is an error, since libhdf5 cannot be unwound.
-    fn store_safely(&mut self, library: &Library) -> Ruled<()> {
-        catch_unwind(AssertUnwindSafe(|| self.store(library, |_| true))).unwrap_or(Err(Reason::Unstored))
+    fn store_safely(&mut self) -> Ruled<()> {
+        catch_unwind(AssertUnwindSafe(|| self.store(|_| true))).unwrap_or(Err(Reason::Unstored))
     }
 
     /// Stores the chunks that `which` wants, and no longer holds them. Chunks are encoded together.
-    fn store(&mut self, library: &Library, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
+    fn store(&mut self, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
         let form = &self.target.form;
         let wanted: Vec<Vec<u64>> =
             self.chunks.iter().filter(|(_, chunk)| which(chunk)).map(|(coord, _)| coord.clone()).collect();
@@ -227,7 +220,7 @@ impl Held {
             let mut stored = 0;
             let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
                 let first = Box::of_chunk(&coords[stored], &form.chunk).start;
-                if !write_chunk(library, self.native.0, form, &first, &chunk.bytes) {
+                if !write_chunk(self.native, form, &first, &chunk.bytes) {
                     return Err(Error::unsupported(
                         "a chunk that the native connector does not store",
                         "IV.A.2.i",
@@ -242,9 +235,10 @@ impl Held {
                 for (coord, bytes) in coords.iter().zip(elements.chunks(len)).skip(stored) {
                     let whole = Box::of_chunk(coord, &form.chunk).within(&self.extent);
                     let place = Place { within: &form.chunk, at: &whole };
-                    match write_box(library, self.native.0, &place, bytes) {
-                        Ok(()) => _ = self.chunks.remove(coord),
-                        Err(_) => done = Err(Reason::Unstored),
+                    if self.native.write_box(&place, bytes) {
+                        self.chunks.remove(coord);
+                    } else {
+                        done = Err(Reason::Unstored);
                     }
                 }
             }

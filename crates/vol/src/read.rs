@@ -4,11 +4,11 @@ use std::ffi::c_void;
 
 use hyperslab::{Destination, ReadOptions};
 
-use crate::calls::{Arguments, Call, conversion, each};
+use crate::callbacks::calls::{Arguments, Call, conversion, each};
+use crate::callbacks::object::Object;
 use crate::dataset::WIDTHS;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
 use crate::memory::Strided;
-use crate::object::Object;
 use crate::report;
 use crate::rules::{Reason, Ruled};
 use crate::transfer::Way;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use hyperslab::internals::process::forks;
 use serde_json::json;
 
-use crate::ffi::library::Library;
+use crate::ffi::{self, library::Library};
 use crate::rules::{Reason, Ruled};
 
 /// The environment variable that asks for a report.
@@ -65,8 +65,7 @@ pub(crate) fn begin(library: &Library) {
     });
     REGISTERED.call_once(|| {
         if std::env::var_os(VARIABLE).is_some() {
-            // SAFETY: the plug-in stays in memory until the process ends.
-            unsafe { libc::atexit(at_exit) };
+            ffi::at_exit(at_exit);
         }
     });
 }

@@ -3,6 +3,7 @@
 use hyperslab::{HyperslabAxis, Selection};
 
 use crate::ffi::library::Library;
+use crate::ffi::spaces::{self, Regular};
 use crate::ffi::types::Hid;
 use crate::rules::{Reason, Ruled};
 
@@ -19,9 +20,6 @@ const WITH_ELEMENTS: [i32; 2] = [0, 1];
 // `H5S_sel_type`
 const HYPERSLABS: i32 = 2;
 const EVERYTHING: i32 = 3;
-
-/// The most dimensions (`H5S_MAX_RANK`).
-const MOST_DIMENSIONS: usize = 32;
 
 /// A selection in an extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,23 +40,15 @@ impl Space {
     ///
     /// Errors: it is not everything and no regular hyperslab, or it is moved by an offset.
     pub(crate) fn of(library: &Library, space: Hid) -> Ruled<Self> {
-        let calls = &library.functions;
-        let mut extent = [0; MOST_DIMENSIONS];
-        // SAFETY: libhdf5 passes a dataspace, whose rank is at most `MOST_DIMENSIONS`.
-        let (kind, rank, selection) = unsafe {
-            let rank = (calls.space_extent)(space, extent.as_mut_ptr(), std::ptr::null_mut());
-            ((calls.space_kind)(space), rank, (calls.space_selection)(space))
-        };
-        let rank = usize::try_from(rank).map_err(|_| Reason::Selection)?;
-        if !WITH_ELEMENTS.contains(&kind) {
+        let extent = spaces::extent(library, space).ok_or(Reason::Selection)?;
+        if !WITH_ELEMENTS.contains(&spaces::kind(library, space)) {
             return Err(Reason::Small);
         }
-        let extent = extent[..rank].to_vec();
-        match selection {
+        match spaces::selection(library, space) {
             EVERYTHING => Ok(Self { extent, axes: None }),
-            // SAFETY: as above.
-            HYPERSLABS if unsafe { (calls.space_is_regular)(space) } > 0 => {
-                let axes = hyperslab(library, space, &extent)?;
+            HYPERSLABS => {
+                let regular = spaces::regular(library, space).ok_or(Reason::Selection)?;
+                let axes = hyperslab(&regular, &extent)?;
                 Ok(Self { extent, axes: Some(axes) })
             }
             _ => Err(Reason::Selection),
@@ -91,32 +81,16 @@ impl Space {
 ///
 /// Errors: an offset moves it (`H5Soffset_simple`), which the hyperslab does not have, but its bounds do; or
 /// it leaves the extent.
-fn hyperslab(library: &Library, space: Hid, extent: &[u64]) -> Ruled<Vec<HyperslabAxis>> {
-    let [mut start, mut stride, mut count, mut block] = [[0_u64; MOST_DIMENSIONS]; 4];
-    let [mut low, mut high] = [[0_u64; MOST_DIMENSIONS]; 2];
-    // SAFETY: the places have room for all dimensions.
-    let done = unsafe {
-        let calls = &library.functions;
-        let found = (calls.space_hyperslab)(
-            space,
-            start.as_mut_ptr(),
-            stride.as_mut_ptr(),
-            count.as_mut_ptr(),
-            block.as_mut_ptr(),
-        );
-        if found < 0 { found } else { (calls.space_bounds)(space, low.as_mut_ptr(), high.as_mut_ptr()) }
-    };
-    if done < 0 {
-        return Err(Reason::Selection);
-    }
+fn hyperslab(regular: &Regular, extent: &[u64]) -> Ruled<Vec<HyperslabAxis>> {
+    let Regular { start, stride, count, block, first, last } = regular;
     (0..extent.len())
         .map(|axis| {
             let (start, stride, count, block) = (start[axis], stride[axis], count[axis], block[axis]);
-            let last = (count.checked_sub(1))
+            let end = (count.checked_sub(1))
                 .and_then(|steps| steps.checked_mul(stride))
                 .and_then(|steps| steps.checked_add(start)?.checked_add(block.checked_sub(1)?));
             // A selection may leave its extent until it is used.
-            let is_in_place = low[axis] == start && last == Some(high[axis]) && high[axis] < extent[axis];
+            let is_in_place = first[axis] == start && end == Some(last[axis]) && last[axis] < extent[axis];
             is_in_place.then_some(HyperslabAxis { start, stride, count, block }).ok_or(Reason::Selection)
         })
         .collect()

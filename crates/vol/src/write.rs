@@ -6,13 +6,11 @@ use hyperslab::Error;
 use hyperslab::datatype::Datatype;
 
 use crate::boxes::Box;
-use crate::calls::{Arguments, Call, conversion, each};
+use crate::callbacks::calls::{Arguments, Call, conversion, each};
+use crate::callbacks::object::Object;
 use crate::dataset::WIDTHS;
-use crate::ffi::library::Library;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
 use crate::memory::Strided;
-use crate::native::{Get, get};
-use crate::object::Object;
 use crate::pending::Part;
 use crate::report;
 use crate::rules::{Least, Reason, Ruled};
@@ -84,13 +82,13 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
     }
     let part = Part {
         key: object.dataset.key(object)?,
-        native: object.under,
+        native: object.native_dataset(),
         target: &target,
         extent: &extent,
         elements,
         place: &place,
     };
-    library.pending.write(library, &part)
+    library.pending.write(&part)
 }
 
 /// Encodes whole chunks and stores them, some rows of chunks at a time.
@@ -110,7 +108,7 @@ fn write_whole(
         let encoded = target.form.encode(&part, elements, memory, &mut |stored| {
             let first: Vec<u64> =
                 start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
-            if write_chunk(object.library, object.under, &target.form, &first, &stored.bytes) {
+            if write_chunk(object.native_dataset(), &target.form, &first, &stored.bytes) {
                 return Ok(());
             }
             Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))
@@ -131,15 +129,8 @@ fn rows(shape: &[u64], target: &Target) -> u64 {
 
 /// Returns the number of elements of a dataset along each dimension, which may change while it is open.
 fn extent(object: &Object) -> Ruled<Vec<u64>> {
-    let space = get(object.library, object.under, Get::Space).ok_or(Reason::Selection)?;
-    let found = Space::of(object.library, space);
-    close_space(object.library, space);
-    found.map(|space| space.extent)
-}
-
-fn close_space(library: &Library, space: Hid) {
-    // SAFETY: the dataspace was made for us.
-    unsafe { (library.functions.space_close)(space) };
+    let space = object.native_dataset().space().ok_or(Reason::Selection)?;
+    Ok(Space::of(object.library, space.id())?.extent)
 }
 
 /// Returns the selected elements, if they are a box of neighbours.

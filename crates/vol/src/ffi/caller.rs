@@ -1,5 +1,5 @@
 //! Which libhdf5 loads the plug-in: the image that contains the return address of
-//! [`H5PLget_plugin_info`](crate::class::H5PLget_plugin_info).
+//! [`H5PLget_plugin_info`](crate::callbacks::class::H5PLget_plugin_info).
 
 use std::ffi::{CStr, CString, c_void};
 

@@ -39,8 +39,8 @@ pub(crate) enum PlainFiles {
     Variable(Variable),
     /// libhdf5 1.14 has a function, which registers the driver or returns its identifier.
     Register(Register),
-    /// In a libhdf5 1.14 for several threads, the function is called by `H5FDperform_init`, with the library's
-    /// lock.
+    /// In a libhdf5 1.14 for several threads, the function is called by `H5FDperform_init`, with the lock of
+    /// the library.
     Perform(Perform, Register),
 }
 

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 pub(crate) type Hid = i64;
 /// `herr_t`: negative after a failure.
 pub(crate) type Herr = c_int;
-/// An object of a connector: [`Object`](crate::object::Object) where it is ours.
+/// An object of a connector: [`Object`](crate::callbacks::object::Object) where it is ours.
 pub(crate) type Handle = *mut c_void;
 /// `H5VL_loc_params_t *`: where an object is, relative to another one.
 pub(crate) type Location = *const c_void;
@@ -84,6 +84,9 @@ impl ItsOwnLocation {
         std::ptr::from_ref(self).cast()
     }
 }
+
+/// The most dimensions (`H5S_MAX_RANK`).
+pub(crate) const MAX_RANK: usize = 32;
 
 /// `H5I_DATASET`
 pub(crate) const DATASET: c_int = 5;

@@ -2,35 +2,23 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use crate::callbacks::object::Object;
 use crate::ffi::library::Library;
-use crate::ffi::types::{Arguments, Class, FAILED, Handle, Herr, Hid, Location, Request, Text};
-use crate::object::{DATASET, Object};
+use crate::ffi::types::{Arguments, Class, DATASET, FAILED, Handle, Herr, Hid, Location, Request, Text};
+use crate::rules::Ruled;
 
-/// Callbacks that make the same call of the native connector: `before` and `after` are the arguments on
-/// both sides of the connector's number. What they do has nothing to do with elements of datasets.
+/// Callbacks that make the same call of the native connector, if what they do first succeeds: `before` and
+/// `after` are the arguments on both sides of the connector's number.
+///
+/// A call that refreshes or flushes an object may replace the native object and its handle, so nothing of a
+/// handle is used after a call.
 macro_rules! pass {
-    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
+    ($first:expr => $($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
         pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
             // SAFETY: libhdf5 calls it with our handle, and the other arguments are those of the native call.
             unsafe {
                 let object = Object::of(handle);
-                (object.library.functions.$name)(
-                    object.under, $($before,)* object.library.native(), $($after),*
-                )
-            }
-        }
-    )*};
-}
-
-/// Does the same for callbacks that may see elements, or whether and where they are stored: parts of
-/// chunks that are held are stored first.
-macro_rules! settle {
-    ($($name:ident($($before:ident: $b:ty),*; $($after:ident: $a:ty),*);)*) => {$(
-        pub(crate) unsafe extern "C" fn $name(handle: Handle, $($before: $b,)* $($after: $a),*) -> Herr {
-            // SAFETY: as in `pass`.
-            unsafe {
-                let object = Object::of(handle);
-                if object.settle_all().is_err() {
+                if object.first($first).is_err() {
                     return FAILED;
                 }
                 (object.library.functions.$name)(
@@ -39,6 +27,38 @@ macro_rules! settle {
             }
         }
     )*};
+}
+
+impl Object {
+    /// Calls `f`. (A closure in a macro does not say what it takes and returns.)
+    fn first(&self, f: impl FnOnce(&Self) -> Ruled<()>) -> Ruled<()> {
+        f(self)
+    }
+
+    /// Notes that another program may have changed the file, if the operation of these arguments is
+    /// `refresh`.
+    ///
+    /// # Safety
+    ///
+    /// The arguments begin with the number of the operation.
+    unsafe fn note_refresh(&self, arguments: Arguments, refresh: c_int) {
+        // SAFETY: the caller's promise.
+        if unsafe { kind(arguments) } == refresh
+            && let Ok(number) = self.file.number()
+        {
+            self.library.note_refresh(number);
+        }
+    }
+}
+
+/// Returns the number of an operation, with which its arguments begin.
+///
+/// # Safety
+///
+/// The arguments are those of an operation.
+unsafe fn kind(arguments: Arguments) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { *arguments.cast() }
 }
 
 /// Does the same as `pass` for callbacks that open or make an object, whose handle `$wrap` makes.
@@ -76,7 +96,8 @@ macro_rules! close {
     )*};
 }
 
-pass! {
+// These have nothing to do with elements of datasets.
+pass! { |_| Ok(()) =>
     attribute_read(; memory_type: Hid, into: *mut c_void, transfer: Hid, request: Request);
     attribute_write(; memory_type: Hid, from: *const c_void, transfer: Hid, request: Request);
     attribute_get(; arguments: Arguments, transfer: Hid, request: Request);
@@ -97,7 +118,8 @@ pass! {
     token_from_text(kind: c_int; text: Text, token: *mut c_void);
 }
 
-settle! {
+// These may see elements, or whether and where they are stored.
+pass! { Object::settle_all =>
     dataset_optional(; arguments: Arguments, transfer: Hid, request: Request);
     datatype_optional(; arguments: Arguments, transfer: Hid, request: Request);
     file_optional(; arguments: Arguments, transfer: Hid, request: Request);
@@ -157,7 +179,7 @@ pub(crate) unsafe extern "C" fn dataset_close(handle: Handle, transfer: Hid, req
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
-        let stored = library.pending.close(library, under);
+        let stored = library.pending.close(object.native_dataset());
         let closed = (library.functions.dataset_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);
@@ -166,32 +188,9 @@ pub(crate) unsafe extern "C" fn dataset_close(handle: Handle, transfer: Hid, req
     }
 }
 
-// `H5VL_dataset_get_t`: what depends on the chunks that are stored.
+// Operations on datasets that depend on the chunks that are stored (`H5VL_dataset_get_t`).
 const SPACE_STATUS: c_int = 3;
 const STORAGE_SIZE: c_int = 4;
-
-pub(crate) unsafe extern "C" fn dataset_get(
-    handle: Handle,
-    arguments: Arguments,
-    transfer: Hid,
-    request: Request,
-) -> Herr {
-    // SAFETY: as in `pass`. The arguments begin with the number of the operation.
-    unsafe {
-        let object = Object::of(handle);
-        let depends = [SPACE_STATUS, STORAGE_SIZE].contains(&*arguments.cast::<c_int>());
-        if depends && object.settle().is_err() {
-            return FAILED;
-        }
-        (object.library.functions.dataset_get)(
-            object.under,
-            object.library.native(),
-            arguments,
-            transfer,
-            request,
-        )
-    }
-}
 
 // Operations that refresh an object, in the `specific` operations of its kind.
 const DATASET_REFRESH: c_int = 2;
@@ -199,91 +198,27 @@ const DATATYPE_REFRESH: c_int = 1;
 const GROUP_REFRESH: c_int = 3;
 const OBJECT_REFRESH: c_int = 5;
 
-impl Object {
-    /// Notes that the program refreshes an object, if that is the operation: another program may have
-    /// changed the file.
-    ///
-    /// # Safety
-    ///
-    /// The arguments begin with the number of the operation.
-    unsafe fn note_refresh(&self, arguments: Arguments, refresh: c_int) {
-        // SAFETY: the caller's promise.
-        if unsafe { *arguments.cast::<c_int>() } == refresh
-            && let Ok(number) = self.file.number(self.library)
-        {
-            self.library.note_refresh(number);
-        }
-    }
+/// `H5VL_LINK_DELETE`: of the operations on links, the one that has to do with elements.
+const DELETE: c_int = 0;
+
+pass! { |object| if [SPACE_STATUS, STORAGE_SIZE].contains(&kind(arguments)) { object.settle() } else { Ok(()) } =>
+    dataset_get(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-/// Callbacks of `specific` operations that refresh objects, among others.
-macro_rules! refresh {
-    ($($name:ident($($place:ident: $p:ty)?) if $refresh:ident;)*) => {$(
-        pub(crate) unsafe extern "C" fn $name(
-            handle: Handle,
-            $($place: $p,)?
-            arguments: Arguments,
-            transfer: Hid,
-            request: Request,
-        ) -> Herr {
-            // SAFETY: as in `pass`.
-            unsafe {
-                let object = Object::of(handle);
-                if object.settle_all().is_err() {
-                    return FAILED;
-                }
-                object.note_refresh(arguments, $refresh);
-                let (library, under) = (object.library, object.under);
-                (library.functions.$name)(under, $($place,)? library.native(), arguments, transfer, request)
-            }
-        }
-    )*};
+pass! { |object| { object.note_refresh(arguments, DATASET_REFRESH); object.settle() } =>
+    dataset_specific(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-refresh! {
-    datatype_specific() if DATATYPE_REFRESH;
-    object_specific(place: Location) if OBJECT_REFRESH;
+pass! { |object| { object.note_refresh(arguments, DATATYPE_REFRESH); object.settle_all() } =>
+    datatype_specific(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-/// Links: only a deletion has to do with elements.
-pub(crate) unsafe extern "C" fn link_specific(
-    handle: Handle,
-    place: Location,
-    arguments: Arguments,
-    transfer: Hid,
-    request: Request,
-) -> Herr {
-    /// `H5VL_LINK_DELETE`
-    const DELETE: c_int = 0;
-    // SAFETY: as in `pass`. The arguments begin with the number of the operation.
-    unsafe {
-        let object = Object::of(handle);
-        if *arguments.cast::<c_int>() == DELETE && object.settle_all().is_err() {
-            return FAILED;
-        }
-        let (library, under) = (object.library, object.under);
-        (library.functions.link_specific)(under, place, library.native(), arguments, transfer, request)
-    }
+pass! { |object| { object.note_refresh(arguments, OBJECT_REFRESH); object.settle_all() } =>
+    object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-/// The operations that refresh or flush may replace the native object that they are called for, and the
-/// handle with it, so nothing of the handle is used after the call.
-pub(crate) unsafe extern "C" fn dataset_specific(
-    handle: Handle,
-    arguments: Arguments,
-    transfer: Hid,
-    request: Request,
-) -> Herr {
-    // SAFETY: as in `pass`.
-    unsafe {
-        let object = Object::of(handle);
-        if object.settle().is_err() {
-            return FAILED;
-        }
-        object.note_refresh(arguments, DATASET_REFRESH);
-        let (library, under) = (object.library, object.under);
-        (library.functions.dataset_specific)(under, library.native(), arguments, transfer, request)
-    }
+pass! { |object| if kind(arguments) == DELETE { object.settle_all() } else { Ok(()) } =>
+    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
 }
 
 /// `H5VL_GROUP_MOUNT`
@@ -299,11 +234,11 @@ pub(crate) unsafe extern "C" fn group_specific(
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
+        object.note_refresh(arguments, GROUP_REFRESH);
         if object.settle_all().is_err() {
             return FAILED;
         }
-        object.note_refresh(arguments, GROUP_REFRESH);
-        if *arguments.cast::<c_int>() != MOUNT {
+        if kind(arguments) != MOUNT {
             return (library.functions.group_specific)(under, library.native(), arguments, transfer, request);
         }
         let given = &*arguments.cast::<Mount>();
@@ -347,7 +282,7 @@ pub(crate) unsafe extern "C" fn link_create(
     unsafe {
         let mut known = handle;
         let mut native = None;
-        if *arguments.cast::<c_int>() == HARD {
+        if kind(arguments) == HARD {
             let given = &*arguments.cast::<HardLink>();
             if known.is_null() {
                 known = given.object;
@@ -452,7 +387,7 @@ pub(crate) unsafe extern "C" fn introspect_class<const SLOT: usize>(
     // SAFETY: as in `pass`.
     unsafe {
         if level == CURRENT {
-            *class = crate::class::of_slot(SLOT);
+            *class = super::class::of_slot(SLOT);
             return 0;
         }
         let object = Object::of(handle);

@@ -3,10 +3,11 @@
 
 use std::ffi::{c_int, c_uint};
 
+use crate::callbacks::object::Object;
 use crate::ffi::library::Library;
+use crate::ffi::native::NativeFile;
 use crate::ffi::types::{Arguments, FAILED, Handle, Herr, Hid, Request, Text};
 use crate::file::OpenFile;
-use crate::object::Object;
 
 /// Calls `f` with a copy of the property list for access to files, in which the connector is the native
 /// one.
@@ -38,6 +39,12 @@ unsafe fn with_native_access<T>(
     }
 }
 
+/// Returns a handle for a native file, or null for null.
+fn wrap(library: &'static Library, under: Handle) -> Handle {
+    // SAFETY: the file is open until `file_close`, which takes it out of `OpenFile`.
+    Object::wrap(library, under, OpenFile::of(unsafe { NativeFile::new(library, under) }))
+}
+
 pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
     name: Text,
     flags: c_uint,
@@ -57,7 +64,7 @@ pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
             |access| (library.functions.file_create)(name, flags, creation, access, transfer, request),
         )
     };
-    Object::wrap(library, under, OpenFile::of(under))
+    wrap(library, under)
 }
 
 pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
@@ -78,7 +85,7 @@ pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
             |access| (library.functions.file_open)(name, flags, access, transfer, request),
         )
     };
-    Object::wrap(library, under, OpenFile::of(under))
+    wrap(library, under)
 }
 
 // `H5VL_file_specific_t`
@@ -101,7 +108,7 @@ pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
         if kind == IS_ACCESSIBLE || kind == DELETE {
             let Some(library) = Library::of_slot(SLOT) else { return FAILED };
             // Parts that cannot be stored are reported by calls for their files.
-            _ = library.pending.settle(library, |_| true);
+            _ = library.pending.settle(|_| true);
             // A file name, a property list, and a place for the answer.
             let given = &*arguments.cast::<NamedFile>();
             // libhdf5 asks whether a file is accessible after an open that failed, whose errors are then
@@ -120,7 +127,7 @@ pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
         if kind == REOPEN && done >= 0 {
             let made = (*arguments.cast::<Reopened>()).file;
             if !made.is_null() && !(*made).is_null() {
-                *made = Object::wrap(object.library, *made, OpenFile::of(*made));
+                *made = wrap(object.library, *made);
             }
         }
         done
@@ -152,7 +159,7 @@ pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, reques
             return FAILED;
         }
         let (library, under) = (object.library, object.under);
-        object.file.close(library);
+        object.file.close();
         let closed = (library.functions.file_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);

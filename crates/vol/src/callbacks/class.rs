@@ -3,12 +3,13 @@
 use std::ffi::{c_int, c_void};
 use std::io::Write as _;
 
+use super::{files, object, pass};
 use crate::ffi::library::{Library, SLOTS};
 use crate::ffi::types::{
     AttributeClass, BlobClass, Class, DatasetClass, DatatypeClass, FileClass, GroupClass, InfoClass,
     IntrospectClass, LinkClass, ObjectClass, TokenClass, WrapClass,
 };
-use crate::{file_calls, object, pass, read, report, write};
+use crate::{read, report, write};
 
 /// `H5VL_VERSION`: the version of `H5VL_class_t`.
 const CLASS_VERSION: u32 = 3;
@@ -79,12 +80,12 @@ const fn class<const SLOT: usize>() -> Class {
             close: pass::datatype_close,
         },
         file: FileClass {
-            create: file_calls::file_create::<SLOT>,
-            open: file_calls::file_open::<SLOT>,
+            create: files::file_create::<SLOT>,
+            open: files::file_open::<SLOT>,
             get: pass::file_get,
-            specific: file_calls::file_specific::<SLOT>,
+            specific: files::file_specific::<SLOT>,
             optional: pass::file_optional,
-            close: file_calls::file_close,
+            close: files::file_close,
         },
         group: GroupClass {
             create: pass::group_create,

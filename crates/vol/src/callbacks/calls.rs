@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hyperslab::datatype::Datatype;
 
+use crate::callbacks::object::Object;
 use crate::ffi::library::Library;
+use crate::ffi::spaces;
 use crate::ffi::types::{FAILED, Handle, Herr, Hid, Request};
-use crate::native::{Get, get};
-use crate::object::Object;
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::{ALL, BLOCK, IN_LIST, Space};
 use crate::transfer;
@@ -121,9 +121,8 @@ impl Call {
             return Err(Reason::Selection);
         }
         if self.file_space != ALL {
-            // SAFETY: libhdf5 passes a dataspace.
-            let count = unsafe { (library.functions.space_count)(self.file_space) };
-            if u64::try_from(count).is_ok_and(|count| count < Least::work().elements) {
+            let count = spaces::count(library, self.file_space);
+            if count.is_some_and(|count| count < Least::work().elements) {
                 return Err(Reason::Small);
             }
         }
@@ -159,9 +158,6 @@ pub(crate) fn conversion(
     memory: Hid,
     way: transfer::Way,
 ) -> Ruled<Option<Datatype>> {
-    let file = get(object.library, object.under, Get::Type).ok_or(Reason::Conversion)?;
-    let wanted = transfer::conversion(object.library, stored, memory, file, way);
-    // SAFETY: the identifier was made for us.
-    unsafe { (object.library.functions.type_close)(file) };
-    wanted
+    let file = object.native_dataset().datatype().ok_or(Reason::Conversion)?;
+    transfer::conversion(object.library, stored, memory, file.id(), way)
 }

@@ -6,12 +6,10 @@ use std::sync::atomic::Ordering;
 
 use crate::dataset::Known;
 use crate::ffi::library::Library;
-use crate::ffi::types::{FAILED, Handle, Herr};
+use crate::ffi::native::NativeDataset;
+use crate::ffi::types::{DATASET, FAILED, Handle, Herr};
 use crate::file::OpenFile;
 use crate::rules::Ruled;
-
-/// `H5I_DATASET`
-pub(crate) const DATASET: c_int = 5;
 
 /// An object of the native connector, and what we know of it.
 #[derive(Debug)]
@@ -53,6 +51,12 @@ impl Object {
         Box::into_raw(Box::new(Self { library, under, file, dataset, is_dataset })).cast()
     }
 
+    /// Returns the native dataset, if this is a dataset. (libhdf5 takes another object for an error.)
+    pub(crate) fn native_dataset(&self) -> NativeDataset {
+        // SAFETY: the native object is open as long as its handle is.
+        unsafe { NativeDataset::new(self.library, self.under) }
+    }
+
     /// Stores the parts of chunks that are held of a dataset, and of those that it shows if it is virtual.
     pub(crate) fn settle(&self) -> Ruled<()> {
         let pending = &self.library.pending;
@@ -60,10 +64,10 @@ impl Object {
             return Ok(());
         }
         if self.dataset.is_virtual(self) {
-            return pending.settle(self.library, |_| true);
+            return pending.settle(|_| true);
         }
         let key = self.dataset.key(self)?;
-        pending.settle(self.library, |held| *held == key)
+        pending.settle(|held| *held == key)
     }
 
     /// Stores all parts of chunks that are held.
@@ -74,9 +78,9 @@ impl Object {
         if !pending.is_any() {
             return Ok(());
         }
-        let number = self.file.number(self.library)?;
-        let done = pending.settle(self.library, |held| held.0 == number);
-        _ = pending.settle(self.library, |_| true);
+        let number = self.file.number()?;
+        let done = pending.settle(|held| held.0 == number);
+        _ = pending.settle(|_| true);
         done
     }
 
