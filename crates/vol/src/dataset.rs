@@ -10,16 +10,17 @@ use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, Error};
 
 use crate::callbacks::object::Object;
+use crate::chunks::Form;
+use crate::form;
 use crate::pending::Key;
 use crate::rules::{Least, Reason, Ruled};
-use crate::target::{self, Target};
 
 /// What a handle knows of its dataset.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The engine's dataset, and the process that has it: a child opens it again.
     source: Mutex<Option<(u32, Ruled<Arc<Source>>)>>,
-    target: Mutex<Option<Ruled<Arc<Target>>>>,
+    form: Mutex<Option<Ruled<Arc<Form>>>>,
     key: OnceLock<Key>,
     is_virtual: OnceLock<bool>,
 }
@@ -46,13 +47,13 @@ impl Known {
 
     /// Returns whether the elements of an object are those of other datasets.
     pub(crate) fn is_virtual(&self, object: &Object) -> bool {
-        *self.is_virtual.get_or_init(|| target::is_virtual(object))
+        *self.is_virtual.get_or_init(|| form::is_virtual(object))
     }
 
     /// Returns how the native connector stores the chunks of an object.
-    pub(crate) fn target(&self, object: &Object) -> Ruled<Arc<Target>> {
-        let mut known = self.target.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert_with(|| Target::of(object).map(Arc::new)).clone()
+    pub(crate) fn form(&self, object: &Object) -> Ruled<Arc<Form>> {
+        let mut known = self.form.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| form::of(object).map(Arc::new)).clone()
     }
 
     /// Returns the engine's dataset of an object.

@@ -11,13 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hyperslab::Error;
-
 use crate::boxes::{Box, copy};
+use crate::chunks::Form;
 use crate::ffi::native::{NativeDataset, Place};
+use crate::form::write_chunk;
 use crate::report;
 use crate::rules::{Reason, Ruled};
-use crate::target::{Target, write_chunk};
 
 /// The most bytes that are held in a library.
 const MOST: usize = 192 << 20;
@@ -42,7 +41,7 @@ pub(crate) struct Pending {
 struct Held {
     /// The native dataset through which the parts were written.
     native: NativeDataset,
-    target: Arc<Target>,
+    form: Arc<Form>,
     /// The shape of the dataset, which changes only after the chunks are stored.
     extent: Vec<u64>,
     chunks: BTreeMap<Vec<u64>, Chunk>,
@@ -63,7 +62,7 @@ struct Chunk {
 pub(crate) struct Part<'a> {
     pub(crate) key: Key,
     pub(crate) native: NativeDataset,
-    pub(crate) target: &'a Arc<Target>,
+    pub(crate) form: &'a Arc<Form>,
     pub(crate) extent: &'a [u64],
     pub(crate) elements: &'a [u8],
     /// The place of the elements in the dataset.
@@ -108,7 +107,7 @@ impl Pending {
     /// Errors: `Unstored` if parts that were written before cannot be stored; any other if this part is to be
     /// written by the native connector.
     pub(crate) fn write(&self, part: &Part<'_>) -> Ruled<()> {
-        let form = &part.target.form;
+        let form = part.form;
         let touched = part.place.chunks_touched(&form.chunk).ok_or(Reason::PartOfChunk)?;
         let touched =
             usize::try_from(touched).ok().and_then(|count| count.checked_mul(form.chunk_bytes().ok()?));
@@ -119,7 +118,7 @@ impl Pending {
         }
         let mut held = self.take(part.key).unwrap_or_else(|| Held {
             native: part.native,
-            target: Arc::clone(part.target),
+            form: Arc::clone(part.form),
             extent: part.extent.to_vec(),
             chunks: BTreeMap::new(),
         });
@@ -164,7 +163,7 @@ impl Pending {
 impl Held {
     /// Copies a part into its chunks.
     fn add(&mut self, part: &Part<'_>) -> Ruled<()> {
-        let form = &self.target.form;
+        let form = &self.form;
         let size = form.element_size();
         for coord in part.place.chunks(&form.chunk) {
             let whole = Box::of_chunk(&coord, &form.chunk).within(&self.extent);
@@ -204,7 +203,7 @@ impl Held {
 
     /// Stores the chunks that `which` wants, and no longer holds them. Chunks are encoded together.
     fn store(&mut self, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
-        let form = &self.target.form;
+        let form = &self.form;
         let wanted: Vec<Vec<u64>> =
             self.chunks.iter().filter(|(_, chunk)| which(chunk)).map(|(coord, _)| coord.clone()).collect();
         let len = form.chunk_bytes()?;
@@ -220,12 +219,7 @@ impl Held {
             let mut stored = 0;
             let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
                 let first = Box::of_chunk(&coords[stored], &form.chunk).start;
-                if !write_chunk(self.native, form, &first, &chunk.bytes) {
-                    return Err(Error::unsupported(
-                        "a chunk that the native connector does not store",
-                        "IV.A.2.i",
-                    ));
-                }
+                write_chunk(self.native, form, &first, &chunk.bytes)?;
                 self.chunks.remove(&coords[stored]);
                 stored += 1;
                 Ok(())

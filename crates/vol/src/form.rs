@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use hyperslab::Error;
 use hyperslab::datatype::Datatype;
 use hyperslab::storage::{FillBytes, FilterSpec};
 
@@ -20,23 +21,15 @@ const CHUNKED: c_int = 2;
 const KEEP_THE_SIZE: [u16; 3] = [2, 3, 5];
 /// The filters that may change values: scale-offset and ZFP.
 const LOSSY: [u16; 2] = [6, 32_013];
-/// A dataset whose chunks the engine can encode.
-#[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) form: Form,
-}
-
-impl Target {
-    /// Returns how a dataset stores its chunks, if the engine stores the same elements.
-    pub(crate) fn of(object: &Object) -> Ruled<Self> {
-        object.file.check_has(object.dataset.key(object)?.0)?;
-        object.file.check_writable()?;
-        let native = object.native_dataset();
-        let file_type = native.datatype().ok_or(Reason::Conversion)?;
-        let datatype = transfer::datatype(object.library, file_type.id())?;
-        let creation = native.creation().ok_or(Reason::Layout)?;
-        Ok(Self { form: form(&creation, &file_type, datatype)? })
-    }
+/// Returns how a dataset stores its chunks, if the engine stores the same elements.
+pub(crate) fn of(object: &Object) -> Ruled<Form> {
+    object.file.check_has(object.dataset.key(object)?.0)?;
+    object.file.check_writable()?;
+    let native = object.native_dataset();
+    let file_type = native.datatype().ok_or(Reason::Conversion)?;
+    let datatype = transfer::datatype(object.library, file_type.id())?;
+    let creation = native.creation().ok_or(Reason::Layout)?;
+    created_with(&creation, &file_type, datatype)
 }
 
 /// Returns whether the elements of a dataset are those of other datasets.
@@ -47,7 +40,7 @@ pub(crate) fn is_virtual(object: &Object) -> bool {
 }
 
 /// Returns what a property list for the creation of a dataset says of its chunks.
-fn form(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) -> Ruled<Form> {
+fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) -> Ruled<Form> {
     if datatype.has_variable_parts() || datatype.has_references() {
         return Err(Reason::Datatype);
     }
@@ -80,14 +73,22 @@ fn filter(filter: Filter) -> Ruled<FilterSpec> {
     Ok(FilterSpec { id, name: None, flags, client_data: filter.parameters })
 }
 
-/// Stores a chunk in its stored form, for which no filter was skipped. Returns whether it succeeded.
+/// Stores a chunk in its stored form, for which no filter was skipped.
 ///
 /// A chunk that is stored without compression is left as it is: libhdf5 would go on to use the filters
 /// that were skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the
 /// last chunk).
-pub(crate) fn write_chunk(native: NativeDataset, form: &Form, first: &[u64], bytes: &[u8]) -> bool {
+pub(crate) fn write_chunk(
+    native: NativeDataset,
+    form: &Form,
+    first: &[u64],
+    bytes: &[u8],
+) -> Result<(), Error> {
     let is_compressed = form
         .chunk_bytes()
         .is_ok_and(|raw| native.stored_size(first).is_some_and(|stored| stored < raw as u64));
-    is_compressed && native.write_chunk(first, bytes)
+    if is_compressed && native.write_chunk(first, bytes) {
+        return Ok(());
+    }
+    Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))
 }
