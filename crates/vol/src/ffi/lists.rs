@@ -1,4 +1,5 @@
-//! Property lists. libhdf5 checks every identifier that it is given, so a wrong one is an error and not unsound.
+//! Property lists. libhdf5 checks every identifier that it is given, so a wrong one is an error, and not
+//! unsound.
 
 use std::ffi::{c_int, c_uint, c_void};
 
