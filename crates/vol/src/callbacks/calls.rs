@@ -8,7 +8,7 @@ use hyperslab::datatype::Datatype;
 use crate::callbacks::object::Object;
 use crate::ffi::library::Library;
 use crate::ffi::spaces;
-use crate::ffi::types::{FAILED, Handle, Herr, Hid, Request};
+use crate::ffi::types::{FAILED, Handle, Herr, Hid, MoveElements, Request};
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::{ALL, BLOCK, IN_LIST, Space};
 use crate::transfer;
@@ -36,19 +36,6 @@ pub(crate) struct Arguments {
     pub(crate) memory: *const *mut c_void,
 }
 
-/// The native function that takes the same arguments.
-type Native = unsafe extern "C" fn(
-    usize,
-    *const Handle,
-    Hid,
-    *const Hid,
-    *const Hid,
-    *const Hid,
-    Hid,
-    *const *mut c_void,
-    Request,
-) -> Herr;
-
 /// Calls `run` for each dataset, and passes on those for which `run` returns an error to the native function.
 ///
 /// # Safety
@@ -57,7 +44,7 @@ type Native = unsafe extern "C" fn(
 pub(crate) unsafe fn each(
     arguments: Arguments,
     request: Request,
-    native: fn(&Library) -> Native,
+    native: fn(&Library) -> MoveElements,
     run: impl Fn(&Call, &Object) -> Ruled<()>,
 ) -> Herr {
     // SAFETY: libhdf5 passes `count` values of each kind, and handles of ours.

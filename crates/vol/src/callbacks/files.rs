@@ -45,6 +45,19 @@ fn wrap(library: &'static Library, under: Handle) -> Handle {
     Object::wrap(library, under, OpenFile::of(unsafe { NativeFile::new(library, under) }))
 }
 
+/// Returns a handle for the native file that `f` opens, given the property list for access.
+///
+/// # Safety
+///
+/// `access` is the program's property list.
+unsafe fn opened<const SLOT: usize>(access: Hid, f: impl FnOnce(&Library, Hid) -> Handle) -> Handle {
+    let null = std::ptr::null_mut();
+    let Some(library) = Library::of_slot(SLOT) else { return null };
+    let keeps = |made: &Handle| made.is_null();
+    // SAFETY: the caller's promise.
+    wrap(library, unsafe { with_native_access(library, access, null, keeps, |access| f(library, access)) })
+}
+
 pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
     name: Text,
     flags: c_uint,
@@ -53,18 +66,12 @@ pub(crate) unsafe extern "C" fn file_create<const SLOT: usize>(
     transfer: Hid,
     request: Request,
 ) -> Handle {
-    let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
     // SAFETY: as in `pass.rs`.
-    let under = unsafe {
-        with_native_access(
-            library,
-            access,
-            std::ptr::null_mut(),
-            |made: &Handle| made.is_null(),
-            |access| (library.functions.file_create)(name, flags, creation, access, transfer, request),
-        )
-    };
-    wrap(library, under)
+    unsafe {
+        opened::<SLOT>(access, |library, access| {
+            (library.functions.file_create)(name, flags, creation, access, transfer, request)
+        })
+    }
 }
 
 pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
@@ -74,18 +81,12 @@ pub(crate) unsafe extern "C" fn file_open<const SLOT: usize>(
     transfer: Hid,
     request: Request,
 ) -> Handle {
-    let Some(library) = Library::of_slot(SLOT) else { return std::ptr::null_mut() };
     // SAFETY: as in `pass.rs`.
-    let under = unsafe {
-        with_native_access(
-            library,
-            access,
-            std::ptr::null_mut(),
-            |made: &Handle| made.is_null(),
-            |access| (library.functions.file_open)(name, flags, access, transfer, request),
-        )
-    };
-    wrap(library, under)
+    unsafe {
+        opened::<SLOT>(access, |library, access| {
+            (library.functions.file_open)(name, flags, access, transfer, request)
+        })
+    }
 }
 
 // `H5VL_file_specific_t`

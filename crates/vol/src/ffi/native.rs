@@ -7,7 +7,7 @@ use super::datatypes::OwnedDatatype;
 use super::library::Library;
 use super::lists::List;
 use super::spaces::OwnedSpace;
-use super::types::{Handle, Hid, ItsOwnLocation, Operation, Optional, Request};
+use super::types::{Handle, Hid, ItsOwnLocation, MoveElements, Operation, Optional, Request};
 use crate::boxes::Box;
 
 /// Nothing is done asynchronously.
@@ -127,43 +127,33 @@ impl NativeDataset {
     /// Reads a box into the beginning of an array, in the datatype of the file. Returns whether that
     /// succeeded.
     pub(crate) fn read_box(&self, place: &Place<'_>, into: &mut [u8]) -> bool {
-        let Some(elements) = self.elements(place) else { return false };
-        let ids = [&elements.datatype.id(), &elements.memory.id(), &elements.file.id()];
-        let [datatype, memory, file] = ids.map(std::ptr::from_ref);
-        let (array, library): (*mut c_void, _) = (into.as_mut_ptr().cast(), self.library);
         // SAFETY: the array has as many elements of the file's datatype as `place` says.
-        let done = unsafe {
-            (library.functions.dataset_read)(
-                1,
-                &raw const self.handle,
-                library.native(),
-                datatype,
-                memory,
-                file,
-                library.default_transfer(),
-                &raw const array,
-                NO_REQUEST,
-            )
-        };
-        done >= 0
+        unsafe { self.move_box(self.library.functions.dataset_read, place, into.as_mut_ptr().cast()) }
     }
 
     /// Writes a box from the beginning of an array. Returns whether that succeeded.
     pub(crate) fn write_box(&self, place: &Place<'_>, from: &[u8]) -> bool {
-        let Some(elements) = self.elements(place) else { return false };
-        let ids = [&elements.datatype.id(), &elements.memory.id(), &elements.file.id()];
-        let [datatype, memory, file] = ids.map(std::ptr::from_ref);
-        let (array, library): (*mut c_void, _) = (from.as_ptr().cast_mut().cast(), self.library);
         // SAFETY: as in `read_box`. The native connector does not change what it writes.
+        unsafe { self.move_box(self.library.functions.dataset_write, place, from.as_ptr().cast_mut().cast()) }
+    }
+
+    /// # Safety
+    ///
+    /// The array has as many elements of the file's datatype as `place` says, and the function reads or writes
+    /// them.
+    unsafe fn move_box(&self, function: MoveElements, place: &Place<'_>, array: *mut c_void) -> bool {
+        let Some(elements) = self.elements(place) else { return false };
+        let (datatype, memory, file) = (elements.datatype.id(), elements.memory.id(), elements.file.id());
+        // SAFETY: the caller's promise.
         let done = unsafe {
-            (library.functions.dataset_write)(
+            function(
                 1,
                 &raw const self.handle,
-                library.native(),
-                datatype,
-                memory,
-                file,
-                library.default_transfer(),
+                self.library.native(),
+                &raw const datatype,
+                &raw const memory,
+                &raw const file,
+                self.library.default_transfer(),
                 &raw const array,
                 NO_REQUEST,
             )

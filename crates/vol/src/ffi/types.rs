@@ -91,6 +91,20 @@ pub(crate) const MAX_RANK: usize = 32;
 /// `H5I_DATASET`
 pub(crate) const DATASET: c_int = 5;
 
+/// `H5VLdataset_read` and `H5VLdataset_write`: datasets, their connector, datatypes and selections in memory,
+/// selections in the file, property list, memory.
+pub(crate) type MoveElements = unsafe extern "C" fn(
+    usize,
+    *const Handle,
+    Hid,
+    *const Hid,
+    *const Hid,
+    *const Hid,
+    Hid,
+    *const *mut c_void,
+    Request,
+) -> Herr;
+
 /// `H5VL_info_class_t`: a connector without settings has none of these.
 #[repr(C)]
 #[derive(Debug)]
