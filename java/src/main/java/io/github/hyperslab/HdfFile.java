@@ -90,6 +90,18 @@ public final class HdfFile implements Group, AutoCloseable {
         }
     }
 
+    /** Returns the name of a path that the native library can open. */
+    static String local(Path path) {
+        if (path.getFileSystem() != FileSystems.getDefault()) {
+            throw new HdfException(
+                    "'"
+                            + path
+                            + "' is not in the default file system: copy the file there,"
+                            + " or open it for reading by new HdfFile");
+        }
+        return path.toString();
+    }
+
     private static NativeFile opened(Path path) {
         if (path.getFileSystem() == FileSystems.getDefault()) {
             return NativeFile.open(path.toString(), NativeFile.READ);
@@ -113,7 +125,7 @@ public final class HdfFile implements Group, AutoCloseable {
      * @throws HdfException if it cannot be mapped, or is no HDF5 file
      */
     public static HdfFile mapped(Path path) {
-        return new HdfFile(NativeFile.openMapped(path.toString()), path, false, -1);
+        return new HdfFile(NativeFile.openMapped(local(path)), path, false, -1);
     }
 
     /**
@@ -194,6 +206,9 @@ public final class HdfFile implements Group, AutoCloseable {
      */
     public HdfFile openExternal(Path path) {
         synchronized (external) {
+            if (!file.isOpen()) {
+                throw new HdfException("'" + getName() + "' is closed");
+            }
             return external.computeIfAbsent(path, HdfFile::new);
         }
     }
@@ -204,10 +219,13 @@ public final class HdfFile implements Group, AutoCloseable {
     @Override
     public void close() {
         synchronized (external) {
-            external.values().forEach(HdfFile::close);
-            external.clear();
+            try {
+                external.values().forEach(HdfFile::close);
+                external.clear();
+            } finally {
+                file.close();
+            }
         }
-        file.close();
     }
 
     /**

@@ -32,7 +32,7 @@ public final class WritableHdfFile implements WritableGroup, AutoCloseable {
     private final HdfFile file;
 
     WritableHdfFile(Path path, int mode) {
-        file = new HdfFile(NativeFile.open(path.toString(), mode), path, true, -1);
+        file = new HdfFile(NativeFile.open(HdfFile.local(path), mode), path, true, -1);
     }
 
     /** Writes to the disk what was not written yet. */
