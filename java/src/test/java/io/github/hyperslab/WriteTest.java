@@ -2,6 +2,7 @@ package io.github.hyperslab;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -18,8 +19,12 @@ import io.github.hyperslab.exceptions.InvalidSliceHdfException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -268,6 +273,19 @@ class WriteTest {
     }
 
     @Test
+    void filesAreWrittenOnlyInTheDefaultFileSystem() throws IOException {
+        try (FileSystem zip =
+                FileSystems.newFileSystem(folder.resolve("a.zip"), Map.of("create", "true"))) {
+            Path same = folder.resolve("same.h5");
+            Path inside = zip.getPath(same.toString());
+            assertThrows(HdfException.class, () -> HdfFile.write(inside));
+            assertThrows(HdfException.class, () -> HdfFile.edit(inside));
+            assertThrows(HdfException.class, () -> HdfFile.mapped(inside));
+            assertFalse(Files.exists(same));
+        }
+    }
+
+    @Test
     void whatHasNoDatatypeIsAnException() {
         try (WritableHdfFile file = HdfFile.write(folder.resolve("bad.h5"))) {
             for (Object value :
@@ -286,6 +304,11 @@ class WriteTest {
             assertThrows(
                     HdfWritingException.class, () -> file.putDataset("f", new float[1], unsigned));
             assertThrows(IllegalArgumentException.class, () -> file.putGroup(" "));
+            assertThrows(HdfException.class, () -> file.putGroup("zero\0byte"));
+            assertThrows(HdfException.class, () -> file.getChild("twice\0"));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> DatasetCreationOptions.builder().filter(65_537, 4));
             assertEquals(1, file.getChildren().size());
         }
     }
