@@ -132,29 +132,6 @@ class HandlesTest {
     }
 
     @Test
-    void lookupsInOneFileHoldNothing() throws Exception {
-        try (HdfFile open = new HdfFile(file)) {
-            lookUp(open, 3);
-            long memory = residentKilobytes();
-            lookUp(open, 10);
-            long grown = residentKilobytes() - memory;
-            assertTrue(grown < 40_000, grown + " kB more than before");
-        }
-    }
-
-    /** Looks a dataset up 20,000 times in each round, after which the collector closes it. */
-    private static void lookUp(HdfFile open, int rounds) throws InterruptedException {
-        for (int i = 0; i < rounds * 20_000; i++) {
-            if (i % 20_000 == 0) {
-                System.gc();
-                Thread.sleep(50);
-            }
-            assertArrayEquals(
-                    SHAPE, open.getDatasetByPath("cube").getDimensions(), "the shape is another");
-        }
-    }
-
-    @Test
     void externalLinksOpenNoFileAfterClose() {
         Path other = folder.resolve("other.h5");
         try (WritableHdfFile out = HdfFile.write(other)) {
