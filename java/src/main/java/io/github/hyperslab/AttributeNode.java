@@ -10,7 +10,6 @@ import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.internal.Reader;
 import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.datatype.FloatingPoint;
-import io.github.hyperslab.object.datatype.OrderedDataType;
 import io.github.hyperslab.object.message.DataSpace;
 
 import java.nio.ByteBuffer;
@@ -119,7 +118,7 @@ final class AttributeNode implements Attribute {
         NativeFile file = node.nativeFile();
         DataType elements = getDataType();
         if (elements instanceof FloatingPoint number && !number.isIeee()) {
-            MemoryType memory = Reader.of(number.getJavaType());
+            MemoryType memory = MemoryType.of(number.getJavaType());
             return Reader.converted(memory, read(memory, memory.size()), dims);
         }
         return Reader.decode(elements, file, read(MemoryType.STORED, info().elementSize()), dims);
@@ -130,11 +129,8 @@ final class AttributeNode implements Attribute {
         if (isEmpty()) {
             return null;
         }
-        ByteOrder order =
-                getDataType() instanceof OrderedDataType ordered
-                        ? ordered.getByteOrder()
-                        : ByteOrder.LITTLE_ENDIAN;
-        return read(MemoryType.STORED, info().elementSize()).order(order);
+        return read(MemoryType.STORED, info().elementSize())
+                .order(AbstractNode.order(getDataType()));
     }
 
     private ByteBuffer read(MemoryType memory, int elementSize) {

@@ -30,6 +30,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /** What is written here is read by jHDF and by h5py, and what they write is read here. */
 class WriteTest {
@@ -81,16 +82,11 @@ class WriteTest {
     @Test
     void jhdfReadsWhatIsWritten() {
         try (io.jhdf.HdfFile file = new io.jhdf.HdfFile(written())) {
+            assertValues(
+                    name -> file.getDatasetByPath(name).getData(),
+                    name -> file.getByPath("group").getAttribute(name).getData());
             values().forEach(
                             (name, value) -> {
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getDatasetByPath(name).getData()),
-                                        name);
-                                Object attribute =
-                                        file.getByPath("group").getAttribute(name).getData();
-                                assertNull(Values.difference(unboxed(value), attribute), name);
                                 if (value.getClass().isArray()) {
                                     io.jhdf.api.Dataset chunked =
                                             file.getDatasetByPath("group/chunked " + name);
@@ -110,21 +106,9 @@ class WriteTest {
     @Test
     void whatIsWrittenIsReadHere() {
         try (HdfFile file = new HdfFile(written())) {
-            values().forEach(
-                            (name, value) -> {
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getDatasetByPath(name).getData()),
-                                        name);
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getByPath("group")
-                                                        .getAttribute(name)
-                                                        .getData()),
-                                        name);
-                            });
+            assertValues(
+                    name -> file.getDatasetByPath(name).getData(),
+                    name -> file.getByPath("group").getAttribute(name).getData());
         }
     }
 
@@ -145,25 +129,24 @@ class WriteTest {
                             .build());
         }
         try (HdfFile file = new HdfFile(path)) {
-            values().forEach(
-                            (name, value) -> {
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getDatasetByPath(name).getData()),
-                                        name);
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getByPath("group")
-                                                        .getAttribute(name)
-                                                        .getData()),
-                                        name);
-                            });
+            assertValues(
+                    name -> file.getDatasetByPath(name).getData(),
+                    name -> file.getByPath("group").getAttribute(name).getData());
             ChunkedDataset chunked = (ChunkedDataset) file.getDatasetByPath("group/chunked");
             assertArrayEquals(new int[] {30, 20}, chunked.getChunkDimensions());
             assertArrayEquals(new int[100][50], (int[][]) chunked.getData());
         }
+    }
+
+    /** Compares what the datasets and attributes of these names have with {@link #values()}. */
+    private static void assertValues(
+            Function<String, Object> dataset, Function<String, Object> attribute) {
+        values().forEach(
+                        (name, value) -> {
+                            Object expected = unboxed(value);
+                            assertNull(Values.difference(expected, dataset.apply(name)), name);
+                            assertNull(Values.difference(expected, attribute.apply(name)), name);
+                        });
     }
 
     private static Object unboxed(Object value) {

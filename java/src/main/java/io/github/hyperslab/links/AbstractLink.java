@@ -9,9 +9,7 @@ import io.github.hyperslab.api.NodeType;
 import io.github.hyperslab.exceptions.HdfBrokenLinkException;
 import io.github.hyperslab.exceptions.HdfException;
 
-import java.io.File;
 import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.Map;
 
 /** A link that is followed when its target is first needed. */
@@ -103,16 +101,6 @@ public abstract class AbstractLink implements Link {
     @Override
     public boolean isGroup() {
         return getTarget().isGroup();
-    }
-
-    @Override
-    public File getFile() {
-        return parent.getFile();
-    }
-
-    @Override
-    public Path getFileAsPath() {
-        return parent.getFileAsPath();
     }
 
     @Override
