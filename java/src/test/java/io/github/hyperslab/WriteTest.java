@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.Node;
@@ -241,7 +242,14 @@ class WriteTest {
             WritableGroup group = (WritableGroup) file.getByPath("group");
             assertEquals("one text", group.removeAttribute("string").getData());
             assertNull(group.removeAttribute("string"));
+            group.putAttribute("empty", new int[0]);
+            Attribute empty = group.removeAttribute("empty");
+            assertEquals(0, empty.getSize());
+            assertNull(empty.getData());
+            Attribute number = group.getAttribute("int");
+            assertEquals(42, number.getData());
             group.putAttribute("int", "text now");
+            assertEquals("text now", number.getData());
             file.remove("bytes");
             file.putSoftLink("alias", "/ints");
         }
