@@ -8,9 +8,10 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.NativeFile;
 import io.github.hyperslab.internal.Objects;
+import io.github.hyperslab.object.datatype.DataType;
+import io.github.hyperslab.object.datatype.OrderedDataType;
 
-import java.io.File;
-import java.nio.file.Path;
+import java.nio.ByteOrder;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -92,16 +93,6 @@ abstract class AbstractNode implements Node {
     }
 
     @Override
-    public File getFile() {
-        return file.getFile();
-    }
-
-    @Override
-    public Path getFileAsPath() {
-        return file.getFileAsPath();
-    }
-
-    @Override
     public HdfFile getHdfFile() {
         return file;
     }
@@ -109,11 +100,6 @@ abstract class AbstractNode implements Node {
     @Override
     public long getAddress() {
         return address;
-    }
-
-    @Override
-    public boolean isLink() {
-        return false;
     }
 
     /**
@@ -184,6 +170,22 @@ abstract class AbstractNode implements Node {
                             + " read parts by getData(long[], int[])",
                     error);
         }
+    }
+
+    /** Returns a number of bytes that one buffer can have. */
+    static int bufferSize(long bytes, String of) {
+        if (bytes > Integer.MAX_VALUE) {
+            throw new HdfException(
+                    of + " has more than 2 GiB: read parts by read(Selection, ByteBuffer)");
+        }
+        return (int) bytes;
+    }
+
+    /** Returns the byte order of the elements as they are stored. */
+    static ByteOrder order(DataType type) {
+        return type instanceof OrderedDataType ordered
+                ? ordered.getByteOrder()
+                : ByteOrder.LITTLE_ENDIAN;
     }
 
     /** Returns the class of a value that is alone. */

@@ -5,16 +5,14 @@ import io.github.hyperslab.api.Node;
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.MemoryType;
-import io.github.hyperslab.internal.NativeFile;
 import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.internal.Reader;
+import io.github.hyperslab.internal.Scratch;
 import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.datatype.FloatingPoint;
-import io.github.hyperslab.object.datatype.OrderedDataType;
 import io.github.hyperslab.object.message.DataSpace;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /** An attribute; what it is like is read when it is first needed. */
 final class AttributeNode implements Attribute {
@@ -23,7 +21,9 @@ final class AttributeNode implements Attribute {
     private ArrayInfo info;
     private DataType type;
 
-    /** The value of an attribute that was removed. */
+    /** Whether the attribute was removed; then {@code kept} is its value. */
+    private boolean isDetached;
+
     private Object kept;
 
     AttributeNode(AbstractNode node, String name, ArrayInfo info) {
@@ -32,8 +32,13 @@ final class AttributeNode implements Attribute {
         this.info = info;
     }
 
+    /** Tells whether the attribute may have been replaced since it was looked up. */
+    private boolean mayChange() {
+        return !isDetached && node.getHdfFile().isWritable();
+    }
+
     private synchronized ArrayInfo info() {
-        if (info == null) {
+        if (info == null || mayChange()) {
             info = Objects.attribute(node.nativeFile(), node.location(), name);
             if (info == null) {
                 throw new HdfException(
@@ -45,7 +50,7 @@ final class AttributeNode implements Attribute {
 
     @Override
     public synchronized DataType getDataType() {
-        if (type == null) {
+        if (type == null || mayChange()) {
             type = DataType.of(Objects.type(node.nativeFile(), node.location(), name));
         }
         return type;
@@ -56,6 +61,7 @@ final class AttributeNode implements Attribute {
         AttributeNode copy = new AttributeNode(node, name, info());
         copy.type = getDataType();
         copy.kept = getData();
+        copy.isDetached = true;
         return copy;
     }
 
@@ -112,17 +118,22 @@ final class AttributeNode implements Attribute {
 
     @Override
     public Object getData() {
-        if (kept != null || isEmpty()) {
+        if (isDetached || isEmpty()) {
             return kept;
         }
         int[] dims = AbstractNode.arrayDimensions(info().shape(), toString());
-        NativeFile file = node.nativeFile();
         DataType elements = getDataType();
-        if (elements instanceof FloatingPoint number && !number.isIeee()) {
-            MemoryType memory = Reader.of(number.getJavaType());
-            return Reader.converted(memory, read(memory, memory.size()), dims);
+        boolean isConverted = elements instanceof FloatingPoint number && !number.isIeee();
+        MemoryType memory =
+                isConverted ? MemoryType.of(elements.getJavaType()) : MemoryType.STORED;
+        int size = size(isConverted ? memory.size() : info().elementSize());
+        try (Scratch scratch = Scratch.of(size)) {
+            ByteBuffer bytes = scratch.memory();
+            read(memory, bytes, size);
+            return isConverted
+                    ? Reader.converted(memory, bytes, dims)
+                    : Reader.decode(elements, node.nativeFile(), bytes, dims);
         }
-        return Reader.decode(elements, file, read(MemoryType.STORED, info().elementSize()), dims);
     }
 
     @Override
@@ -130,18 +141,18 @@ final class AttributeNode implements Attribute {
         if (isEmpty()) {
             return null;
         }
-        ByteOrder order =
-                getDataType() instanceof OrderedDataType ordered
-                        ? ordered.getByteOrder()
-                        : ByteOrder.LITTLE_ENDIAN;
-        return read(MemoryType.STORED, info().elementSize()).order(order);
+        int size = size(info().elementSize());
+        ByteBuffer bytes = ByteBuffer.allocateDirect(size);
+        read(MemoryType.STORED, bytes, size);
+        return bytes.order(AbstractNode.order(getDataType()));
     }
 
-    private ByteBuffer read(MemoryType memory, int elementSize) {
-        int size = Math.toIntExact(Math.multiplyExact(info().elements(), (long) elementSize));
-        ByteBuffer bytes = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
-        Objects.readAttribute(node.nativeFile(), node.location(), name, memory, bytes, size);
-        return bytes;
+    private int size(int elementSize) {
+        return Math.toIntExact(Math.multiplyExact(info().elements(), (long) elementSize));
+    }
+
+    private void read(MemoryType memory, ByteBuffer into, int size) {
+        Objects.readAttribute(node.nativeFile(), node.location(), name, memory, into, size);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.Datasets;
 import io.github.hyperslab.internal.MemoryType;
+import io.github.hyperslab.internal.Scratch;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -49,15 +50,22 @@ final class ChunkedNode extends DatasetNode implements ChunkedDataset {
         long[] count = new long[first.length];
         long[] strides = new long[first.length];
         long size = info.elementSize();
+        boolean isWhole = true;
         for (int i = first.length - 1; i >= 0; i--) {
             count[i] = Math.min(info.chunk()[i], info.shape()[i] - first[i]);
+            isWhole &= count[i] == info.chunk()[i];
             strides[i] = size;
             size = Math.multiplyExact(size, info.chunk()[i]);
         }
-        ByteBuffer out = ByteBuffer.allocateDirect(Math.toIntExact(size));
-        datasets().read(Selection.box(first, count), MemoryType.STORED, out, size, strides);
-        byte[] bytes = new byte[out.capacity()];
-        out.get(0, bytes);
+        byte[] bytes = new byte[bufferSize(size, "a chunk of '" + getPath() + "'")];
+        try (Scratch scratch = Scratch.of(bytes.length)) {
+            ByteBuffer out = scratch.memory();
+            if (!isWhole) {
+                out.put(0, bytes); // Zeros where the dataset has no elements.
+            }
+            datasets().read(Selection.box(first, count), MemoryType.STORED, out, size, strides);
+            out.get(0, bytes);
+        }
         return bytes;
     }
 

@@ -5,10 +5,8 @@ import io.github.hyperslab.api.dataset.ContiguousDataset;
 import io.github.hyperslab.internal.ArrayInfo;
 import io.github.hyperslab.internal.Datasets;
 import io.github.hyperslab.internal.MemoryType;
-import io.github.hyperslab.object.datatype.OrderedDataType;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /** A dataset in one range of bytes. */
 final class ContiguousNode extends DatasetNode implements ContiguousDataset {
@@ -25,12 +23,8 @@ final class ContiguousNode extends DatasetNode implements ContiguousDataset {
 
     @Override
     public ByteBuffer getBuffer() {
-        ByteOrder order =
-                getDataType() instanceof OrderedDataType ordered
-                        ? ordered.getByteOrder()
-                        : ByteOrder.LITTLE_ENDIAN;
-        int size = Math.toIntExact(getSizeInBytes());
-        ByteBuffer bytes = ByteBuffer.allocateDirect(size).order(order);
+        int size = bufferSize(getSizeInBytes(), toString());
+        ByteBuffer bytes = ByteBuffer.allocateDirect(size).order(order(getDataType()));
         datasets().read(null, MemoryType.STORED, bytes, size);
         return bytes;
     }

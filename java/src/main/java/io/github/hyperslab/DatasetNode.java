@@ -18,7 +18,6 @@ import io.github.hyperslab.object.datatype.VariableLength;
 import io.github.hyperslab.object.message.DataLayout;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.List;
 
 /**
@@ -219,9 +218,11 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
             return null;
         }
         int size = info().elementSize();
-        ByteBuffer bytes = ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder());
-        datasets.fillValue(bytes, size);
-        return Reader.decode(getDataType(), nativeFile(), bytes, new int[0]);
+        try (Scratch scratch = Scratch.of(size)) {
+            ByteBuffer bytes = scratch.memory();
+            datasets.fillValue(bytes, size);
+            return Reader.decode(getDataType(), nativeFile(), bytes, new int[0]);
+        }
     }
 
     @Override

@@ -60,7 +60,7 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         }
         Map<String, Node> found = new LinkedHashMap<>();
         for (String each : Objects.names(nativeFile(), location())) {
-            Node child = find(each);
+            Node child = listed(each);
             if (child instanceof DatasetNode dataset) {
                 dataset.release();
             }
@@ -75,11 +75,25 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         return found;
     }
 
+    private Node listed(String name) {
+        try {
+            return find(name);
+        } catch (HdfException error) {
+            if (!nativeFile().isOpen()) {
+                throw error;
+            }
+            return new UnreadableNode(getHdfFile(), self, name, pathOf(name), error);
+        }
+    }
+
     @Override
     public Node getChild(String name) {
         synchronized (this) {
             if (children != null && nativeFile().isOpen()) {
-                return children.get(name);
+                Node child = children.get(name);
+                if (!(child instanceof UnreadableNode)) {
+                    return child;
+                }
             }
         }
         return name.isEmpty() || name.contains("/") ? null : find(name);
@@ -174,8 +188,12 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         Datasets created = elements.create(nativeFile(), at, options);
         try {
             elements.write(created, new long[elements.shape().length], options.chunk());
-        } catch (HdfException error) {
-            Objects.delete(nativeFile(), at);
+        } catch (RuntimeException error) {
+            try {
+                Objects.delete(nativeFile(), at);
+            } catch (HdfException second) {
+                error.addSuppressed(second);
+            }
             throw error;
         } finally {
             created.release();

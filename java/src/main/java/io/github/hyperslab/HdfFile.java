@@ -1,10 +1,7 @@
 package io.github.hyperslab;
 
-import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
-import io.github.hyperslab.api.Group;
 import io.github.hyperslab.api.Node;
-import io.github.hyperslab.api.NodeType;
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.InMemoryHdfException;
 import io.github.hyperslab.internal.NativeFile;
@@ -19,7 +16,6 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 
 /**
@@ -36,7 +32,7 @@ import java.util.Map;
  * reads that run; after it, every use is an {@link HdfException}. A file that becomes unreachable
  * without being closed is closed by the garbage collector, at some time.
  */
-public final class HdfFile implements Group, AutoCloseable {
+public final class HdfFile extends FileNode {
     private static final int FIRST_USER_BLOCK = 512;
     private static final byte[] SIGNATURE = {(byte) 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
@@ -90,6 +86,18 @@ public final class HdfFile implements Group, AutoCloseable {
         }
     }
 
+    /** Returns the name of a path that the native library can open. */
+    static String local(Path path) {
+        if (path.getFileSystem() != FileSystems.getDefault()) {
+            throw new HdfException(
+                    "'"
+                            + path
+                            + "' is not in the default file system: copy the file there,"
+                            + " or open it for reading by new HdfFile");
+        }
+        return path.toString();
+    }
+
     private static NativeFile opened(Path path) {
         if (path.getFileSystem() == FileSystems.getDefault()) {
             return NativeFile.open(path.toString(), NativeFile.READ);
@@ -113,7 +121,7 @@ public final class HdfFile implements Group, AutoCloseable {
      * @throws HdfException if it cannot be mapped, or is no HDF5 file
      */
     public static HdfFile mapped(Path path) {
-        return new HdfFile(NativeFile.openMapped(path.toString()), path, false, -1);
+        return new HdfFile(NativeFile.openMapped(local(path)), path, false, -1);
     }
 
     /**
@@ -182,6 +190,7 @@ public final class HdfFile implements Group, AutoCloseable {
         return path;
     }
 
+    @Override
     GroupNode root() {
         return root;
     }
@@ -194,6 +203,9 @@ public final class HdfFile implements Group, AutoCloseable {
      */
     public HdfFile openExternal(Path path) {
         synchronized (external) {
+            if (!file.isOpen()) {
+                throw new HdfException("'" + getName() + "' is closed");
+            }
             return external.computeIfAbsent(path, HdfFile::new);
         }
     }
@@ -204,10 +216,13 @@ public final class HdfFile implements Group, AutoCloseable {
     @Override
     public void close() {
         synchronized (external) {
-            external.values().forEach(HdfFile::close);
-            external.clear();
+            try {
+                external.values().forEach(HdfFile::close);
+                external.clear();
+            } finally {
+                file.close();
+            }
         }
-        file.close();
     }
 
     /**
@@ -296,70 +311,10 @@ public final class HdfFile implements Group, AutoCloseable {
     }
 
     @Override
-    public Map<String, Node> getChildren() {
-        return root.getChildren();
-    }
-
-    @Override
-    public Node getChild(String name) {
-        return root.getChild(name);
-    }
-
-    @Override
-    public Node getByPath(String path) {
-        return root.getByPath(path);
-    }
-
-    @Override
-    public Dataset getDatasetByPath(String path) {
-        return root.getDatasetByPath(path);
-    }
-
-    @Override
-    public Iterator<Node> iterator() {
-        return root.iterator();
-    }
-
-    @Override
-    public boolean isLinkCreationOrderTracked() {
-        return root.isLinkCreationOrderTracked();
-    }
-
-    @Override
-    public Group getParent() {
-        return null;
-    }
-
-    @Override
     public String getName() {
         return path == null || path.getFileName() == null
                 ? "In-Memory no backing file"
                 : path.getFileName().toString();
-    }
-
-    @Override
-    public String getPath() {
-        return "/";
-    }
-
-    @Override
-    public Map<String, Attribute> getAttributes() {
-        return root.getAttributes();
-    }
-
-    @Override
-    public Attribute getAttribute(String name) {
-        return root.getAttribute(name);
-    }
-
-    @Override
-    public NodeType getType() {
-        return NodeType.FILE;
-    }
-
-    @Override
-    public boolean isGroup() {
-        return true;
     }
 
     @Override
@@ -375,21 +330,6 @@ public final class HdfFile implements Group, AutoCloseable {
     @Override
     public HdfFile getHdfFile() {
         return this;
-    }
-
-    @Override
-    public long getAddress() {
-        return root.getAddress();
-    }
-
-    @Override
-    public boolean isLink() {
-        return false;
-    }
-
-    @Override
-    public boolean isAttributeCreationOrderTracked() {
-        return root.isAttributeCreationOrderTracked();
     }
 
     @Override

@@ -51,6 +51,8 @@ public final class Selection {
                             + start.length
                             + ")");
         }
+        checkNotNegative(start, "start");
+        checkNotNegative(count, "count");
         return new Selection(start.clone(), null, count.clone(), null);
     }
 
@@ -155,6 +157,16 @@ public final class Selection {
                             + name
                             + "`, not "
                             + numbers.length);
+        }
+        checkNotNegative(numbers, name);
+    }
+
+    private static void checkNotNegative(long[] numbers, String name) {
+        for (long number : numbers) {
+            if (number < 0) {
+                throw new HdfException(
+                        "a selection needs numbers from 0 on in `" + name + "`, not " + number);
+            }
         }
     }
 

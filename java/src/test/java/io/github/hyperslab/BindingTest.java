@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.hyperslab.exceptions.HdfException;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,21 +74,38 @@ class BindingTest {
         }
         Path bad = folder.resolve(unpacked.getFileName());
         Files.write(bad, new byte[(int) Files.size(unpacked)]);
+        String output = version("-Dhyperslab.native.dir=" + folder);
+        assertTrue(output.contains(Hyperslab.version()), output);
+        assertEquals(-1, Files.mismatch(bad, unpacked));
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(1, files.count());
+        }
+    }
+
+    /** Runs {@link Version} in another process with an option, and returns what it prints. */
+    private static String version(String option) throws IOException {
         Process process =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Dhyperslab.native.dir=" + folder,
+                                option,
+                                "-Dhyperslab.jni=" + Hyperslab.binding().equals("JNI"),
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 Version.class.getName())
                         .redirectErrorStream(true)
                         .start();
-        String output = new String(process.getInputStream().readAllBytes());
-        assertEquals(0, process.waitFor(), output);
-        assertTrue(output.contains(Hyperslab.version()), output);
-        assertEquals(-1, Files.mismatch(bad, unpacked));
-        try (Stream<Path> files = Files.list(folder)) {
-            assertEquals(1, files.count());
+        return new String(process.getInputStream().readAllBytes());
+    }
+
+    @Test
+    void aLibraryThatCannotBeLoadedIsAnException(@TempDir Path folder) throws Exception {
+        Path other = folder.resolve("libother.so");
+        Files.copy(Path.of(System.getProperty("java.home"), "lib", "libjimage.so"), other);
+        String output = version("-Dhyperslab.native.path=" + other);
+        assertTrue(output.contains("main\" " + HdfException.class.getName()), output);
+        if (Runtime.version().feature() >= 24) {
+            output = version("--illegal-native-access=deny");
+            assertTrue(output.contains("start it with --enable-native-access"), output);
         }
     }
 }

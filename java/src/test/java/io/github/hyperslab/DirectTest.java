@@ -79,6 +79,10 @@ class DirectTest {
         Selection outside = Selection.box(new long[] {5, 0}, new long[] {2, 5});
         assertThrows(
                 HdfException.class, () -> numbers.read(outside, ByteBuffer.allocateDirect(400)));
+        assertThrows(HdfException.class, () -> Selection.box(new long[] {-1}, new long[] {1}));
+        assertThrows(HdfException.class, () -> Selection.box(new long[] {0}, new long[] {-1}));
+        Selection nothing = Selection.box(new long[] {0, 0}, new long[] {0, 5});
+        numbers.read(nothing, ByteBuffer.allocateDirect(0));
         assertThrows(
                 HdfException.class,
                 () -> numbers.read(Selection.all(), String.class, ByteBuffer.allocate(400)));

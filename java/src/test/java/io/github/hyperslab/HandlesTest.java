@@ -9,7 +9,9 @@ import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.Link;
 import io.github.hyperslab.exceptions.HdfException;
+import io.github.hyperslab.internal.Objects;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +129,22 @@ class HandlesTest {
             assertEquals(2000, open.getChildren().size());
             assertArrayEquals(new int[] {1234}, (int[]) open.getDatasetByPath("d1234").getData());
         }
+    }
+
+    @Test
+    void externalLinksOpenNoFileAfterClose() {
+        Path other = folder.resolve("other.h5");
+        try (WritableHdfFile out = HdfFile.write(other)) {
+            Objects.createLink(out.getHdfFile().nativeFile(), "/names", "/names", "cube.h5");
+        }
+        HdfFile open = new HdfFile(other);
+        Link followed = (Link) open.getChild("names");
+        Link notFollowed = (Link) open.getChild("names");
+        Dataset names = (Dataset) followed.getTarget();
+        assertArrayEquals(new String[] {"a", "bc"}, (String[]) names.getData());
+        open.close();
+        assertThrows(HdfException.class, names::getData);
+        assertThrows(HdfException.class, notFollowed::getTarget);
     }
 
     @Test

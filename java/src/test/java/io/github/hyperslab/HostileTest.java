@@ -1,17 +1,20 @@
 package io.github.hyperslab;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.Group;
+import io.github.hyperslab.api.Link;
 import io.github.hyperslab.api.Node;
 import io.github.hyperslab.exceptions.HdfBrokenLinkException;
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.object.datatype.DataType;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -21,6 +24,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Damaged files give exceptions of this library, and nothing else. */
@@ -141,6 +146,65 @@ class HostileTest {
     }
 
     @Test
+    void anObjectThatCannotBeReadHidesNoOther() throws IOException {
+        Path path = folder.resolve("header.h5");
+        try (WritableHdfFile out = HdfFile.write(path)) {
+            out.putDataset("bad", new int[] {2});
+            out.putDataset("good", 1);
+        }
+        byte[] bytes = Files.readAllBytes(path);
+        try (HdfFile file = new HdfFile(path)) {
+            bytes[(int) file.getChild("bad").getAddress()] ^= 1;
+        }
+        try (HdfFile file = HdfFile.fromBytes(bytes)) {
+            assertEquals(Set.of("bad", "good"), file.getChildren().keySet());
+            assertEquals(1, file.getDatasetByPath("good").getData());
+            Node bad = file.getChildren().get("bad");
+            assertEquals("bad", bad.getName());
+            List<Executable> uses =
+                    List.of(
+                            bad::getType,
+                            bad::isGroup,
+                            bad::getAddress,
+                            bad::getAttributes,
+                            () -> file.getChild("bad"),
+                            () -> file.getDatasetByPath("bad"));
+            for (Executable use : uses) {
+                HdfException error = assertThrows(HdfException.class, use);
+                assertTrue(error.getMessage().contains("object header"), error.getMessage());
+            }
+        }
+    }
+
+    @Test
+    void linksInACircleDoNotBlockThreads() {
+        Path path = folder.resolve("circle.h5");
+        try (WritableHdfFile out = HdfFile.write(path)) {
+            out.putSoftLink("a", "/b");
+            out.putSoftLink("b", "/a");
+        }
+        try (HdfFile file = new HdfFile(path)) {
+            file.getChildren();
+            List<CompletableFuture<Boolean>> followed =
+                    Stream.of("a", "b")
+                            .map(name -> (Link) file.getChild(name))
+                            .map(link -> CompletableFuture.supplyAsync(() -> areBroken(link)))
+                            .toList();
+            for (CompletableFuture<Boolean> each : followed) {
+                assertTrue(each.orTimeout(60, TimeUnit.SECONDS).join());
+            }
+        }
+    }
+
+    private static boolean areBroken(Link link) {
+        boolean isBroken = true;
+        for (int i = 0; i < 3000; i++) {
+            isBroken &= link.isBrokenLink();
+        }
+        return isBroken;
+    }
+
+    @Test
     void linksThatLeadToThemselvesAreBroken() {
         Path path = folder.resolve("links.h5");
         try (WritableHdfFile out = HdfFile.write(path)) {
@@ -152,7 +216,7 @@ class HostileTest {
         }
         try (HdfFile file = new HdfFile(path)) {
             for (String name : List.of("a", "b", "nowhere")) {
-                assertTrue(((io.github.hyperslab.api.Link) file.getChild(name)).isBrokenLink());
+                assertTrue(((Link) file.getChild(name)).isBrokenLink());
                 assertThrows(HdfBrokenLinkException.class, () -> file.getByPath(name));
             }
             assertThrows(HdfException.class, () -> file.getByPath("g/up"));

@@ -2,9 +2,11 @@ package io.github.hyperslab;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.Node;
@@ -18,13 +20,18 @@ import io.github.hyperslab.exceptions.InvalidSliceHdfException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /** What is written here is read by jHDF and by h5py, and what they write is read here. */
 class WriteTest {
@@ -76,16 +83,11 @@ class WriteTest {
     @Test
     void jhdfReadsWhatIsWritten() {
         try (io.jhdf.HdfFile file = new io.jhdf.HdfFile(written())) {
+            assertValues(
+                    name -> file.getDatasetByPath(name).getData(),
+                    name -> file.getByPath("group").getAttribute(name).getData());
             values().forEach(
                             (name, value) -> {
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getDatasetByPath(name).getData()),
-                                        name);
-                                Object attribute =
-                                        file.getByPath("group").getAttribute(name).getData();
-                                assertNull(Values.difference(unboxed(value), attribute), name);
                                 if (value.getClass().isArray()) {
                                     io.jhdf.api.Dataset chunked =
                                             file.getDatasetByPath("group/chunked " + name);
@@ -105,21 +107,9 @@ class WriteTest {
     @Test
     void whatIsWrittenIsReadHere() {
         try (HdfFile file = new HdfFile(written())) {
-            values().forEach(
-                            (name, value) -> {
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getDatasetByPath(name).getData()),
-                                        name);
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getByPath("group")
-                                                        .getAttribute(name)
-                                                        .getData()),
-                                        name);
-                            });
+            assertValues(
+                    name -> file.getDatasetByPath(name).getData(),
+                    name -> file.getByPath("group").getAttribute(name).getData());
         }
     }
 
@@ -140,25 +130,24 @@ class WriteTest {
                             .build());
         }
         try (HdfFile file = new HdfFile(path)) {
-            values().forEach(
-                            (name, value) -> {
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getDatasetByPath(name).getData()),
-                                        name);
-                                assertNull(
-                                        Values.difference(
-                                                unboxed(value),
-                                                file.getByPath("group")
-                                                        .getAttribute(name)
-                                                        .getData()),
-                                        name);
-                            });
+            assertValues(
+                    name -> file.getDatasetByPath(name).getData(),
+                    name -> file.getByPath("group").getAttribute(name).getData());
             ChunkedDataset chunked = (ChunkedDataset) file.getDatasetByPath("group/chunked");
             assertArrayEquals(new int[] {30, 20}, chunked.getChunkDimensions());
             assertArrayEquals(new int[100][50], (int[][]) chunked.getData());
         }
+    }
+
+    /** Compares what the datasets and attributes of these names have with {@link #values()}. */
+    private static void assertValues(
+            Function<String, Object> dataset, Function<String, Object> attribute) {
+        values().forEach(
+                        (name, value) -> {
+                            Object expected = unboxed(value);
+                            assertNull(Values.difference(expected, dataset.apply(name)), name);
+                            assertNull(Values.difference(expected, attribute.apply(name)), name);
+                        });
     }
 
     private static Object unboxed(Object value) {
@@ -253,7 +242,14 @@ class WriteTest {
             WritableGroup group = (WritableGroup) file.getByPath("group");
             assertEquals("one text", group.removeAttribute("string").getData());
             assertNull(group.removeAttribute("string"));
+            group.putAttribute("empty", new int[0]);
+            Attribute empty = group.removeAttribute("empty");
+            assertEquals(0, empty.getSize());
+            assertNull(empty.getData());
+            Attribute number = group.getAttribute("int");
+            assertEquals(42, number.getData());
             group.putAttribute("int", "text now");
+            assertEquals("text now", number.getData());
             file.remove("bytes");
             file.putSoftLink("alias", "/ints");
         }
@@ -264,6 +260,19 @@ class WriteTest {
             assertEquals("text now", group.getAttribute("int").getData());
             assertNull(file.getChild("bytes"));
             assertThrows(HdfException.class, () -> ((WritableGroup) group).putGroup("new"));
+        }
+    }
+
+    @Test
+    void filesAreWrittenOnlyInTheDefaultFileSystem() throws IOException {
+        try (FileSystem zip =
+                FileSystems.newFileSystem(folder.resolve("a.zip"), Map.of("create", "true"))) {
+            Path same = folder.resolve("same.h5");
+            Path inside = zip.getPath(same.toString());
+            assertThrows(HdfException.class, () -> HdfFile.write(inside));
+            assertThrows(HdfException.class, () -> HdfFile.edit(inside));
+            assertThrows(HdfException.class, () -> HdfFile.mapped(inside));
+            assertFalse(Files.exists(same));
         }
     }
 
@@ -286,6 +295,11 @@ class WriteTest {
             assertThrows(
                     HdfWritingException.class, () -> file.putDataset("f", new float[1], unsigned));
             assertThrows(IllegalArgumentException.class, () -> file.putGroup(" "));
+            assertThrows(HdfException.class, () -> file.putGroup("zero\0byte"));
+            assertThrows(HdfException.class, () -> file.getChild("twice\0"));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> DatasetCreationOptions.builder().filter(65_537, 4));
             assertEquals(1, file.getChildren().size());
         }
     }

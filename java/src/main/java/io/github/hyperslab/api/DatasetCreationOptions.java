@@ -92,6 +92,8 @@ public final class DatasetCreationOptions {
 
     /** Collects options. */
     public static final class Builder {
+        private static final int MOST_FILTER = 65_535;
+
         private final List<PipelineFilterWithData> filters = new ArrayList<>();
         private int[] chunkDimensions;
         private long[] maxDimensions;
@@ -179,6 +181,10 @@ public final class DatasetCreationOptions {
          * @return this builder
          */
         public Builder filter(int id, int... filterData) {
+            if (id < 1 || id > MOST_FILTER) {
+                throw new IllegalArgumentException(
+                        "the number of a filter must be from 1 to " + MOST_FILTER + ", not " + id);
+            }
             filters.add(new PipelineFilterWithData(id, FilterNames.of(id), filterData));
             return this;
         }

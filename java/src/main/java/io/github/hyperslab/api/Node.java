@@ -65,7 +65,9 @@ public interface Node {
      *
      * @return the file, or {@code null} if it is not in the default file system
      */
-    File getFile();
+    default File getFile() {
+        return getHdfFile().getFile();
+    }
 
     /**
      * Returns the path of the file that has this node.
@@ -73,7 +75,9 @@ public interface Node {
      * @return the path
      * @throws io.github.hyperslab.exceptions.HdfException if the file is in memory
      */
-    Path getFileAsPath();
+    default Path getFileAsPath() {
+        return getHdfFile().getFileAsPath();
+    }
 
     /**
      * Returns the open file that has this node.
@@ -94,7 +98,9 @@ public interface Node {
      *
      * @return {@code true} for a {@link Link}
      */
-    boolean isLink();
+    default boolean isLink() {
+        return false;
+    }
 
     /**
      * Tells whether the file notes the order in which attributes were created.

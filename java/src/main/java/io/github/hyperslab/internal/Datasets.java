@@ -3,6 +3,8 @@ package io.github.hyperslab.internal;
 import io.github.hyperslab.Selection;
 import io.github.hyperslab.filter.PipelineFilterWithData;
 
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,9 @@ public final class Datasets {
     private final String path;
     private long handle;
 
+    /** Closes the native dataset when this becomes unreachable, or before. */
+    private Cleaner.Cleanable cleanable;
+
     /**
      * Names a dataset.
      *
@@ -36,16 +41,31 @@ public final class Datasets {
     /** Closes the native dataset. The next call opens it again. */
     public synchronized void release() {
         if (handle != 0) {
-            file.closeDataset(handle);
+            cleanable.clean();
             handle = 0;
         }
     }
 
     private synchronized long handle() {
         if (handle == 0) {
-            handle = file.openDataset(path);
+            own(file.openDataset(path));
         }
         return handle;
+    }
+
+    private synchronized void own(long dataset) {
+        cleanable = file.closeWith(this, dataset);
+        handle = dataset;
+    }
+
+    /** Runs a call with the native dataset while it cannot be closed. */
+    private <T> T call(NativeFile.Call<T> call) {
+        long dataset = handle();
+        try {
+            return file.call((open, frame) -> call.with(dataset, frame));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     /**
@@ -55,9 +75,8 @@ public final class Datasets {
      * @return the properties
      */
     public ArrayInfo info(boolean wantsStorage) {
-        long dataset = handle();
-        return file.call(
-                (open, frame) -> {
+        return call(
+                (dataset, frame) -> {
                     Frame.Struct info = ArrayInfo.request(frame, wantsStorage);
                     check(Library.call(Function.DATASET_INFO, dataset, info.address()), "look up");
                     return ArrayInfo.of(info);
@@ -70,9 +89,8 @@ public final class Datasets {
      * @return the message
      */
     public byte[] type() {
-        long dataset = handle();
-        return file.call(
-                (open, frame) -> {
+        return call(
+                (dataset, frame) -> {
                     try (Items items =
                             Objects.items(
                                     frame,
@@ -89,9 +107,8 @@ public final class Datasets {
      * @return the filters in the order of writing
      */
     public List<PipelineFilterWithData> filters() {
-        long dataset = handle();
-        return file.call(
-                (open, frame) -> {
+        return call(
+                (dataset, frame) -> {
                     try (Items items =
                             Objects.items(
                                     frame,
@@ -120,9 +137,11 @@ public final class Datasets {
      * @param size the bytes of the element
      */
     public void fillValue(ByteBuffer out, int size) {
-        long dataset = handle();
-        file.call(
-                (open, frame) -> {
+        call(
+                (dataset, frame) -> {
+                    if (size == 0) {
+                        return null; // The C API takes 0 for memory of any size.
+                    }
                     long options = options(frame, size, null);
                     check(
                             Library.call(
@@ -134,6 +153,7 @@ public final class Datasets {
                             "read the fill value of");
                     return null;
                 });
+        Reference.reachabilityFence(out);
     }
 
     /**
@@ -159,9 +179,11 @@ public final class Datasets {
      *     for no gaps
      */
     public void read(Selection selection, MemoryType type, Object out, long size, long[] strides) {
-        long dataset = handle();
-        file.call(
-                (open, frame) -> {
+        call(
+                (dataset, frame) -> {
+                    if (size == 0) {
+                        return null; // The C API takes 0 for memory of any size.
+                    }
                     long options = options(frame, size, null, strides);
                     check(
                             Library.NATIVE.callWith(
@@ -187,9 +209,11 @@ public final class Datasets {
      */
     public void write(
             Selection selection, MemoryType type, ByteBuffer data, long size, byte[] message) {
-        long dataset = handle();
-        file.call(
-                (open, frame) -> {
+        call(
+                (dataset, frame) -> {
+                    if (size == 0) {
+                        return null; // The C API takes 0 for memory of any size.
+                    }
                     long options = options(frame, size, message);
                     check(
                             Library.NATIVE.callWith(
@@ -210,9 +234,8 @@ public final class Datasets {
      * @param shape the new dimensions
      */
     public void resize(long[] shape) {
-        long dataset = handle();
-        file.call(
-                (open, frame) -> {
+        call(
+                (dataset, frame) -> {
                     check(
                             Library.call(
                                     Function.RESIZE, dataset, shape.length, frame.longs(shape)),
@@ -228,9 +251,8 @@ public final class Datasets {
      * @return the stored bytes, or {@code null} if the chunk was never written
      */
     public byte[] chunk(long[] first) {
-        long dataset = handle();
-        return file.call(
-                (open, frame) -> {
+        return call(
+                (dataset, frame) -> {
                     Frame.Struct info = frame.struct(CHUNK_INFO);
                     info.putLong(0, CHUNK_INFO);
                     try (Items items =
@@ -276,7 +298,7 @@ public final class Datasets {
      */
     public static Datasets create(NativeFile file, String path, Creation creation) {
         Datasets dataset = new Datasets(file, path);
-        dataset.handle =
+        dataset.own(
                 file.call(
                         (open, frame) -> {
                             Frame.Struct options = frame.struct(DATASET_OPTIONS);
@@ -301,7 +323,7 @@ public final class Datasets {
                                     "create the dataset '" + path + "'");
                             file.opened(created.getLong(0));
                             return created.getLong(0);
-                        });
+                        }));
         return dataset;
     }
 

@@ -9,6 +9,9 @@ import java.nio.ByteOrder;
  * @param size 2, 4 or 8 bytes
  */
 record Floats(int size, ByteOrder order) implements Leaf {
+    /** The most numbers that are faster to take one by one than to copy. */
+    private static final int FEW = 8;
+
     @Override
     public Class<?> component() {
         return size == Double.BYTES ? double.class : float.class;
@@ -16,31 +19,37 @@ record Floats(int size, ByteOrder order) implements Leaf {
 
     @Override
     public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
-        ByteBuffer ordered = bytes.duplicate().order(order).position(position);
+        ByteBuffer ordered = bytes.order() == order ? bytes : bytes.duplicate().order(order);
         if (size == Double.BYTES) {
-            doubles((double[]) array, from, count, ordered, pitch);
+            doubles((double[]) array, from, count, ordered, position, pitch);
         } else {
-            floats((float[]) array, from, count, ordered, pitch);
+            floats((float[]) array, from, count, ordered, position, pitch);
         }
     }
 
-    private static void doubles(double[] values, int from, int count, ByteBuffer bytes, int pitch) {
-        if (pitch == Double.BYTES) {
-            bytes.asDoubleBuffer().get(values, from, count);
+    private static void doubles(
+            double[] values, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        if (pitch == Double.BYTES && count > FEW) {
+            view(bytes, position).asDoubleBuffer().get(values, from, count);
             return;
         }
         for (int i = 0; i < count; i++) {
-            values[from + i] = bytes.getDouble(bytes.position() + i * pitch);
+            values[from + i] = bytes.getDouble(position + i * pitch);
         }
     }
 
-    private void floats(float[] values, int from, int count, ByteBuffer bytes, int pitch) {
-        if (size == Float.BYTES && pitch == Float.BYTES) {
-            bytes.asFloatBuffer().get(values, from, count);
+    private static ByteBuffer view(ByteBuffer bytes, int position) {
+        return bytes.duplicate().order(bytes.order()).position(position);
+    }
+
+    private void floats(
+            float[] values, int from, int count, ByteBuffer bytes, int position, int pitch) {
+        if (size == Float.BYTES && pitch == Float.BYTES && count > FEW) {
+            view(bytes, position).asFloatBuffer().get(values, from, count);
             return;
         }
         for (int i = 0; i < count; i++) {
-            int at = bytes.position() + i * pitch;
+            int at = position + i * pitch;
             values[from + i] = size == Float.BYTES ? bytes.getFloat(at) : half(bytes.getShort(at));
         }
     }

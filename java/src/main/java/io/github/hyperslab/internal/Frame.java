@@ -1,5 +1,7 @@
 package io.github.hyperslab.internal;
 
+import io.github.hyperslab.exceptions.HdfException;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -56,6 +58,10 @@ final class Frame implements AutoCloseable {
 
     /** Returns the address of a text that ends with a zero byte. */
     long text(String text) {
+        if (text.indexOf(0) >= 0) {
+            throw new HdfException(
+                    "'" + text.replace('\0', ' ') + "' has a zero byte, which no name can have");
+        }
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         Struct at = struct(bytes.length + 1);
         at.put(0, bytes);

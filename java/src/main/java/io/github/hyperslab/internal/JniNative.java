@@ -8,6 +8,8 @@ import java.nio.file.Path;
 final class JniNative implements Native {
     JniNative(Path library) {
         System.load(library.toString());
+        // Of another library, this has no such function: an UnsatisfiedLinkError.
+        invoke(Function.VERSION, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     }
 
     @Override

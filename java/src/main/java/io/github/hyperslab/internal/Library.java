@@ -33,6 +33,12 @@ public final class Library {
             failure =
                     new HdfException(
                             "the native library cannot be loaded: " + error.getMessage(), error);
+        } catch (IllegalCallerException error) {
+            failure =
+                    new HdfException(
+                            "Java refuses to load the native library:"
+                                    + " start it with --enable-native-access=ALL-UNNAMED",
+                            error);
         }
         NATIVE = library;
         FAILURE = failure;

@@ -27,8 +27,8 @@ public interface NativeDataset {
      * @return the type
      */
     static MemoryType memoryType(Class<?> type) {
-        MemoryType found = type == null ? MemoryType.NATIVE : Reader.of(type);
-        if (found == null) {
+        MemoryType found = type == null ? MemoryType.NATIVE : MemoryType.of(type);
+        if (found == null || found == MemoryType.U64) {
             throw new HdfTypeException(
                     "elements cannot be read as "
                             + type.getName()

@@ -147,11 +147,10 @@ public final class NativeFile implements AutoCloseable {
         state.add(dataset);
     }
 
-    /** Closes a dataset that nothing uses. */
-    void closeDataset(long dataset) {
-        if (state.remove(dataset)) {
-            Library.call(Function.DATASET_CLOSE, dataset);
-        }
+    /** Closes an open dataset when its owner becomes unreachable, or is cleaned before. */
+    Cleaner.Cleanable closeWith(Object owner, long dataset) {
+        State of = state;
+        return CLEANER.register(owner, () -> of.closeDataset(dataset));
     }
 
     /** Writes what was not written yet. */
@@ -205,8 +204,11 @@ public final class NativeFile implements AutoCloseable {
             datasets.add(dataset);
         }
 
-        synchronized boolean remove(long dataset) {
-            return datasets.remove(dataset);
+        /** Closes a dataset, unless it was closed with the file. */
+        synchronized void closeDataset(long dataset) {
+            if (datasets.remove(dataset)) {
+                Library.call(Function.DATASET_CLOSE, dataset);
+            }
         }
 
         void close() {

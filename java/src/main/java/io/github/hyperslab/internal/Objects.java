@@ -1,5 +1,6 @@
 package io.github.hyperslab.internal;
 
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
 /** Calls about the objects of a file by their paths: groups, links, attributes. */
@@ -297,6 +298,9 @@ public final class Objects {
             NativeFile file, String path, String name, MemoryType type, ByteBuffer out, int size) {
         file.call(
                 (handle, frame) -> {
+                    if (size == 0) {
+                        return null; // The C API takes 0 for memory of any size.
+                    }
                     long options = Datasets.options(frame, size, null);
                     long code =
                             Library.call(
@@ -310,6 +314,7 @@ public final class Objects {
                     Library.check(code, "read " + of(path, name));
                     return null;
                 });
+        Reference.reachabilityFence(out);
     }
 
     /**
@@ -348,6 +353,7 @@ public final class Objects {
                     Library.check(code, "write " + of(path, name));
                     return null;
                 });
+        Reference.reachabilityFence(elements);
     }
 
     /**

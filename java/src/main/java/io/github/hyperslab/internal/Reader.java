@@ -6,9 +6,7 @@ import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.datatype.FixedPoint;
 import io.github.hyperslab.object.datatype.FloatingPoint;
 
-import java.math.BigInteger;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -44,7 +42,7 @@ public final class Reader {
         this.type = type;
         chunk = info.chunk();
         memoryType = memoryType(type);
-        leaf = leaf(memoryType);
+        leaf = memoryType.leaf();
         size = leaf == null ? type.getSize() : memoryType.size();
     }
 
@@ -198,42 +196,7 @@ public final class Reader {
         if (!(type instanceof FixedPoint || type instanceof FloatingPoint)) {
             return MemoryType.STORED;
         }
-        MemoryType found = of(type.getJavaType());
-        return found == null ? MemoryType.U64 : found;
-    }
-
-    /**
-     * Returns the type of elements in memory for a class of Java.
-     *
-     * @param type a class of primitive numbers
-     * @return the type, or {@code null} if there is none
-     */
-    public static MemoryType of(Class<?> type) {
-        return type == byte.class
-                ? MemoryType.I8
-                : type == short.class
-                        ? MemoryType.I16
-                        : type == int.class
-                                ? MemoryType.I32
-                                : type == long.class
-                                        ? MemoryType.I64
-                                        : type == float.class
-                                                ? MemoryType.F32
-                                                : type == double.class ? MemoryType.F64 : null;
-    }
-
-    private static Leaf leaf(MemoryType type) {
-        ByteOrder order = ByteOrder.nativeOrder();
-        return switch (type) {
-            case I8 -> new Integers(1, order, 0, 8, true, byte.class);
-            case I16 -> new Integers(2, order, 0, 16, true, short.class);
-            case I32 -> new Integers(4, order, 0, 32, true, int.class);
-            case I64 -> new Integers(8, order, 0, 64, true, long.class);
-            case U64 -> new Integers(8, order, 0, 64, false, BigInteger.class);
-            case F32 -> new Floats(4, order);
-            case F64 -> new Floats(8, order);
-            default -> null;
-        };
+        return MemoryType.of(type.getJavaType());
     }
 
     /**
@@ -246,7 +209,7 @@ public final class Reader {
      */
     public static Object converted(MemoryType type, ByteBuffer bytes, int[] dims) {
         int[] all = dims.length == 0 ? new int[] {1} : dims;
-        Target target = Target.of(leaf(type), all, strides(all, type.size()));
+        Target target = Target.of(type.leaf(), all, strides(all, type.size()));
         target.fillAll(all[0], bytes, 0);
         return dims.length == 0 ? target.scalar() : target.result();
     }

@@ -111,7 +111,26 @@ abstract sealed class Target {
             this.dims = dims;
             this.strides = strides;
             this.offset = offset;
-            array = Array.newInstance(leaf.component(), dims);
+            array = arrays(leaf.component(), 0);
+        }
+
+        /**
+         * Creates the array of an axis. Compiled code creates many short arrays several times
+         * faster than one call for all dimensions.
+         */
+        private Object arrays(Class<?> component, int axis) {
+            if (axis == dims.length - 1) {
+                return Array.newInstance(component, dims[axis]);
+            }
+            Class<?> row = component;
+            for (int i = axis + 1; i < dims.length; i++) {
+                row = row.arrayType();
+            }
+            Object[] rows = (Object[]) Array.newInstance(row, dims[axis]);
+            for (int i = 0; i < rows.length; i++) {
+                rows[i] = arrays(component, axis + 1);
+            }
+            return rows;
         }
 
         @Override

@@ -9,8 +9,7 @@ import io.github.hyperslab.api.NodeType;
 import io.github.hyperslab.exceptions.HdfBrokenLinkException;
 import io.github.hyperslab.exceptions.HdfException;
 
-import java.io.File;
-import java.nio.file.Path;
+import java.nio.file.InvalidPathException;
 import java.util.Map;
 
 /** A link that is followed when its target is first needed. */
@@ -22,7 +21,11 @@ public abstract class AbstractLink implements Link {
 
     private final String name;
     private final Group parent;
-    private Node target;
+    /**
+     * Two threads that follow links in a circle must not wait for each other, so no lock is held:
+     * both find the same target.
+     */
+    private volatile Node target;
 
     AbstractLink(String name, Group parent) {
         this.name = name;
@@ -33,16 +36,18 @@ public abstract class AbstractLink implements Link {
     abstract Node resolve();
 
     @Override
-    public synchronized Node getTarget() {
-        if (target == null) {
+    public Node getTarget() {
+        Node found = target;
+        if (found == null) {
             int depth = DEPTH.get();
             if (depth >= DEEPEST) {
                 throw new HdfBrokenLinkException("'" + getPath() + "' leads to itself", null);
             }
             DEPTH.set(depth + 1);
             try {
-                target = resolve();
-            } catch (HdfException error) {
+                found = resolve();
+                target = found;
+            } catch (HdfException | InvalidPathException error) {
                 throw new HdfBrokenLinkException(
                         "the link '" + getPath() + "' to '" + getTargetPath() + "' is broken",
                         error);
@@ -50,7 +55,7 @@ public abstract class AbstractLink implements Link {
                 DEPTH.set(depth);
             }
         }
-        return target;
+        return found;
     }
 
     @Override
@@ -96,16 +101,6 @@ public abstract class AbstractLink implements Link {
     @Override
     public boolean isGroup() {
         return getTarget().isGroup();
-    }
-
-    @Override
-    public File getFile() {
-        return parent.getFile();
-    }
-
-    @Override
-    public Path getFileAsPath() {
-        return parent.getFileAsPath();
     }
 
     @Override

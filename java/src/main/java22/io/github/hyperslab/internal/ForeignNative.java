@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.github.hyperslab.exceptions.HdfException;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -21,9 +23,11 @@ final class ForeignNative implements Native {
 
     /** The library's two entries. */
     private static final class Calls {
+        static final String NAME = "hyperslab_java_call";
+
         static final MethodHandle CALL =
                 handle(
-                        "hyperslab_java_call",
+                        NAME,
                         FunctionDescriptor.of(
                                 JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
                                 JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
@@ -47,6 +51,9 @@ final class ForeignNative implements Native {
 
     ForeignNative(Path library) {
         symbols = SymbolLookup.libraryLookup(library, Arena.global());
+        if (symbols.find(Calls.NAME).isEmpty()) {
+            throw new HdfException("'" + library + "' is not the native library of hyperslab");
+        }
     }
 
     @Override

@@ -39,6 +39,24 @@ class SlotsTest {
     }
 
     @Test
+    void lookupsInOneFileKeepNoDatasetOpen() throws InterruptedException {
+        Path path = folder.resolve("one.h5");
+        try (WritableHdfFile file = HdfFile.write(path)) {
+            file.putDataset("d", 1);
+        }
+        try (HdfFile file = new HdfFile(path)) {
+            for (int i = 0; i < 4 * MOST; i++) {
+                assertEquals(1, file.getDatasetByPath("d").getData());
+                if (i % 200 == 0) {
+                    System.gc(); // The collector closes datasets that nothing uses.
+                    Thread.sleep(20);
+                }
+            }
+        }
+        assertTrue(slot(path) < MOST, "slot " + slot(path));
+    }
+
+    @Test
     void slotsAreGivenAgain() {
         Path path = folder.resolve("small.h5");
         try (WritableHdfFile file = HdfFile.write(path)) {

@@ -4,6 +4,7 @@ import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.HdfTypeException;
 
 import java.nio.ByteOrder;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -55,7 +56,7 @@ public final class EnumDataType extends DataType {
      * @return the names; unsigned integers of 8 bytes above {@link Long#MAX_VALUE} are negative
      */
     public Map<Long, String> getMembers() {
-        return Map.copyOf(members);
+        return Collections.unmodifiableMap(members);
     }
 
     /**
