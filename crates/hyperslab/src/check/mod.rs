@@ -363,7 +363,8 @@ impl Check<'_> {
                 Some(why) => (Severity::Note, format!("; {why}")),
                 None => (Severity::Warning, String::new()),
             };
-            let message = format!("{lost} bytes in {holes} pieces are unreachable{why}");
+            let pieces = if holes == 1 { "piece" } else { "pieces" };
+            let message = format!("{lost} bytes in {holes} {pieces} are unreachable{why}");
             self.find(severity, FILE_SPACE, Addr::UNDEFINED, message);
         }
         self.report

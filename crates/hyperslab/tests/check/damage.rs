@@ -135,7 +135,7 @@ fn lost_space_and_bytes_after_the_end_of_file_are_warnings() {
     image[40..48].copy_from_slice(&(end as u64 + 100).to_le_bytes());
     let report = checked(&image, true);
     let [warning] = found(&report, Severity::Warning)[..] else { panic!("{:?}", report.findings) };
-    assert_eq!(warning.message, "100 bytes in 1 pieces are unreachable");
+    assert_eq!(warning.message, "100 bytes in 1 piece are unreachable");
     assert_eq!((report.totals.lost_bytes, report.totals.holes), (100, 1));
 }
 
