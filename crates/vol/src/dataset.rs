@@ -1,8 +1,10 @@
 //! A dataset that the engine reads: how it is found, and kept.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::datatype::Datatype;
+use hyperslab::internals::filters::{FilterId, blosc};
 use hyperslab::internals::format::Widths;
 use hyperslab::internals::format::layout::Layout;
 use hyperslab::internals::process::forks;
@@ -98,12 +100,33 @@ fn open(object: &Object) -> Ruled<Source> {
         Error::Format(_) => Reason::File,
         _ => Reason::Filter,
     })?;
+    if is_order_disputed(&dataset)? {
+        return Err(Reason::Filter);
+    }
     if leaves_memory(&dataset)? {
         return Err(Reason::Unwritten);
     }
     let Least { filtered, plain, .. } = Least::work();
     let fewest = if is_filtered { filtered } else { plain };
     Ok(Source { shape: dataset.shape(), datatype, fewest, dataset })
+}
+
+/// Returns whether the program's Blosc 2 may have another order of the blocks in a chunk than the engine, by what
+/// the first stored chunk says.
+fn is_order_disputed(dataset: &hyperslab::Dataset) -> Ruled<bool> {
+    let has_blosc = dataset.filters().filters.iter().any(|filter| filter.id == FilterId::BLOSC2.0);
+    if !has_blosc || dataset.shape().len() < 3 {
+        return Ok(false);
+    }
+    let mut first = None;
+    let visited = dataset.visit_chunks(&mut |_, record| {
+        first = Some(record);
+        ControlFlow::Break(())
+    });
+    visited.map_err(|_| Reason::File)?;
+    let Some(record) = first else { return Ok(false) };
+    let stored = dataset.read_stored_chunk(record).map_err(|_| Reason::File)?;
+    Ok(blosc::is_order_disputed(&stored))
 }
 
 /// Returns whether the native connector leaves the caller's memory as it is where no element was written,

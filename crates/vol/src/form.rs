@@ -4,13 +4,14 @@ use std::ffi::c_int;
 
 use hyperslab::Error;
 use hyperslab::datatype::Datatype;
+use hyperslab::internals::filters::{FilterId, Registry};
 use hyperslab::storage::{FillBytes, FilterSpec};
 
 use crate::callbacks::object::Object;
 use crate::chunks::Form;
 use crate::dataset::WIDTHS;
 use crate::ffi::datatypes::OwnedDatatype;
-use crate::ffi::lists::{Fill, Filter, List};
+use crate::ffi::lists::{self, Fill, Filter, List};
 use crate::ffi::native::NativeDataset;
 use crate::rules::{Reason, Ruled};
 use crate::transfer;
@@ -29,7 +30,11 @@ pub(crate) fn of(object: &Object) -> Ruled<Form> {
     let file_type = native.datatype().ok_or(Reason::Conversion)?;
     let datatype = transfer::datatype(object.library, file_type.id())?;
     let creation = native.creation().ok_or(Reason::Layout)?;
-    created_with(&creation, &file_type, datatype)
+    let form = created_with(&creation, &file_type, datatype)?;
+    // The native connector leaves out an optional filter that the library does not have, and refuses to write
+    // without one that is needed.
+    let has = |filter: &FilterSpec| lists::has_filter(object.library, filter.id.into());
+    if form.filters.iter().all(has) { Ok(form) } else { Err(Reason::Filter) }
 }
 
 /// Returns whether the elements of a dataset are those of other datasets.
@@ -55,6 +60,9 @@ fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) 
         1 => {}
         // One of them may be skipped in a chunk that is smaller than its elements.
         _ => return Err(Reason::Filter),
+    }
+    if filters.iter().any(|filter| !Registry::shared().contains(FilterId(filter.id))) {
+        return Err(Reason::Filter);
     }
     if filters.iter().any(|filter| LOSSY.contains(&filter.id)) {
         return Err(Reason::Lossy);

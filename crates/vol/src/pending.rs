@@ -174,8 +174,10 @@ impl Held {
                     let mut bytes = form.filled_chunk()?;
                     if written != whole {
                         let place = Place { within: &form.chunk, at: &whole };
+                        // The library may have tried to store another chunk first, to have room for this one. Its
+                        // error is not for the native connector's next try to forget.
                         if !self.native.read_box(&place, &mut bytes) {
-                            return Err(Reason::PartOfChunk);
+                            return Err(Reason::Unstored);
                         }
                     }
                     vacant.insert(Chunk { bytes, parts: Some(Vec::new()), left: whole.elements() })

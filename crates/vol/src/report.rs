@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::sync::{Mutex, Once, PoisonError};
+use std::os::fd::AsFd as _;
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
 use hyperslab::internals::process::forks;
 use serde_json::json;
@@ -39,6 +40,9 @@ struct Report {
 
 static REPORT: Mutex<Option<Report>> = Mutex::new(None);
 
+/// Where a report for a person goes: a program may close its standard error before it ends.
+static STDERR: OnceLock<File> = OnceLock::new();
+
 fn with(f: impl FnOnce(&mut Report)) {
     let mut known = REPORT.lock().unwrap_or_else(PoisonError::into_inner);
     let report = known.get_or_insert_default();
@@ -65,6 +69,9 @@ pub(crate) fn begin(library: &Library) {
     });
     REGISTERED.call_once(|| {
         if std::env::var_os(VARIABLE).is_some() {
+            if let Ok(copy) = std::io::stderr().as_fd().try_clone_to_owned() {
+                STDERR.get_or_init(|| File::from(copy));
+            }
             ffi::at_exit(at_exit);
         }
     });
@@ -126,7 +133,9 @@ fn finish() {
         if let Some(error) = &report.first_error {
             _ = writeln!(text, "hyperslab: the first read or write that was not possible: {error}");
         }
-        _ = std::io::stderr().write_all(text.as_bytes());
+        if let Some(mut stderr) = STDERR.get() {
+            _ = stderr.write_all(text.as_bytes());
+        }
         return;
     }
     let line = json!({

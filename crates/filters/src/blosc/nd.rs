@@ -8,6 +8,8 @@ use crate::gather::{Axis, Gather, MAX_RANK, Walk};
 const MAX_DIMENSIONS: usize = 15;
 /// Rows of at most this many elements are only cut after all other dimensions.
 const ROW: usize = 256;
+/// Rows of fewer elements are not cut for the sake of old versions of c-blosc2.
+const SHORT_ROW: usize = 32;
 
 /// An array of one chunk, and its division into blocks. Blocks at the end of a dimension are padded to full
 /// size.
@@ -92,21 +94,64 @@ impl Grid {
         if rank == 0 || rank > MAX_DIMENSIONS || shape.contains(&0) {
             return None;
         }
-        let mut grid = Self { rank, shape: [0; 15], block: [1; 15], blocks: [1; 15] };
-        grid.shape[..rank].copy_from_slice(shape);
-        grid.block[..rank].copy_from_slice(shape);
+        let mut whole = Self { rank, shape: [0; 15], block: [1; 15], blocks: [1; 15] };
+        whole.shape[..rank].copy_from_slice(shape);
+        whole.block[..rank].copy_from_slice(shape);
         product(shape, 1)?;
-        while grid.block_items() > items.max(1) {
-            let (row, others) = grid.block[..rank].split_last()?;
-            let longest = (0..rank - 1).rev().max_by_key(|&dimension| others[dimension]);
-            let dimension = match longest.filter(|&dimension| others[dimension] > 1) {
-                Some(dimension) if *row <= ROW || others[dimension] >= *row => dimension,
-                _ => rank - 1,
-            };
-            grid.block[dimension] = shorter(shape[dimension], grid.block[dimension]);
-            grid.blocks[dimension] = shape[dimension].div_ceil(grid.block[dimension]);
+        let grid = whole.divided(items, Self::longest);
+        if !grid.is_disputed() {
+            return Some(grid);
         }
-        Some(grid)
+        if shape[rank - 1] < SHORT_ROW {
+            return Some(whole.divided(items, Self::first));
+        }
+        whole.divide(rank - 1);
+        Some(whole.divided(items, Self::longest))
+    }
+
+    /// Returns whether versions of c-blosc2 before 2.21.2 have another order of the blocks. Where blocks fill
+    /// the chunk, and have its whole rows, these versions take the blocks for parts that follow each other in
+    /// the chunk, also if they do not (its issue 691). They read such an array of another writer wrong, and
+    /// others read theirs wrong.
+    pub(super) fn is_disputed(&self) -> bool {
+        let (shape, block) = (self.shape(), &self.block[..self.rank]);
+        let fills = shape.iter().zip(block).all(|(len, block)| len.is_multiple_of(*block));
+        let has_rows = shape.last() == block.last();
+        // In parts that follow each other, all dimensions after the first one with several elements are whole.
+        let divided = block.iter().position(|&len| len > 1).map_or(self.rank, |first| first + 1);
+        fills && has_rows && shape[divided..] != block[divided..]
+    }
+
+    /// Divides blocks until they have at most `items` elements, each time along the dimension that `which`
+    /// returns.
+    fn divided(mut self, items: usize, which: impl Fn(&Self) -> usize) -> Self {
+        while self.block_items() > items.max(1) {
+            self.divide(which(&self));
+        }
+        self
+    }
+
+    /// Makes blocks shorter along a dimension.
+    fn divide(&mut self, dimension: usize) {
+        let extent = self.shape[dimension];
+        self.block[dimension] = shorter(extent, self.block[dimension]);
+        self.blocks[dimension] = extent.div_ceil(self.block[dimension]);
+    }
+
+    /// Returns the longest dimension of blocks. A short row is divided last.
+    fn longest(&self) -> usize {
+        let row = self.rank - 1;
+        let longest = (0..row).rev().max_by_key(|&dimension| self.block[dimension]);
+        let len = longest.map_or(0, |dimension| self.block[dimension]);
+        match longest {
+            Some(dimension) if len > 1 && (self.block[row] <= ROW || len >= self.block[row]) => dimension,
+            _ => row,
+        }
+    }
+
+    /// Returns the first dimension along which blocks have several elements.
+    fn first(&self) -> usize {
+        self.block[..self.rank].iter().position(|&len| len > 1).unwrap_or(0)
     }
 
     /// Returns the number of elements in a block.
@@ -253,14 +298,32 @@ mod tests {
 
     #[test]
     fn blocks_divide_the_chunk_evenly_and_keep_its_rows_long() {
-        assert_eq!(block(&[1, 100, 100, 100], 65_536), [1, 25, 25, 100]);
-        assert_eq!(block(&[64, 64, 64], 65_536), [32, 32, 64]);
+        assert_eq!(block(&[1, 100, 100, 100], 65_536), [1, 25, 50, 50]);
+        assert_eq!(block(&[64, 64, 64], 65_536), [32, 64, 32]);
+        assert_eq!(block(&[100, 1000, 4], 65_536), [10, 1000, 4]);
         assert_eq!(block(&[1000, 1000], 65_536), [250, 250]);
         assert_eq!(block(&[1, 500, 500], 65_536), [1, 250, 250]);
         assert_eq!(block(&[4, 5], 65_536), [4, 5]);
         assert_eq!(block(&[1, 1, 1_000_000], 65_536), [1, 1, 62_500]);
         assert_eq!(block(&[3, 7], 1), [1, 1]);
         assert_eq!(block(&[3, 7], 0), [1, 1]);
+    }
+
+    #[test]
+    fn the_order_of_blocks_is_disputed_where_they_fill_the_chunk_and_are_no_parts_that_follow_each_other() {
+        let is_disputed = |shape: &[usize], block: &[usize]| {
+            let mut grid = Grid::choose(shape, usize::MAX).unwrap();
+            grid.block[..block.len()].copy_from_slice(block);
+            grid.is_disputed()
+        };
+        for block in [[2, 3, 4], [1, 3, 4], [2, 1, 4]] {
+            assert_eq!(is_disputed(&[4, 6, 4], &block), block != [1, 3, 4], "{block:?}");
+        }
+        assert!(is_disputed(&[2, 4, 1], &[2, 1, 1]));
+        for block in [[2, 6, 4], [1, 6, 4], [1, 1, 2], [2, 3, 2], [3, 3, 4], [4, 6, 4]] {
+            assert!(!is_disputed(&[4, 6, 4], &block), "{block:?}");
+        }
+        assert!(!is_disputed(&[6, 4], &[2, 4]) && !is_disputed(&[6, 4], &[2, 2]));
     }
 
     #[test]
@@ -284,7 +347,7 @@ mod tests {
             shape in prop::collection::vec(1usize..300, 1..5), items in 1usize..100_000
         ) {
             let grid = Grid::choose(&shape, items).unwrap();
-            prop_assert!(grid.block_items() <= items);
+            prop_assert!(grid.block_items() <= items && !grid.is_disputed());
             for (&extent, (&block, &blocks)) in shape.iter().zip(grid.block.iter().zip(&grid.blocks)) {
                 let padding = (block * blocks).checked_sub(extent).unwrap();
                 prop_assert!(padding < block && padding <= extent / 16);

@@ -138,6 +138,7 @@ functions! {
     filter_count = c"H5Pget_nfilters": fn(Hid) -> c_int;
     filter = c"H5Pget_filter2":
         fn(Hid, c_uint, *mut c_uint, *mut usize, *mut c_uint, usize, *mut c_char, *mut c_uint) -> c_int;
+    filter_available = c"H5Zfilter_avail": fn(c_int) -> c_int;
     fill_status = c"H5Pfill_value_defined": fn(Hid, *mut c_int) -> Herr;
     fill_value = c"H5Pget_fill_value": fn(Hid, Hid, *mut c_void) -> Herr;
 
@@ -160,6 +161,9 @@ functions! {
     errors_take = c"H5Eget_current_stack": fn() -> Hid;
     errors_set = c"H5Eset_current_stack": fn(Hid) -> Herr;
     errors_close = c"H5Eclose_stack": fn(Hid) -> Herr;
+    errors_is_new_printer = c"H5Eauto_is_v2": fn(Hid, *mut c_uint) -> Herr;
+    errors_get_old_printer = c"H5Eget_auto1": fn(*mut *mut c_void, *mut *mut c_void) -> Herr;
+    errors_set_old_printer = c"H5Eset_auto1": fn(*mut c_void, *mut c_void) -> Herr;
     errors_get_printer = c"H5Eget_auto2": fn(Hid, *mut *mut c_void, *mut *mut c_void) -> Herr;
     errors_set_printer = c"H5Eset_auto2": fn(Hid, *mut c_void, *mut c_void) -> Herr;
 }
@@ -198,7 +202,7 @@ impl Library {
             }
             let functions = Functions::find(&image).map_err(|missing| {
                 format!(
-                    "{} is missing in the library: libhdf5 1.14 or later is needed",
+                    "{} is missing: it is older than 1.14, or linked statically (h5cc -shlib links with the shared one)",
                     missing.to_string_lossy()
                 )
             })?;
@@ -272,15 +276,25 @@ impl Library {
     /// Calls `f` while the library prints no errors. Returns `None`, without a call, if printing could not be
     /// set to what it is now afterwards.
     pub(crate) fn quietly<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
-        let (mut printer, mut context) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the places are valid; 0 (`H5E_DEFAULT`) is the stack of errors of this thread.
+        let calls = &self.functions;
+        let (mut is_new, mut printer, mut context) = (1, std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the places are valid; 0 (`H5E_DEFAULT`) is the stack of errors of this thread. A printer of
+        // one of the two kinds is given back as that kind.
         unsafe {
-            if (self.functions.errors_get_printer)(0, &raw mut printer, &raw mut context) < 0 {
+            let known = (calls.errors_is_new_printer)(0, &raw mut is_new) >= 0
+                && match is_new {
+                    0 => (calls.errors_get_old_printer)(&raw mut printer, &raw mut context) >= 0,
+                    _ => (calls.errors_get_printer)(0, &raw mut printer, &raw mut context) >= 0,
+                };
+            if !known {
                 return None;
             }
-            (self.functions.errors_set_printer)(0, std::ptr::null_mut(), std::ptr::null_mut());
+            (calls.errors_set_printer)(0, std::ptr::null_mut(), std::ptr::null_mut());
             let result = f();
-            (self.functions.errors_set_printer)(0, printer, context);
+            match is_new {
+                0 => (calls.errors_set_old_printer)(printer, context),
+                _ => (calls.errors_set_printer)(0, printer, context),
+            };
             Some(result)
         }
     }

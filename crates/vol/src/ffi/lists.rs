@@ -33,6 +33,12 @@ pub(crate) enum Fill {
     Given(Vec<u8>),
 }
 
+/// Returns whether the library has a filter, or finds a plug-in for it.
+pub(crate) fn has_filter(library: &Library, id: c_int) -> bool {
+    // SAFETY: the function takes any number.
+    library.quietly(|| unsafe { (library.functions.filter_available)(id) > 0 }) == Some(true)
+}
+
 impl List {
     /// Returns the list of an identifier, or `None` if that stands for an error.
     pub(crate) fn new(library: &'static Library, id: Hid) -> Option<Self> {

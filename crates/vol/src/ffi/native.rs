@@ -139,8 +139,8 @@ impl NativeDataset {
 
     /// # Safety
     ///
-    /// The array has as many elements of the file's datatype as `place` says, and the function reads or writes
-    /// them.
+    /// The array has as many elements of the file's datatype as `place` says, and the function reads or
+    /// writes them.
     unsafe fn move_box(&self, function: MoveElements, place: &Place<'_>, array: *mut c_void) -> bool {
         let Some(elements) = self.elements(place) else { return false };
         let (datatype, memory, file) = (elements.datatype.id(), elements.memory.id(), elements.file.id());
