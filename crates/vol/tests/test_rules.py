@@ -57,7 +57,7 @@ HELD = {
     "deleted": (1, {"open for writing": 2}, 2, {}),
     "resized_elsewhere": (1, {"open for writing": 1}, 4, {}),
     "fill_and_allocation": (92, {"elements without a value": 4}, 72, {}),
-    "swmr_begun": (0, {"SWMR": 2}, 2, {}),
+    "swmr_begun": (0, {"SWMR": 2}, 1, {"SWMR": 1}),
     "zeros": (0, {"open for writing": 2}, 34, {}),
 }
 FILES = {
@@ -95,6 +95,7 @@ IN_C = {
     "library_closed": (1, {"open for writing": 1}, 3, {}),
     "no_memory": (1, {"irregular selection": 1}, 1, {"irregular selection": 1}),
     "printer": (0, {"transfer properties": 2}, 1, {"transfer properties": 1}),
+    "silent_printer": (None, None, None, None),
 }
 
 
@@ -151,7 +152,12 @@ def program(tmp_path_factory):
     return program
 
 
-@pytest.mark.parametrize("name", IN_C)
+LOUD = pytest.mark.xfail(
+    COUNTED, strict=True, reason="asking for the printer prints an error if H5Eset_auto1 has set it"
+)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[LOUD] * (name == "silent_printer")) for name in IN_C])
 def test_in_c(name, program, tmp_path):
     compare(lambda folder: [program, name, folder / "f.h5"], name, tmp_path, IN_C[name], ALL_CALLS)
 
