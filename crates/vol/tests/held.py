@@ -251,7 +251,7 @@ def resized_elsewhere(folder):
 
 
 def fill_and_allocation(folder):
-    """New datasets of all times of filling and of allocation, of one chunk and of several, written in part."""
+    """New datasets of all times of filling and of allocation, of one and of several chunks, written in part."""
     h5d, h5p = h5py.h5d, h5py.h5p
     fills = h5d.FILL_TIME_ALLOC, h5d.FILL_TIME_NEVER, h5d.FILL_TIME_IFSET
     allocations = h5d.ALLOC_TIME_EARLY, h5d.ALLOC_TIME_LATE, h5d.ALLOC_TIME_INCR

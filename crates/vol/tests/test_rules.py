@@ -1,8 +1,8 @@
 """Each rule by which a call is left to the native connector, and what is near it.
 
-A case (`cases.py`, `held.py`, `files.py`, `cases.c`) prints the same natively and through the connector. The rows say how many calls
-the connector takes over, and the reasons of those that it leaves: a rule that is left out changes both the
-counts and, but for the rules about speed, what the case prints.
+A case (`cases.py`, `held.py`, `files.py`, `cases.c`) prints the same natively and through the connector. The
+rows say how many calls the connector takes over, and the reasons of those that it leaves: a rule that is left
+out changes both the counts and, but for the rules about speed, what the case prints.
 """
 
 import re
@@ -134,7 +134,7 @@ def test_in_python(file, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["failing_opens", "new_files"])
 def test_libhdf5_tries_the_plug_in_after_an_error(name, tmp_path):
-    """With the folder of plug-ins only, libhdf5 opens files natively, and asks each plug-in after a failure."""
+    """With the folder of plug-ins only, libhdf5 opens a file natively, and asks the plug-ins if that fails."""
     outputs = []
     for env in ({}, {"HDF5_PLUGIN_PATH": str(PLUGINS)}):
         folder = tmp_path / str(len(env))
