@@ -251,7 +251,7 @@ def resized_elsewhere(folder):
 
 
 def fill_and_allocation(folder):
-    """New datasets of all times of filling and of allocation, of one and of several chunks, written in part."""
+    """Parts of new datasets, with all times of filling and of allocation, in one and in several chunks."""
     h5d, h5p = h5py.h5d, h5py.h5p
     fills = h5d.FILL_TIME_ALLOC, h5d.FILL_TIME_NEVER, h5d.FILL_TIME_IFSET
     allocations = h5d.ALLOC_TIME_EARLY, h5d.ALLOC_TIME_LATE, h5d.ALLOC_TIME_INCR

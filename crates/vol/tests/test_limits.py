@@ -43,7 +43,7 @@ print(json.dumps([failed, lost]))
 def full_disk(rows, tmp_path, connector=TESTED):
     """Writes rows to a disk that is full after 4 MiB, and then is not.
 
-    Returns the first rows of the writes that failed, those of the writes that are not in the file, and the report.
+    Returns the first rows of writes that failed, and of writes that are not in the file, and the report.
     """
     report = tmp_path / "report"
     program = ["python", "-c", DISK + FULL, tmp_path / "f.h5", rows]

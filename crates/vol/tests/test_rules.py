@@ -134,7 +134,7 @@ def test_in_python(file, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["failing_opens", "new_files"])
 def test_libhdf5_tries_the_plug_in_after_an_error(name, tmp_path):
-    """With the folder of plug-ins only, libhdf5 opens a file natively, and asks the plug-ins if that fails."""
+    """With the folder of plug-ins only, libhdf5 opens files natively, and then asks the plug-ins."""
     outputs = []
     for env in ({}, {"HDF5_PLUGIN_PATH": str(PLUGINS)}):
         folder = tmp_path / str(len(env))
