@@ -138,6 +138,20 @@ def closed_first(folder):
     reread(folder, "closed")
 
 
+def closed_then_forked(folder):
+    """A child of the process reads a dataset whose file the parent has closed."""
+    make(folder / "f.h5")
+    everything, out = h5py.h5s.ALL, np.full((120, 100), -1, "<i4")
+    file = h5py.h5f.open(b"f.h5", h5py.h5f.ACC_RDONLY)
+    dataset = h5py.h5d.open(file, b"d")
+    file.close()
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+    dataset.read(everything, everything, out)
+    show("parent" if child else "child", out)
+
+
 def failing_opens(folder):
     """Files that are not there, or are no files of HDF5, in all modes."""
     (folder / "text").write_text("no file of HDF5" * 100)

@@ -188,8 +188,9 @@ def whole_over_part(folder):
     """A chunk is written in part, and then as a whole: the part is not stored over it."""
     make(folder / "f.h5")
     with h5py.File(folder / "f.h5", "r+") as file:
-        file["d"][40:50] = np.full((10, 100), 5, "<i4")
-        file["d"][30:60] = OTHERS[30:60]
+        dataset = file["d"]
+        dataset[40:50] = np.full((10, 100), 5, "<i4")
+        dataset[30:60] = OTHERS[30:60]
     reread(folder, "closed")
 
 
@@ -211,13 +212,13 @@ def virtual_over_parts(folder):
     layout = h5py.VirtualLayout((120, 100), "<i4")
     layout[...] = h5py.VirtualSource(".", "d", (120, 100))
     with h5py.File(folder / "f.h5", "r+") as file:
-        over = file.create_virtual_dataset("over", layout)
+        dataset, over = file["d"], file.create_virtual_dataset("over", layout)
         show("before", over)
-        file["d"][0:5] = VALUES[50:55]
+        dataset[0:5] = VALUES[50:55]
         show("after a write", over)
-        file["d"][5:10] = VALUES[60:65]
+        dataset[5:10] = VALUES[60:65]
         over[3:7] = VALUES[70:74]
-        show("after a write of the virtual dataset", file["d"])
+        show("after a write of the virtual dataset", dataset)
     reread(folder, "closed")
 
 

@@ -68,6 +68,7 @@ FILES = {
     "written_through_links": (1, {"open for writing": 2, "other file": 2}, 4, {"other file": 2}),
     "closed_files": (2, {"other file": 2}, 4, {}),
     "closed_first": (4, {"open for writing": 3}, 3, {}),
+    "closed_then_forked": (1, {"file": 1}, 1, {}),
     "failing_opens": (0, {}, 1, {}),
     "new_files": (0, {}, 0, {}),
     "read_only": (2, {}, 1, {"file": 3}),
