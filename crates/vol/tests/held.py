@@ -251,6 +251,19 @@ def resized_elsewhere(folder):
     reread(folder, "closed")
 
 
+def grown_edges(folder):
+    """Elements of a chunk that was written when they were beyond the end of the dataset, whole and in part."""
+    with h5py.File(folder / "f.h5", "w") as file:
+        options = {"maxshape": (None, None), "chunks": (30, 60), "compression": "gzip", "fillvalue": 7}
+        for name in "de":
+            file.create_dataset(name, (100, 100), "<i4", **options)
+        file["d"][...] = VALUES[:100]
+        file["e"][10:95, 3:97] = VALUES[10:95, 3:97]
+        for name in "de":
+            file[name].resize((130, 130))
+            show(name, file[name])
+
+
 def fill_and_allocation(folder):
     """Parts of new datasets, with all times of filling and of allocation, in one and in several chunks."""
     h5d, h5p = h5py.h5d, h5py.h5p

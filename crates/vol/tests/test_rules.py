@@ -56,6 +56,7 @@ HELD = {
     "virtual_over_parts": (1, {"open for writing": 3}, 3, {"layout": 1}),
     "deleted": (1, {"open for writing": 2}, 2, {}),
     "resized_elsewhere": (1, {"open for writing": 1}, 4, {}),
+    "grown_edges": (0, {"open for writing": 2}, 2, {}),
     "fill_and_allocation": (92, {"elements without a value": 4}, 72, {}),
     "swmr_begun": (0, {"SWMR": 2}, 1, {"SWMR": 1}),
     "zeros": (0, {"open for writing": 2}, 34, {}),
