@@ -252,7 +252,7 @@ def resized_elsewhere(folder):
 
 
 def grown_edges(folder):
-    """Elements of a chunk that was written when they were beyond the end of the dataset, whole and in part."""
+    """A dataset grows over the elements of its last chunks, which were written whole and in part."""
     with h5py.File(folder / "f.h5", "w") as file:
         options = {"maxshape": (None, None), "chunks": (30, 60), "compression": "gzip", "fillvalue": 7}
         for name in "de":
