@@ -129,7 +129,15 @@ def in_python(file, name):
     return lambda folder: ["python", HERE / file, name, folder]
 
 
-@pytest.mark.parametrize(("file", "name"), [(file, name) for file, cases in IN_PYTHON.items() for name in cases])
+FORGETS = pytest.mark.xfail(not COUNTED, reason="pass_through forgets the errors of an open")
+CASES = [
+    pytest.param(file, name, marks=[FORGETS] * (name in ("failing_opens", "new_files")))
+    for file, cases in IN_PYTHON.items()
+    for name in cases
+]
+
+
+@pytest.mark.parametrize(("file", "name"), CASES)
 def test_in_python(file, name, tmp_path):
     compare(in_python(file, name), name, tmp_path, IN_PYTHON[file][name], ALL_CALLS)
 
