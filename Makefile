@@ -84,7 +84,7 @@ vol:
 # VOL_SUITES=all: all tests of PyTables.
 test-vol: vol corpus $(VENV)/test.stamp
 	$(BIN)/python scripts/vol_tools.py
-	$(BIN)/python -m pytest -q -n auto crates/vol/tests
+	$(BIN)/python -m pytest -q -n auto --maxschedchunk=1 crates/vol/tests
 
 
 # Always asks cargo, which knows best whether anything changed.

@@ -82,8 +82,15 @@ def environment(through, threads):
 
 def pair(run, threads):
     """Returns the contestants for `run(environment, name)`, which returns the answer or a `Timed`."""
+
+    def call_of(name, through):
+        def call(state, turn):
+            return run(environment(through, threads), name)
+
+        return call
+
     for name, through, kind in ((OUR_NAME, True, OURS), ("native", False, PEER)):
-        call = lambda state, turn, through=through, name=name: run(environment(through, threads), name)  # noqa: E731
+        call = call_of(name, through)
         yield Contestant(name, call, kind=kind, threads="" if through else "1 (it has no more)")
 
 
@@ -230,6 +237,9 @@ def groups(threads: int):
         run = program(ELEMENTS, small, name)
         yield group(f"1,000 elements, {name}", run, 0.9, lambda: int(places.sum()), [small], 0, 1000)
     attributes = scaled(10_000, 10)
-    expected = lambda: sum(range(attributes))  # noqa: E731
-    yield group("10,000 attributes", program(ATTRIBUTES, small), 0.9, expected, [small], 0, attributes)
+
+    def total_of_attributes():
+        return sum(range(attributes))
+
+    yield group("10,000 attributes", program(ATTRIBUTES, small), 0.9, total_of_attributes, [small], 0, attributes)
     yield group("opening", program(OPENINGS, small), 0.9, lambda: 300 * 1_000_000, [small], 0, 300)

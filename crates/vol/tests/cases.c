@@ -14,7 +14,7 @@
 #define COUNT (ROWS * COLUMNS)
 #define CHECK(call) do { if ((call) < 0) { printf("failed: %s\n", #call); exit(3); } } while (0)
 
-static int numbers[COUNT];
+static int numbers[COUNT], others[COUNT];
 static const hsize_t shape[2] = {ROWS, COLUMNS};
 static const hsize_t chunk[2] = {30, 100};
 
@@ -70,6 +70,30 @@ static void done(hid_t data)
     while (H5Iget_ref(file) > 1)
         CHECK(H5Idec_ref(file));
     CHECK(H5Fclose(file));
+}
+
+/* Selects some rows of a dataset. */
+static hid_t rows(hid_t data, hsize_t first, hsize_t count)
+{
+    hsize_t start[2] = {first, 0}, block[2] = {count, COLUMNS};
+    hid_t space = H5Dget_space(data);
+    CHECK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL));
+    return space;
+}
+
+/* Writes other numbers to some rows of a dataset. */
+static void write_rows(hid_t data, hsize_t first, hsize_t count)
+{
+    hsize_t block[2] = {count, COLUMNS};
+    hid_t space = rows(data, first, count), memory = H5Screate_simple(2, block, NULL);
+    CHECK(H5Dwrite(data, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, others));
+    CHECK(H5Sclose(space));
+    CHECK(H5Sclose(memory));
+}
+
+static void write_all(hid_t data, hid_t type)
+{
+    CHECK(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
 }
 
 static void read_all(const char *what, hid_t data, hid_t type, hid_t transfer)
@@ -164,9 +188,19 @@ static void registered_conversion(const char *path)
     done(data);
 }
 
-/* Changes a byte in the last chunk of a file, of which the checksum is then wrong. */
-static void damage(const char *path, haddr_t address, hsize_t size)
+/* Writes a file whose chunks have checksums, and changes a byte in the chunk that begins with `row`. */
+static void prepare_damaged(const char *path, hsize_t row)
 {
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    CHECK(H5Pset_chunk(creation, 2, chunk));
+    CHECK(H5Pset_fletcher32(creation));
+    prepare(path, H5T_STD_I32LE, creation);
+    haddr_t address;
+    hsize_t size, offset[2] = {row, 0};
+    unsigned mask;
+    hid_t data = opened(path, H5F_ACC_RDONLY);
+    CHECK(H5Dget_chunk_info_by_coord(data, offset, &mask, &address, &size));
+    done(data);
     FILE *file = fopen(path, "r+b");
     fseek(file, (long)(address + size / 2), SEEK_SET);
     int byte = fgetc(file);
@@ -177,18 +211,8 @@ static void damage(const char *path, haddr_t address, hsize_t size)
 
 static void checksums(const char *path)
 {
-    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    CHECK(H5Pset_chunk(creation, 2, chunk));
-    CHECK(H5Pset_fletcher32(creation));
-    prepare(path, H5T_STD_I32LE, creation);
-    haddr_t address;
-    hsize_t size, offset[2] = {30, 0};
-    unsigned mask;
+    prepare_damaged(path, 30);
     hid_t data = opened(path, H5F_ACC_RDONLY);
-    CHECK(H5Dget_chunk_info_by_coord(data, offset, &mask, &address, &size));
-    done(data);
-    damage(path, address, size);
-    data = opened(path, H5F_ACC_RDONLY);
     read_all("checked", data, H5T_NATIVE_INT, H5P_DEFAULT);
     hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
     CHECK(H5Pset_edc_check(transfer, H5Z_DISABLE_EDC));
@@ -204,18 +228,8 @@ static H5Z_cb_return_t go_on(H5Z_filter_t filter, void *buffer, size_t size, voi
 
 static void filter_callback(const char *path)
 {
-    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    CHECK(H5Pset_chunk(creation, 2, chunk));
-    CHECK(H5Pset_fletcher32(creation));
-    prepare(path, H5T_STD_I32LE, creation);
-    haddr_t address;
-    hsize_t size, offset[2] = {60, 0};
-    unsigned mask;
+    prepare_damaged(path, 60);
     hid_t data = opened(path, H5F_ACC_RDONLY);
-    CHECK(H5Dget_chunk_info_by_coord(data, offset, &mask, &address, &size));
-    done(data);
-    damage(path, address, size);
-    data = opened(path, H5F_ACC_RDONLY);
     hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
     CHECK(H5Pset_filter_callback(transfer, go_on, NULL));
     read_all("with a callback", data, H5T_NATIVE_INT, transfer);
@@ -232,9 +246,9 @@ static void edge_chunks(const char *path)
     CHECK(H5Pset_chunk_opts(creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS));
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     hid_t data = create(file, "d", H5T_STD_I32LE, creation);
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
-    CHECK(H5Dclose(data));
+    write_all(data, H5T_NATIVE_INT);
     CHECK(H5Fclose(file));
+    done(data);
     data = opened(path, H5F_ACC_RDONLY);
     read_all("edges", data, H5T_NATIVE_INT, H5P_DEFAULT);
     hsize_t count;
@@ -256,12 +270,9 @@ static void undefined_fill(const char *path)
     CHECK(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t data = create(file, "d", H5T_STD_I32LE, creation);
-    hsize_t start[2] = {30, 0}, block[2] = {30, 100};
-    hid_t space = H5Dget_space(data), memory = H5Screate_simple(2, block, NULL);
-    CHECK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL));
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, numbers));
-    CHECK(H5Dclose(data));
+    write_rows(data, 30, 30);
     CHECK(H5Fclose(file));
+    done(data);
     data = opened(path, H5F_ACC_RDONLY);
     read_all("left as it was", data, H5T_NATIVE_INT, H5P_DEFAULT);
     done(data);
@@ -327,15 +338,12 @@ static void block_of_memory(const char *path)
 static void delayed(const char *path)
 {
     prepare(path, H5T_STD_I32LE, gzip());
-    hid_t data = opened(path, H5F_ACC_RDWR), space = H5Dget_space(data);
-    hsize_t start[2] = {40, 0}, block[2] = {3, 100};
-    hid_t memory = H5Screate_simple(2, block, NULL);
-    CHECK(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL));
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, numbers));
+    hid_t data = opened(path, H5F_ACC_RDWR);
+    write_rows(data, 40, 3);
     read_all("unflushed part", data, H5T_NATIVE_INT, H5P_DEFAULT);
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    write_all(data, H5T_NATIVE_INT);
     read_all("whole over part", data, H5T_NATIVE_INT, H5P_DEFAULT);
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, memory, space, H5P_DEFAULT, numbers));
+    write_rows(data, 40, 3);
     read_all("part over whole", data, H5T_NATIVE_INT, H5P_DEFAULT);
     done(data);
     data = opened(path, H5F_ACC_RDONLY);
@@ -349,10 +357,10 @@ static void chunk_cache(const char *path)
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     CHECK(H5Pset_chunk_cache(access, 7, 1, 1.0));
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), data = H5Dopen2(file, "d", access);
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    write_all(data, H5T_NATIVE_INT);
     read_all("without a cache", data, H5T_NATIVE_INT, H5P_DEFAULT);
-    CHECK(H5Dclose(data));
     CHECK(H5Fclose(file));
+    done(data);
 }
 
 static void resized(const char *path)
@@ -361,14 +369,14 @@ static void resized(const char *path)
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = H5Screate_simple(2, shape, limits);
     hid_t data = H5Dcreate2(file, "d", H5T_STD_I32LE, space, H5P_DEFAULT, gzip(), H5P_DEFAULT);
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    write_all(data, H5T_NATIVE_INT);
     CHECK(H5Dset_extent(data, small));
     CHECK(H5Dset_extent(data, shape));
     read_all("grown again", data, H5T_NATIVE_INT, H5P_DEFAULT);
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    write_all(data, H5T_NATIVE_INT);
     read_all("written again", data, H5T_NATIVE_INT, H5P_DEFAULT);
-    CHECK(H5Dclose(data));
     CHECK(H5Fclose(file));
+    done(data);
 }
 
 static void bitfields(const char *path)
@@ -378,10 +386,10 @@ static void bitfields(const char *path)
     CHECK(H5Tset_precision(type, 11));
     CHECK(H5Tset_offset(type, 3));
     hid_t data = create(file, "odd", type, gzip());
-    CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    write_all(data, H5T_NATIVE_INT);
     CHECK(H5Dclose(data));
     data = create(file, "bits", H5T_STD_B32LE, gzip());
-    CHECK(H5Dwrite(data, H5T_NATIVE_B32, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers));
+    write_all(data, H5T_NATIVE_B32);
     CHECK(H5Dclose(data));
     CHECK(H5Fclose(file));
     file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -395,6 +403,78 @@ static void bitfields(const char *path)
     CHECK(H5Fclose(file));
 }
 
+/* The library is closed while parts of chunks are held, and opened again. */
+static void library_closed(const char *path)
+{
+    prepare(path, H5T_STD_I32LE, gzip());
+    hid_t data = opened(path, H5F_ACC_RDWR);
+    write_rows(data, 35, 7);
+    CHECK(H5close());
+    data = opened(path, H5F_ACC_RDWR);
+    read_all("opened again", data, H5T_NATIVE_INT, H5P_DEFAULT);
+    write_rows(data, 70, 7);
+    done(data);
+    data = opened(path, H5F_ACC_RDONLY);
+    read_all("closed", data, H5T_NATIVE_INT, H5P_DEFAULT);
+    done(data);
+}
+
+static void no_memory(const char *path)
+{
+    prepare(path, H5T_STD_I32LE, gzip());
+    hid_t data = opened(path, H5F_ACC_RDWR);
+    herr_t written, got;
+    H5E_BEGIN_TRY { written = H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, NULL); } H5E_END_TRY
+    done(data);
+    data = opened(path, H5F_ACC_RDONLY);
+    H5E_BEGIN_TRY { got = H5Dread(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, NULL); } H5E_END_TRY
+    printf("written %d, read %d\n", written, got);
+    read_all("as it was", data, H5T_NATIVE_INT, H5P_DEFAULT);
+    done(data);
+}
+
+static int printed;
+
+static herr_t print(void *context)
+{
+    (void)context;
+    printed++;
+    return 0;
+}
+
+/* A printer of errors that the program has set stays, also one of the first version of this function. */
+static void printer(const char *path)
+{
+    prepare(path, H5T_STD_I32LE, gzip());
+    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+    CHECK(H5Eset_auto1(print, NULL));
+    for (int turn = 0; turn < 2; turn++) {
+        H5E_auto1_t now = NULL;
+        void *context;
+        hid_t data = opened(path, turn ? H5F_ACC_RDONLY : H5F_ACC_RDWR);
+        if (turn == 0)
+            CHECK(H5Dwrite(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, transfer, numbers));
+        read_all("read", data, H5T_NATIVE_INT, transfer);
+        done(data);
+        herr_t got = H5Eget_auto1(&now, &context);
+        printf("got %d, the same %d\n", got, now == print);
+        printed = 0;
+        hid_t absent = H5Fopen("absent.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
+        printf("absent %d, printed %d\n", absent < 0, printed > 0);
+    }
+}
+
+/* Calls that succeed print no error. */
+static void silent_printer(const char *path)
+{
+    CHECK(H5Eset_auto1(print, NULL));
+    prepare(path, H5T_STD_I32LE, gzip());
+    hid_t data = opened(path, H5F_ACC_RDONLY);
+    CHECK(H5Dread(data, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5Pcreate(H5P_DATASET_XFER), others));
+    done(data);
+    printf("printed %d\n", printed);
+}
+
 int main(int argc, char **argv)
 {
     static const struct { const char *name; void (*run)(const char *); } cases[] = {
@@ -403,10 +483,11 @@ int main(int argc, char **argv)
         {"checksums", checksums}, {"filter_callback", filter_callback}, {"edge_chunks", edge_chunks},
         {"undefined_fill", undefined_fill}, {"strided_memory", strided_memory}, {"multi", multi},
         {"block_of_memory", block_of_memory}, {"delayed", delayed}, {"chunk_cache", chunk_cache},
-        {"resized", resized}, {"bitfields", bitfields},
+        {"resized", resized}, {"bitfields", bitfields}, {"library_closed", library_closed},
+        {"no_memory", no_memory}, {"printer", printer}, {"silent_printer", silent_printer},
     };
     for (int i = 0; i < COUNT; i++)
-        numbers[i] = (i * 37) % 1000 - 400;
+        numbers[i] = (i * 37) % 1000 - 400, others[i] = 5000 + i;
     for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++)
         if (strcmp(cases[i].name, argv[1]) == 0) {
             cases[i].run(argv[2]);

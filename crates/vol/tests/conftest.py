@@ -14,6 +14,28 @@ def pytest_sessionstart():
         raise pytest.UsageError(f"no programs in {TOOLS}: run `python scripts/vol_tools.py`")
 
 
+SLOWEST = (
+    "test_h5py",
+    "test_netcdf4",
+    "test_h5repack_of_the_golden_files",
+    "test_random_work",
+    "test_a_writer_that_is_killed",
+    "test_prints_the_same",
+    "test_binary_dumps",
+    "test_pytables",
+)
+"""The tests that take longest, by the beginnings of their names."""
+
+
+def pytest_collection_modifyitems(items):
+    """Begins with the slowest tests, so that processes of pytest-xdist end at about the same time."""
+
+    def place(item):
+        return next((place for place, name in enumerate(SLOWEST) if item.name.startswith(name)), len(SLOWEST))
+
+    items.sort(key=place)
+
+
 def pytest_terminal_summary(terminalreporter):
     """Prints the counts that the tests have noted."""
     for line in SAID:

@@ -1,7 +1,8 @@
 """The tests of h5py, PyTables and netCDF4-python pass through the connector.
 
 A test that fails is run again under libhdf5's `pass_through`, and must fail there too: what no connector can
-do is no failure of ours. `VOL_SUITES=all` runs all modules of PyTables, which takes long.
+do is no failure of ours. The other tests are not run again. `VOL_SUITES=all` runs all modules of PyTables,
+which takes long.
 """
 
 import json
@@ -20,7 +21,10 @@ TABLES = ["test_all"] if ALL else ["test_carray", "test_earray"]
 # PyTables says which of its classes are tests: pytest would run the classes that these are made of, too.
 UNITTEST = """
 import importlib, json, os, sys, unittest
-suite = unittest.TestSuite(importlib.import_module(f"tables.tests.{name}").suite() for name in sys.argv[1:])
+if "VOL_ONLY" in os.environ:
+    suite = unittest.defaultTestLoader.loadTestsFromNames(json.loads(os.environ["VOL_ONLY"]))
+else:
+    suite = unittest.TestSuite(importlib.import_module(f"tables.tests.{name}").suite() for name in sys.argv[1:])
 class Result(unittest.TextTestResult):
     said = {}
     def stopTest(self, test):
@@ -35,6 +39,9 @@ class Result(unittest.TextTestResult):
 unittest.TextTestRunner(stream=open(os.devnull, "w"), resultclass=Result).run(suite)
 open(os.environ["VOL_OUTCOMES"], "w").write(json.dumps(Result.said))
 """
+
+# Modules of h5py's tests that start a process for each test, and take as long as all others.
+H5PY_PROCESSES = ("test_h5pl", "test_h5z")
 
 # Modules of netCDF4-python that ask servers, or call programs of the netCDF library that is in the wheel.
 LEFT_OUT = ("test_dap.py", "run_all.py")
@@ -64,7 +71,7 @@ def compare(name, root, command, passing, **more):
     passed = sum(outcome == "passed" for outcome, _ in found.values())
     baseline = {}
     if failed:
-        baseline = outcomes(root, command, "pass_through", **more)
+        baseline = outcomes(root, command, "pass_through", VOL_ONLY=json.dumps(list(failed)), **more)
         baseline = {test for test, (outcome, _) in baseline.items() if outcome == "failed"}
     new = {test: said for test, said in failed.items() if test not in baseline}
     said = Report.of(report)
@@ -75,8 +82,14 @@ def compare(name, root, command, passing, **more):
 
 
 def test_h5py(tmp_path):
-    said = compare("h5py", tmp_path, by_pytest(tmp_path, "--pyargs", "h5py.tests"), 850)
+    others = [f"--ignore-glob=/*/{name}.py" for name in H5PY_PROCESSES]
+    said = compare("h5py", tmp_path, by_pytest(tmp_path, *others, "--pyargs", "h5py.tests"), 840)
     asserted(said.taken["reads"] > 25, str(said))
+
+
+def test_h5py_in_processes(tmp_path):
+    modules = [f"h5py.tests.{name}" for name in H5PY_PROCESSES]
+    compare("h5py (processes)", tmp_path, by_pytest(tmp_path, "--pyargs", *modules), 5)
 
 
 def test_pytables(tmp_path):

@@ -96,6 +96,31 @@ def test_children_read_after_a_fork(tmp_path):
     asserted(said.taken["reads"] >= 9, str(said))
 
 
+COUNTING = """
+import os, sys
+import h5py
+import numpy as np
+with h5py.File(sys.argv[1], "w") as file:
+    file.create_dataset("d", data=np.zeros((64, 64)), chunks=(16, 64), compression="gzip")
+for work in (False, True):
+    if os.fork() == 0:
+        if work:
+            with h5py.File(sys.argv[1]) as file:
+                file["d"][:]
+        sys.exit(0)
+    assert os.wait()[1] == 0
+"""
+
+
+def test_a_child_reports_its_own_calls(tmp_path):
+    """The parent writes and its second child reads. The first child makes no call, and reports nothing."""
+    report = tmp_path / "report"
+    run(["python", "-c", COUNTING, tmp_path / "f.h5"], TESTED, report, timeout=60, env=ALL_CALLS)
+    if COUNTED:
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+        assert [(line["reads"]["taken"], line["writes"]["taken"]) for line in lines] == [(1, 0), (0, 1)]
+
+
 WRITER = """
 import os, sys
 import h5py
