@@ -111,8 +111,8 @@ fn open(object: &Object) -> Ruled<Source> {
     Ok(Source { shape: dataset.shape(), datatype, fewest, dataset })
 }
 
-/// Returns whether the program's Blosc 2 may have another order of the blocks in a chunk than the engine, by what
-/// the first stored chunk says.
+/// Returns whether the program's Blosc 2 may have another order of the blocks in a chunk than the engine, by
+/// what the first stored chunk says.
 fn is_order_disputed(dataset: &hyperslab::Dataset) -> Ruled<bool> {
     let has_blosc = dataset.filters().filters.iter().any(|filter| filter.id == FilterId::BLOSC2.0);
     if !has_blosc || dataset.shape().len() < 3 {

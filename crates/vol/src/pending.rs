@@ -174,8 +174,8 @@ impl Held {
                     let mut bytes = form.filled_chunk()?;
                     if written != whole {
                         let place = Place { within: &form.chunk, at: &whole };
-                        // The library may have tried to store another chunk first, to have room for this one. Its
-                        // error is not for the native connector's next try to forget.
+                        // The library stores another chunk first if it needs room, and may have failed at it.
+                        // The program would not be told if the native connector wrote this part.
                         if !self.native.read_box(&place, &mut bytes) {
                             return Err(Reason::Unstored);
                         }

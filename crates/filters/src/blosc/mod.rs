@@ -28,8 +28,8 @@ use crate::repeated::hand_repeated;
 use crate::sink::{All, Feed, Handed, Sink};
 
 /// Returns whether the stored chunk of Blosc 2 has blocks that versions of c-blosc2 before 2.21.2 take in
-/// another order than newer ones, so that the writer's version decides what its elements are. Looks only at the
-/// header of the frame, which does not say the version.
+/// another order than newer ones, so that the writer's version decides what its elements are. Looks only at
+/// the header of the frame, which does not say the version.
 pub fn is_order_disputed(stored: &[u8]) -> bool {
     let frame = Frame::parse(stored, stored.len(), name(FilterId::BLOSC2));
     frame.is_ok_and(|frame| frame.grid.is_some_and(|grid| grid.is_disputed()))

@@ -117,7 +117,7 @@ impl Grid {
         let (shape, block) = (self.shape(), &self.block[..self.rank]);
         let fills = shape.iter().zip(block).all(|(len, block)| len.is_multiple_of(*block));
         let has_rows = shape.last() == block.last();
-        // In parts that follow each other, all dimensions after the first one with several elements are whole.
+        // In parts that follow each other, dimensions after the first one with several elements are whole.
         let divided = block.iter().position(|&len| len > 1).map_or(self.rank, |first| first + 1);
         fills && has_rows && shape[divided..] != block[divided..]
     }
