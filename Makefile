@@ -54,6 +54,11 @@ $(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV
 	for archive in $(VENV)/stacks-src/*.tar.gz; do tar -xzf $$archive -C $(VENV)/stacks-src; done
 	@touch $@
 
+# Packages of an older version, beside the environment of the tests.
+$(VENV)/old.stamp: requirements/old.txt $(VENV)/test.stamp
+	$(PIP) --no-deps --upgrade --target $(VENV)/old -r $<
+	@touch $@
+
 # The page of `hyperslab view`. Builds without it have a viewer without a page.
 WEB := crates/view/web
 web: $(WEB)/dist/index.html
@@ -72,17 +77,17 @@ test-view: web $(VENV)/test.stamp $(VENV)/view.stamp develop
 	$(BIN)/python -m pytest -q crates/view/tests/browser
 
 # The plug-in for libhdf5, in a folder that has nothing else: libhdf5 loads all that it finds there. Wheels have the copy
-# in the package.
+# in the package. (A program that uses the old one goes on with it: `install` makes a new file.)
 PLUGIN := libhyperslab_vol.so
 vol:
 	cargo build --release --locked --quiet -p hyperslab-vol
 	mkdir -p target/vol crates/python/python/hyperslab/vol
-	cp target/release/$(PLUGIN) target/vol/$(PLUGIN)
-	strip -o crates/python/python/hyperslab/vol/$(PLUGIN) target/release/$(PLUGIN)
+	install target/release/$(PLUGIN) target/vol/$(PLUGIN)
+	install --strip target/release/$(PLUGIN) crates/python/python/hyperslab/vol/$(PLUGIN)
 
 # libhdf5's own programs and users, natively and through the plug-in. VOL_SEEDS=1000-3000: more random work;
 # VOL_SUITES=all: all tests of PyTables.
-test-vol: vol corpus $(VENV)/test.stamp
+test-vol: vol corpus $(VENV)/test.stamp $(VENV)/old.stamp
 	$(BIN)/python scripts/vol_tools.py
 	$(BIN)/python -m pytest -q -n auto --maxschedchunk=1 crates/vol/tests
 
@@ -97,8 +102,9 @@ CAPI := target/capi
 capi:
 	cargo build --release --locked --quiet -p hyperslab-capi
 	mkdir -p $(CAPI)/include $(CAPI)/lib/pkgconfig
-	cp crates/capi/include/hyperslab.h $(CAPI)/include/
-	cp target/release/libhyperslab_c.so target/release/libhyperslab_c.a $(CAPI)/lib/
+	install --mode=644 crates/capi/include/hyperslab.h $(CAPI)/include/
+	install --strip target/release/libhyperslab_c.so $(CAPI)/lib/
+	strip --strip-debug -o $(CAPI)/lib/libhyperslab_c.a target/release/libhyperslab_c.a
 	sed "s/@VERSION@/$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)/" \
 		crates/capi/hyperslab.pc.in > $(CAPI)/lib/pkgconfig/hyperslab.pc
 
@@ -108,7 +114,7 @@ capi-header:
 demo: $(VENV)/demo.stamp develop
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp $(VENV)/stacks.stamp develop capi vol
+test: $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp develop capi vol
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
 	cargo test --workspace --features hyperslab/ndarray --locked --quiet
 	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
@@ -143,6 +149,8 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 # Java: one native library for JNI and java.lang.foreign, and the jars around it.
 java: $(VENV)/build.stamp
 	cargo build --release --locked --quiet -p hyperslab-jni
+	mkdir -p target/jni
+	install --strip target/release/libhyperslab_jni.so target/jni/
 	$(BIN)/python scripts/java.py package
 
 test-java: java $(VENV)/test.stamp

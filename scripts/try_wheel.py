@@ -33,6 +33,11 @@ def check_what_is_installed() -> None:
     assert Path(hyperslab.__file__).is_relative_to(sysconfig.get_path("purelib")), hyperslab.__file__
 
 
+def on_path() -> dict[str, str]:
+    """Returns the environment in which the commands of this one are found by name."""
+    return os.environ | {"PATH": os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])}
+
+
 def run_the_tour() -> int:
     """Runs the blocks in Python and those of the shell, and returns their number."""
     tour, found, _ = README.read_text("utf-8").partition(AFTER_THE_TOUR)
@@ -40,7 +45,6 @@ def run_the_tour() -> int:
     names = {"__name__": "__main__"}
     # On Windows the system has a program of this name that is no shell of its files.
     bash = shutil.which("bash")
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     count = 0
     for block in BLOCK.finditer(tour):
         if block[1]:
@@ -49,7 +53,7 @@ def run_the_tour() -> int:
         if block[2] == "python":
             exec(compile(block[3], str(README), "exec"), names)
         else:
-            subprocess.run([bash, "-euxc", block[3]], env=os.environ | {"PATH": path}, check=True)
+            subprocess.run([bash, "-euxc", block[3]], env=on_path(), check=True)
     return count
 
 
@@ -77,6 +81,11 @@ def try_the_rest() -> None:
             __import__(f"hyperslab.{name}")
         except ImportError as error:
             assert name in str(error), error
+    if sys.platform == "linux":
+        found = subprocess.run(
+            ["hyperslab", "vol", "--path"], env=on_path(), capture_output=True, text=True, check=True
+        )
+        assert list(Path(found.stdout.strip()).glob("libhyperslab_vol.so")), found
     whole = subprocess.run([sys.executable, "-m", "hyperslab", "--version"], capture_output=True, text=True, check=True)
     assert whole.stdout.split() == ["hyperslab", hs.__version__], whole
 

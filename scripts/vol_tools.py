@@ -6,7 +6,8 @@ The programs are Debian trixie's packages: libhdf5 before 1.12 has no connectors
 have 1.10. The mirror is the one that this machine's apt names. apt runs with lists and states of its own, so
 the system's packages stay as they are. `target/vol-tools/bin` has one wrapper for each program, which starts
 it with trixie's loader and libraries. `target/vol-tools/root` has libhdf5's headers too: `bin/h5cc1.14`
-compiles a C program against them. A second run does nothing.
+compiles a C program against them. `target/vol-tools/source` has the sources of libhdf5, with the tests of the
+HDF Group for connectors. A second run does nothing.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 OUT = Path(__file__).resolve().parent.parent / "target" / "vol-tools"
@@ -72,13 +74,14 @@ def mirror() -> tuple[str, str]:
     raise SystemExit("this machine's apt names no mirror of Debian: run this on Debian")
 
 
-def fetch(folder: Path) -> list[Path]:
-    """Downloads the packages into a folder, and returns their paths."""
+def fetch(folder: Path) -> tuple[list[Path], Path]:
+    """Downloads the packages and the archive of libhdf5's sources into a folder, and returns their paths."""
     for part in ("state/lists/partial", "cache/archives/partial", "alone"):
         (folder / part).mkdir(parents=True)
     (folder / "state" / "status").touch()
     uri, keys = mirror()
-    (folder / "sources.list").write_text(f"deb [signed-by={keys}] {uri} {SUITE} main\n")
+    lines = [f"{kind} [signed-by={keys}] {uri} {SUITE} main\n" for kind in ("deb", "deb-src")]
+    (folder / "sources.list").write_text("".join(lines))
     options = [f"Dir::Etc::sourcelist={folder}/sources.list", "Dir::Etc::sourceparts=/dev/null"]
     options += [f"Dir::State={folder}/state", f"Dir::State::status={folder}/state/status"]
     options += [f"Dir::Cache={folder}/cache", "APT::Sandbox::User=root", "Acquire::Languages=none"]
@@ -88,7 +91,19 @@ def fetch(folder: Path) -> list[Path]:
     install = [*apt, "install", "--yes", "--download-only", "--no-install-recommends", *PACKAGES]
     subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*apt, "download", *ALONE], check=True, cwd=folder / "alone", stdout=sys.stderr)
-    return sorted([*folder.glob("cache/archives/*.deb"), *folder.glob("alone/*.deb")])
+    source = [*apt, "source", "--download-only", "--tar-only", "hdf5"]
+    subprocess.run(source, check=True, cwd=folder, stdout=sys.stderr)
+    (archive,) = folder.glob("hdf5_*.orig.tar.*")
+    return sorted([*folder.glob("cache/archives/*.deb"), *folder.glob("alone/*.deb")]), archive
+
+
+def unpack_tests(archive: Path, into: Path) -> None:
+    """Unpacks libhdf5's headers and its tests from the archive of its sources, without their first folder."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            member.name = member.name.partition("/")[2]
+            if member.name.startswith("test/") or re.fullmatch(r"src/[^/]+\.h", member.name):
+                tar.extract(member, into, filter="data")
 
 
 def script(path: Path, text: str) -> None:
@@ -121,9 +136,10 @@ def main() -> None:
         return
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
-    packages = fetch(OUT / "apt")
+    packages, archive = fetch(OUT / "apt")
     for package in packages:
         subprocess.run(["dpkg", "-x", package, OUT / "root"], check=True)
+    unpack_tests(archive, OUT / "source")
     shutil.rmtree(OUT / "apt")
     (OUT / "bin").mkdir()
     wrap(OUT / "root", OUT / "bin")

@@ -20,6 +20,7 @@ RULES = {
     "references": (0, {"variable length or references": 1}, 0, None),
     "skipped_filters": (1, {}, 1, {}),
     "optional_filter": (None, None, None, None),
+    "filter_of_the_engine": (None, None, 0, {"filter": 2}),
     "missing_filter": (0, None, 0, {}),
     "core_driver": (0, {"open for writing": 1, "file driver": 1}, 0, {"file driver": 1}),
     "family_driver": (0, {"file driver": 1}, 0, {"file driver": 1}),
