@@ -194,6 +194,7 @@ corpus: $(VENV)/build.stamp
 # A reader in Java for the tests, as its checksums say.
 JHDF := crates/python/tests/interop/jhdf
 jhdf:
+	rm -rf target/jhdf
 	mvn --quiet --batch-mode --file $(JHDF)/pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 		-DoutputDirectory=$(abspath target/jhdf)
 	cd target/jhdf && sha256sum --check --quiet $(abspath $(JHDF))/jars.sha256

@@ -1,7 +1,7 @@
 """The HDF Group's tests for connectors, and libhdf5's own tests, pass through the connector.
 
-The sources are those of Debian's libhdf5. Each program runs natively and through the connector, and must say the
-same of each of its tests.
+The sources are those of Debian's libhdf5. Each program runs natively and through the connector, and must say
+the same of each of its tests.
 """
 
 import re
