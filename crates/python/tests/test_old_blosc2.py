@@ -1,4 +1,4 @@
-"""Blosc2 chunks, read by a c-blosc2 before 2.21.2, which takes some blocks in another order (hdf5plugin 5.1)."""
+"""Blosc2 chunks in hdf5plugin 5.1, whose c-blosc2 (before 2.21.2) takes some blocks in another order."""
 
 import subprocess
 import sys
