@@ -4,6 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# All crates in one build: a crate is compiled again for each set of features.
+TOGETHER := --workspace --features hyperslab/ndarray
+# More packages to build with a native library, so that one build serves several libraries (`.ci/run`).
+BESIDE ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
@@ -80,7 +84,7 @@ test-view: web $(VENV)/test.stamp $(VENV)/view.stamp develop
 # in the package. (A program that uses the old one goes on with it: `install` makes a new file.)
 PLUGIN := libhyperslab_vol.so
 vol:
-	cargo build --release --locked --quiet -p hyperslab-vol
+	cargo build --release --locked --quiet -p hyperslab-vol $(BESIDE)
 	mkdir -p target/vol crates/python/python/hyperslab/vol
 	install target/release/$(PLUGIN) target/vol/$(PLUGIN)
 	install --strip target/release/$(PLUGIN) crates/python/python/hyperslab/vol/$(PLUGIN)
@@ -100,7 +104,7 @@ develop: $(VENV)/build.stamp
 # A folder as /usr/local: it can be moved, and `CAPI=/usr/local` installs.
 CAPI := target/capi
 capi:
-	cargo build --release --locked --quiet -p hyperslab-capi
+	cargo build --release --locked --quiet -p hyperslab-capi $(BESIDE)
 	mkdir -p $(CAPI)/include $(CAPI)/lib/pkgconfig
 	install --mode=644 crates/capi/include/hyperslab.h $(CAPI)/include/
 	install --strip target/release/libhyperslab_c.so $(CAPI)/lib/
@@ -116,8 +120,9 @@ demo: $(VENV)/demo.stamp develop
 
 test: $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp develop capi vol
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
-	cargo test --workspace --features hyperslab/ndarray --locked --quiet
-	cargo run --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet
+	cargo test $(TOGETHER) --locked --quiet
+	cargo build $(TOGETHER) --locked --quiet --bin monthly
+	target/debug/monthly
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
 
@@ -131,7 +136,7 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
 	cargo clippy --manifest-path $(MPIO) --target-dir target --all-targets --locked --quiet -- -D warnings
-	cargo clippy -p hyperslab-cli --features mpi --all-targets --locked --quiet -- -D warnings
+	cargo clippy $(TOGETHER),hyperslab-cli/mpi --all-targets --locked --quiet -- -D warnings
 	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --no-run
 	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --lib
 	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --doc
@@ -143,12 +148,12 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 		RANKS_THREADS=$$level timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet \
 			--test ranks --config "target.'cfg(all())'.runner='mpirun --oversubscribe -n 2'" || exit; \
 	done
-	cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi --no-run
-	timeout 300 cargo test -p hyperslab-cli --features mpi,hyperslab/ndarray --locked --quiet --test mpi
+	cargo test $(TOGETHER),hyperslab-cli/mpi --locked --quiet --test mpi --no-run
+	timeout 300 cargo test $(TOGETHER),hyperslab-cli/mpi --locked --quiet --test mpi
 
 # Java: one native library for JNI and java.lang.foreign, and the jars around it.
 java: $(VENV)/build.stamp
-	cargo build --release --locked --quiet -p hyperslab-jni
+	cargo build --release --locked --quiet -p hyperslab-jni $(BESIDE)
 	mkdir -p target/jni
 	install --strip target/release/libhyperslab_jni.so target/jni/
 	$(BIN)/python scripts/java.py package
@@ -169,10 +174,8 @@ soak: $(VENV)/test.stamp develop
 
 lint: $(VENV)/test.stamp
 	cargo fmt --all --check
-	cargo clippy --workspace --features hyperslab/ndarray --all-targets --locked --quiet -- -D warnings
-	cargo clippy --manifest-path demo/rust/Cargo.toml --target-dir target --locked --quiet -- -D warnings
-	cargo clippy -p hyperslab-cli --no-default-features --all-targets --locked --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --features hyperslab/ndarray --no-deps --locked --quiet
+	cargo clippy $(TOGETHER) --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
@@ -241,7 +244,7 @@ release: $(VENV)/build.stamp
 PATCH = --config 'patch.crates-io.$(1).path="crates/$(2)"'
 ENGINE := $(call PATCH,hyperslab,hyperslab) $(call PATCH,hyperslab-format,format) $(call PATCH,hyperslab-filters,filters)
 package: $(PAGE)
-	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
+	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --exclude monthly --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
 	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)
 
 clean:

@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-# Workspaces, each with a lock file: of the crates, of the ranks of MPI, of the demo.
-WORKSPACES = (".", "crates/mpio", "demo/rust")
+# Workspaces, each with a lock file: of the crates, and of the ranks of MPI.
+WORKSPACES = (".", "crates/mpio")
 MANIFESTS = ("Cargo.toml", "crates/mpio/Cargo.toml", "crates/cli/Cargo.toml")
 CHANGELOG = "CHANGELOG.md"
 UNRELEASED = "## Unreleased\n"
