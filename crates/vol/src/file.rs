@@ -1,5 +1,6 @@
 //! The files that the engine reads, beside libhdf5 that has them open.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -47,12 +48,17 @@ impl OpenFile {
         })
     }
 
-    /// Notes that the program closes the file. If datasets in it stay open, first finds out all that
-    /// their reads and writes ask of the native file.
-    pub(crate) fn close(&self) {
-        if self.datasets.load(Ordering::Relaxed) > 0 && self.number().is_ok() {
+    /// Notes that a native file is closed. If it is this one, first finds out what objects in it ask of the
+    /// file later, and if datasets stay open, all that their reads and writes ask. (A program that asks an
+    /// object behind an external link for its file gets another native file.)
+    pub(crate) fn close(&self, native: NativeFile) {
+        if self.native() != Ok(native) {
+            return;
+        }
+        if self.number().is_ok() && self.datasets.load(Ordering::Relaxed) > 0 {
             self.at_close.get_or_init(|| self.check_writable());
-            _ = self.engine();
+            // libhdf5 cannot be unwound.
+            _ = catch_unwind(AssertUnwindSafe(|| self.engine()));
         }
         *self.native.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -97,27 +103,30 @@ impl OpenFile {
             return *found;
         }
         let native = self.native()?;
-        let intent = native.intent().ok_or(Reason::File)?;
-        if intent & WRITABLE == 0 {
+        if !is_writable(native)? {
             return Err(Reason::File);
-        }
-        if intent & SWMR != 0 {
-            return Err(Reason::Swmr);
         }
         if native.is_plain().ok_or(Reason::File)? { Ok(()) } else { Err(Reason::Driver) }
     }
 }
 
+/// Returns whether a native file is open for writing.
+///
+/// Errors: another program writes or reads it meanwhile.
+fn is_writable(native: NativeFile) -> Ruled<bool> {
+    let intent = native.intent().ok_or(Reason::File)?;
+    if intent & SWMR == 0 { Ok(intent & WRITABLE != 0) } else { Err(Reason::Swmr) }
+}
+
 /// Opens a native file for the engine, if all that the file holds is on the disk.
 fn open(native: NativeFile) -> Ruled<hyperslab::File> {
-    let intent = native.intent().ok_or(Reason::File)?;
-    if intent & SWMR != 0 {
-        return Err(Reason::Swmr);
-    }
-    if intent & WRITABLE != 0 {
+    if is_writable(native)? {
         return Err(Reason::Writable);
     }
-    let descriptor = native.descriptor().ok_or(Reason::Driver)?;
+    if !native.is_plain().ok_or(Reason::File)? {
+        return Err(Reason::Driver);
+    }
+    let descriptor = native.descriptor().ok_or(Reason::File)?;
     let driver = Posix::new(std::fs::File::from(descriptor));
     hyperslab::File::options().open_on(Arc::new(driver)).map_err(|_| Reason::File)
 }

@@ -122,13 +122,17 @@ impl Pending {
             extent: part.extent.to_vec(),
             chunks: BTreeMap::new(),
         });
-        let mut done = held.add(part);
-        let complete: usize = held.chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
-        if done.is_ok() && complete >= TOGETHER {
-            done = held.store(|chunk| chunk.left == 0).map_err(|_| Reason::Unstored);
-        }
+        // A panic must not lose the parts.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            held.add(part)?;
+            let complete: usize = held.chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
+            if complete < TOGETHER {
+                return Ok(());
+            }
+            held.store(|chunk| chunk.left == 0).map_err(|_| Reason::Unstored)
+        }));
         self.put(part.key, held);
-        done
+        done.unwrap_or(Err(Reason::Unstored))
     }
 
     /// Stores the parts that are held of some datasets.
@@ -176,7 +180,7 @@ impl Held {
                         let place = Place { within: &form.chunk, at: &whole };
                         // The library stores another chunk first if it needs room, and may have failed at it.
                         // The program would not be told if the native connector wrote this part.
-                        if !self.native.read_box(&place, &mut bytes) {
+                        if !self.native.read_box(&place, &mut bytes, size) {
                             return Err(Reason::Unstored);
                         }
                     }
@@ -231,7 +235,7 @@ impl Held {
                 for (coord, bytes) in coords.iter().zip(elements.chunks(len)).skip(stored) {
                     let whole = Box::of_chunk(coord, &form.chunk).within(&self.extent);
                     let place = Place { within: &form.chunk, at: &whole };
-                    if self.native.write_box(&place, bytes) {
+                    if self.native.write_box(&place, bytes, form.element_size()) {
                         self.chunks.remove(coord);
                     } else {
                         done = Err(Reason::Unstored);

@@ -68,8 +68,10 @@ pub(crate) fn begin(library: &Library) {
         }
     });
     REGISTERED.call_once(|| {
-        if std::env::var_os(VARIABLE).is_some() {
-            if let Ok(copy) = std::io::stderr().as_fd().try_clone_to_owned() {
+        if let Some(wanted) = std::env::var_os(VARIABLE) {
+            if wanted == "1"
+                && let Ok(copy) = std::io::stderr().as_fd().try_clone_to_owned()
+            {
                 STDERR.get_or_init(|| File::from(copy));
             }
             ffi::at_exit(at_exit);

@@ -31,9 +31,10 @@ pub(crate) enum Reason {
     Uncompressed,
     /// Filters that change values: until a flush, libhdf5 gives back those that were written.
     Lossy,
-    /// A part of a chunk is written.
+    /// A part of a chunk is written in another type than the file's, or of very large chunks.
     PartOfChunk,
-    /// A filter that the engine does not have.
+    /// A filter that the engine or the library does not have, several filters that compress, or Blosc2 blocks
+    /// whose order versions of c-blosc2 take differently.
     Filter,
     /// A conversion that may give another result than libhdf5's.
     Conversion,

@@ -419,6 +419,43 @@ static void library_closed(const char *path)
     done(data);
 }
 
+/* A group stays open after its file, while parts of chunks of another file are held. */
+static void group_stays_open(const char *path)
+{
+    prepare(path, H5T_STD_I32LE, gzip());
+    hid_t file = H5Fcreate("other.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t held = create(file, "d", H5T_STD_I32LE, gzip());
+    hid_t closed = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t group = H5Gopen2(closed, "/", H5P_DEFAULT);
+    CHECK(H5Fclose(closed));
+    write_rows(held, 35, 7);
+    printf("exists %d\n", H5Oexists_by_name(group, "d", H5P_DEFAULT));
+    printf("copied %d\n", H5Ocopy(group, "d", file, "copy", H5P_DEFAULT, H5P_DEFAULT));
+    printf("flushed %d\n", H5Gflush(group));
+    hid_t data = H5Dopen2(group, "d", H5P_DEFAULT);
+    read_all("of the group", data, H5T_NATIVE_INT, H5P_DEFAULT);
+    CHECK(H5Dclose(data));
+    CHECK(H5Gclose(group));
+    read_all("held", held, H5T_NATIVE_INT, H5P_DEFAULT);
+    CHECK(H5Dclose(held));
+    CHECK(H5Fclose(file));
+}
+
+/* Calls that succeed leave no errors on the stack. */
+static void no_errors_stay(const char *path)
+{
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t whole = create(file, "whole", H5T_STD_I32LE, gzip()), parts = create(file, "parts", H5T_STD_I32LE, gzip());
+    write_all(whole, H5T_NATIVE_INT);
+    printf("errors %d\n", (int)H5Eget_num(H5E_DEFAULT));
+    write_rows(parts, 25, 40);
+    CHECK(H5Dflush(parts));
+    printf("errors %d\n", (int)H5Eget_num(H5E_DEFAULT));
+    CHECK(H5Dclose(whole));
+    CHECK(H5Dclose(parts));
+    CHECK(H5Fclose(file));
+}
+
 static void no_memory(const char *path)
 {
     prepare(path, H5T_STD_I32LE, gzip());
@@ -485,6 +522,7 @@ int main(int argc, char **argv)
         {"block_of_memory", block_of_memory}, {"delayed", delayed}, {"chunk_cache", chunk_cache},
         {"resized", resized}, {"bitfields", bitfields}, {"library_closed", library_closed},
         {"no_memory", no_memory}, {"printer", printer}, {"silent_printer", silent_printer},
+        {"group_stays_open", group_stays_open}, {"no_errors_stay", no_errors_stay},
     };
     for (int i = 0; i < COUNT; i++)
         numbers[i] = (i * 37) % 1000 - 400, others[i] = 5000 + i;

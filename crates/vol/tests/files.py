@@ -50,6 +50,25 @@ def links_to_other_files(folder):
         show("here", file["d"])
 
 
+def asked_for_the_file(folder):
+    """A group behind an external link, which is asked for its file. Calls for the first file go on."""
+    with h5py.File(folder / "g.h5", "w") as file:
+        file.create_group("g")
+    make(folder / "f.h5")
+    with h5py.File(folder / "f.h5", "r+") as file:
+        file["other"] = h5py.ExternalLink("g.h5", "/g")
+    make(folder / "held.h5")
+    with h5py.File(folder / "held.h5", "r+") as held, h5py.File(folder / "f.h5") as file:
+        print(file["other"].file.filename == file.filename)
+        show("here", file["d"])
+        held["d"][5:10] = OTHERS[5:10]
+        attempt("exists", lambda: print(h5py.h5o.exists_by_name(file.id, b"d")))
+        attempt("copied", lambda: held.copy(file["d"], "copy"))
+        attempt("flushed", file.flush)
+        attempt("closed", file.close)
+    reread(folder, "held", "held.h5")
+
+
 def two_files(folder):
     """Two files with the same addresses, open at once, and one of them closed."""
     make(folder / "f.h5")

@@ -66,6 +66,7 @@ FILES = {
     "read_then_written": (4, {}, 5, {}),
     "renamed": (2, {}, 1, {"layout": 1}),
     "links_to_other_files": (2, {"other file": 1}, 2, {}),
+    "asked_for_the_file": (2, {}, 3, {}),
     "two_files": (4, {}, 2, {}),
     "written_through_links": (1, {"open for writing": 2, "other file": 2}, 4, {"other file": 2}),
     "closed_files": (2, {"other file": 2}, 4, {}),
@@ -99,6 +100,8 @@ IN_C = {
     "no_memory": (1, {"irregular selection": 1}, 1, {"irregular selection": 1}),
     "printer": (1, {"open for writing": 1}, 2, {}),
     "silent_printer": (None, None, None, None),
+    "group_stays_open": (0, {"file": 1, "open for writing": 1}, 2, {}),
+    "no_errors_stay": (0, {}, 2, {}),
 }
 
 

@@ -41,6 +41,9 @@ unsafe fn with_native_access<T>(
 
 /// Returns a handle for a native file, or null for null.
 fn wrap(library: &'static Library, under: Handle) -> Handle {
+    if under.is_null() {
+        return under;
+    }
     // SAFETY: the file is open until `file_close`, which takes it out of `OpenFile`.
     Object::wrap(library, under, OpenFile::of(unsafe { NativeFile::new(library, under) }))
 }
@@ -160,7 +163,7 @@ pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, reques
             return FAILED;
         }
         let (library, under) = (object.library, object.under);
-        object.file.close();
+        object.file.close(NativeFile::new(library, under));
         let closed = (library.functions.file_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);

@@ -39,8 +39,7 @@ pub(crate) enum PlainFiles {
     Variable(Variable),
     /// libhdf5 1.14 has a function, which registers the driver or returns its identifier.
     Register(Register),
-    /// In a libhdf5 1.14 for several threads, the function is called by `H5FDperform_init`, with the lock of
-    /// the library.
+    /// From 1.14.4 or so on, the function is called by `H5FDperform_init`, with the lock of the library.
     Perform(Perform, Register),
 }
 

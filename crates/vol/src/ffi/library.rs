@@ -7,6 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caller::Image;
 use super::identifiers::{PlainFiles, Variable};
+use super::printer::{OldPrinters, Printer};
 use super::types::{Arguments, Class, Handle, Herr, Hid, Location, Request, Text};
 use crate::pending::Pending;
 
@@ -156,14 +157,15 @@ functions! {
 
     type_encode = c"H5Tencode": fn(Hid, *mut c_void, *mut usize) -> Herr;
     type_find = c"H5Tfind": fn(Hid, Hid, *mut *mut c_void) -> *const c_void;
+    type_size = c"H5Tget_size": fn(Hid) -> usize;
     type_close = c"H5Tclose": fn(Hid) -> Herr;
 
     errors_take = c"H5Eget_current_stack": fn() -> Hid;
     errors_set = c"H5Eset_current_stack": fn(Hid) -> Herr;
     errors_close = c"H5Eclose_stack": fn(Hid) -> Herr;
+    errors_count = c"H5Eget_num": fn(Hid) -> isize;
+    errors_pop = c"H5Epop": fn(Hid, usize) -> Herr;
     errors_is_new_printer = c"H5Eauto_is_v2": fn(Hid, *mut c_uint) -> Herr;
-    errors_get_old_printer = c"H5Eget_auto1": fn(*mut *mut c_void, *mut *mut c_void) -> Herr;
-    errors_set_old_printer = c"H5Eset_auto1": fn(*mut c_void, *mut c_void) -> Herr;
     errors_get_printer = c"H5Eget_auto2": fn(Hid, *mut *mut c_void, *mut *mut c_void) -> Herr;
     errors_set_printer = c"H5Eset_auto2": fn(Hid, *mut c_void, *mut c_void) -> Herr;
 }
@@ -178,6 +180,8 @@ pub(crate) struct Library {
     pub(crate) version: [c_uint; 3],
     default_transfer: Variable,
     plain_files: Option<PlainFiles>,
+    /// The functions for printers of the first version of errors, which a library may lack.
+    pub(super) old_printers: Option<OldPrinters>,
     /// The connector that is in the library, which all calls are passed on to. 0: not asked yet.
     native: AtomicI64,
     /// The parts of chunks that are held.
@@ -214,6 +218,7 @@ impl Library {
                 version,
                 default_transfer: Variable::find(&image, c"H5P_LST_DATASET_XFER_ID_g"),
                 plain_files: PlainFiles::find(&image, version[0]),
+                old_printers: OldPrinters::find(&image),
                 image,
                 native: AtomicI64::new(0),
                 pending: Pending::default(),
@@ -273,28 +278,21 @@ impl Library {
         self.plain_files.as_ref()?.number()
     }
 
-    /// Calls `f` while the library prints no errors. Returns `None`, without a call, if printing could not be
-    /// set to what it is now afterwards.
+    /// Calls `f` while the library prints no errors, and takes the errors of `f` off the stack of this
+    /// thread. Returns `None`, without a call, if printing could not be set to what it is now afterwards.
     pub(crate) fn quietly<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let calls = &self.functions;
-        let (mut is_new, mut printer, mut context) = (1, std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the places are valid; 0 (`H5E_DEFAULT`) is the stack of errors of this thread. A printer of
-        // one of the two kinds is given back as that kind.
+        let printer = Printer::of(self)?;
+        // SAFETY: 0 (`H5E_DEFAULT`) is the stack of errors of this thread. Neither function clears it.
         unsafe {
-            let known = (calls.errors_is_new_printer)(0, &raw mut is_new) >= 0
-                && match is_new {
-                    0 => (calls.errors_get_old_printer)(&raw mut printer, &raw mut context) >= 0,
-                    _ => (calls.errors_get_printer)(0, &raw mut printer, &raw mut context) >= 0,
-                };
-            if !known {
-                return None;
-            }
+            let before = (calls.errors_count)(0);
             (calls.errors_set_printer)(0, std::ptr::null_mut(), std::ptr::null_mut());
             let result = f();
-            match is_new {
-                0 => (calls.errors_set_old_printer)(printer, context),
-                _ => (calls.errors_set_printer)(0, printer, context),
-            };
+            let more = (calls.errors_count)(0).saturating_sub(before);
+            if let Ok(more @ 1..) = usize::try_from(more) {
+                (calls.errors_pop)(0, more);
+            }
+            printer.give_back(self);
             Some(result)
         }
     }

@@ -119,6 +119,10 @@ impl List {
         if status != DEFINED {
             return Some(Fill::NotGiven);
         }
+        // SAFETY: the function takes any identifier.
+        if unsafe { (calls.type_size)(datatype) } != size {
+            return None;
+        }
         let mut value = vec![0; size];
         // SAFETY: the value has the size of an element.
         let done = unsafe { (calls.fill_value)(self.id, datatype, value.as_mut_ptr().cast()) };

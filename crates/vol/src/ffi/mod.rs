@@ -7,6 +7,7 @@ mod identifiers;
 pub(crate) mod library;
 pub(crate) mod lists;
 pub(crate) mod native;
+mod printer;
 pub(crate) mod spaces;
 pub(crate) mod types;
 

@@ -36,6 +36,16 @@ pub(crate) struct Place<'a> {
     pub(crate) at: &'a Box,
 }
 
+impl Place<'_> {
+    /// # Panics
+    ///
+    /// If an array of `len` bytes does not have the shape `within`, of elements of `size` bytes.
+    fn check(&self, len: usize, size: u64) {
+        let bytes = self.within.iter().try_fold(size, |bytes, &len| bytes.checked_mul(len));
+        assert_eq!(bytes, Some(len as u64), "an array of the shape {:?}", self.within);
+    }
+}
+
 /// `H5VL_dataset_get_t`
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
@@ -124,15 +134,17 @@ impl NativeDataset {
         is_selected.then_some(Elements { datatype, file, memory })
     }
 
-    /// Reads a box into the beginning of an array, in the datatype of the file. Returns whether that
-    /// succeeded.
-    pub(crate) fn read_box(&self, place: &Place<'_>, into: &mut [u8]) -> bool {
-        // SAFETY: the array has as many elements of the file's datatype as `place` says.
+    /// Reads a box into the beginning of an array of elements in the datatype of the file, which have
+    /// `size` bytes. Returns whether that succeeded.
+    pub(crate) fn read_box(&self, place: &Place<'_>, into: &mut [u8], size: u64) -> bool {
+        place.check(into.len(), size);
+        // SAFETY: the array has as many elements as `place` says.
         unsafe { self.move_box(self.library.functions.dataset_read, place, into.as_mut_ptr().cast()) }
     }
 
     /// Writes a box from the beginning of an array. Returns whether that succeeded.
-    pub(crate) fn write_box(&self, place: &Place<'_>, from: &[u8]) -> bool {
+    pub(crate) fn write_box(&self, place: &Place<'_>, from: &[u8], size: u64) -> bool {
+        place.check(from.len(), size);
         // SAFETY: as in `read_box`. The native connector does not change what it writes.
         unsafe { self.move_box(self.library.functions.dataset_write, place, from.as_ptr().cast_mut().cast()) }
     }
@@ -205,16 +217,17 @@ impl NativeDataset {
         let Ok(len) = u32::try_from(bytes.len()) else { return false };
         let first = with_all_dimensions(first);
         let (first, bytes) = (first.as_ptr(), bytes.as_ptr().cast::<c_void>());
-        // SAFETY: `first` has a number for each dimension, and the bytes stay until the call ends.
-        unsafe {
-            match self.library.version[0] {
-                0 | 1 => self.optional(WRITE_CHUNK, &mut WriteChunk { first, mask: 0, len, bytes }),
-                _ => {
-                    let len = len as usize;
-                    self.optional(WRITE_CHUNK, &mut WriteChunk { first, mask: 0, len, bytes })
-                }
+        // The native connector writes the elements if this fails, and reports its own errors.
+        let done = self.library.quietly(|| match self.library.version[0] {
+            // SAFETY: `first` has a number for each dimension, and the bytes stay until the call ends.
+            0 | 1 => unsafe { self.optional(WRITE_CHUNK, &mut WriteChunk { first, mask: 0, len, bytes }) },
+            _ => {
+                let len = len as usize;
+                // SAFETY: as above.
+                unsafe { self.optional(WRITE_CHUNK, &mut WriteChunk { first, mask: 0, len, bytes }) }
             }
-        }
+        });
+        done == Some(true)
     }
 }
 
@@ -253,6 +266,12 @@ unsafe fn optional<T>(
 pub(crate) struct NativeFile {
     library: &'static Library,
     handle: Handle,
+}
+
+impl PartialEq for NativeFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.handle == other.handle
+    }
 }
 
 // SAFETY: as for datasets.

@@ -107,8 +107,9 @@ pub(crate) fn regular(library: &Library, space: Hid) -> Option<Regular> {
         first: numbers(),
         last: numbers(),
     };
+    // An offset may move the selection out of its extent, which has no bounds then.
     // SAFETY: the places have room for all dimensions.
-    let is_regular = unsafe {
+    let is_regular = library.quietly(|| unsafe {
         (calls.space_is_regular)(space) > 0
             && (calls.space_hyperslab)(
                 space,
@@ -118,6 +119,6 @@ pub(crate) fn regular(library: &Library, space: Hid) -> Option<Regular> {
                 found.block.as_mut_ptr(),
             ) >= 0
             && (calls.space_bounds)(space, found.first.as_mut_ptr(), found.last.as_mut_ptr()) >= 0
-    };
+    })?;
     is_regular.then_some(found)
 }

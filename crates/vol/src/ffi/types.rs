@@ -39,7 +39,7 @@ impl Operation {
 
     /// Sets a word to the address of a place for a result.
     pub(crate) fn out<T>(mut self, word: usize, place: &mut T) -> Self {
-        self.words[word] = std::ptr::from_mut(place).addr() as u64;
+        self.words[word] = std::ptr::from_mut(place).expose_provenance() as u64;
         self
     }
 
