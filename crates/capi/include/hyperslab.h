@@ -262,8 +262,8 @@ typedef struct {
 typedef struct {
     // `sizeof(hs_io_options)`
     size_t size;
-    // The bytes of the caller's memory. A call that would go beyond them fails. 0: the memory is as large as
-    // the call needs.
+    // The bytes of the caller's memory. A call that would go beyond them fails. 0 without `checked`: the
+    // memory is as large as the call needs.
     size_t buffer_size;
     // For `HS_MESSAGE`: a datatype message of the file format (section IV.A.2.d).
     const void *type_message;
@@ -274,6 +274,8 @@ typedef struct {
     const uint64_t *strides;
     // The number of threads. 0: that of `hs_set_threads`.
     uint32_t threads;
+    // 1: `buffer_size` counts also if it is 0.
+    uint32_t checked;
 } hs_io_options;
 
 // A stored chunk.
@@ -371,6 +373,8 @@ typedef struct {
     // 1: the file is mapped into memory, for reading only. If another program cuts the file, the system ends
     // this program (SIGBUS).
     uint32_t mapped;
+    // 0. No room is left at the end of a struct, whose bytes a program need not have set.
+    uint32_t reserved;
 } hs_open_options;
 
 // An object.

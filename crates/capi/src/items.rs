@@ -56,6 +56,9 @@ impl Memory {
         // One word more, so that `bytes` is never the address of nothing.
         memory.words.try_reserve_exact(room / 8 + 1).map_err(no_room)?;
         memory.words.resize(room / 8 + 1, 0);
+        let count = items.clone().count();
+        memory.offsets.try_reserve_exact(count).map_err(no_room)?;
+        memory.lengths.try_reserve_exact(count).map_err(no_room)?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut memory.words);
         let mut at = 0;
         for item in items {

@@ -4,8 +4,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use hyperslab::Dataset;
 use hyperslab::datatype::Datatype;
+use hyperslab::{Dataset, Dataspace};
 use hyperslab_format::Widths;
 
 use crate::codes::HS_STORED;
@@ -22,16 +22,19 @@ pub(crate) struct Opened {
     pub(crate) widths: Widths,
     /// The bytes of an element in the file.
     pub(crate) element_size: u64,
+    /// The dataset has no elements, and never will (a null dataspace).
+    pub(crate) is_null: bool,
     /// The code of the datatype, if its elements are in memory what they are in the file.
     same: i32,
 }
 
 impl Opened {
     pub(crate) fn new(dataset: Dataset) -> Self {
-        let rank = dataset.dataspace().shape().len();
+        let space = dataset.dataspace();
+        let (rank, is_null) = (space.shape().len(), space == Dataspace::Null);
         let (datatype, widths) = (dataset.datatype(), dataset.file().store().widths());
         let same = types::same_code(&datatype);
-        Self { element_size: datatype.size(widths), dataset, rank, datatype, widths, same }
+        Self { element_size: datatype.size(widths), dataset, rank, datatype, widths, is_null, same }
     }
 
     /// Returns whether elements of this type in memory have the bytes that are in the file.

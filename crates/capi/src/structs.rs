@@ -85,6 +85,8 @@ pub struct hs_open_options {
     /// 1: the file is mapped into memory, for reading only. If another program cuts the file, the system ends
     /// this program (SIGBUS).
     pub mapped: u32,
+    /// 0. No room is left at the end of a struct, whose bytes a program need not have set.
+    pub reserved: u32,
 }
 
 /// How elements are read or written. Zeros are the defaults.
@@ -93,8 +95,8 @@ pub struct hs_open_options {
 pub struct hs_io_options {
     /// `sizeof(hs_io_options)`
     pub size: usize,
-    /// The bytes of the caller's memory. A call that would go beyond them fails. 0: the memory is as large as
-    /// the call needs.
+    /// The bytes of the caller's memory. A call that would go beyond them fails. 0 without `checked`: the
+    /// memory is as large as the call needs.
     pub buffer_size: usize,
     /// For `HS_MESSAGE`: a datatype message of the file format (section IV.A.2.d).
     pub type_message: *const c_void,
@@ -105,6 +107,8 @@ pub struct hs_io_options {
     pub strides: *const u64,
     /// The number of threads. 0: that of `hs_set_threads`.
     pub threads: u32,
+    /// 1: `buffer_size` counts also if it is 0.
+    pub checked: u32,
 }
 
 /// A filter of a new dataset.

@@ -18,15 +18,21 @@ pub(crate) struct Transfer<'c> {
     /// From one element to the next along each dimension, if the caller's memory has gaps.
     pub(crate) strides: Option<&'c [u64]>,
     pub(crate) threads: Option<NonZeroUsize>,
-    /// 0 if the caller did not say.
     buffer_size: usize,
+    /// The caller said how large its memory is.
+    is_checked: bool,
 }
 
 impl Transfer<'_> {
     /// Takes the options of a call. `rank` is the number of dimensions of the result.
     pub(crate) unsafe fn of(code: i32, options: *const hs_io_options, rank: usize) -> Result<Self, Failure> {
-        let mut transfer =
-            Self { named: Named { code, message: &[] }, strides: None, threads: None, buffer_size: 0 };
+        let mut transfer = Self {
+            named: Named { code, message: &[] },
+            strides: None,
+            threads: None,
+            buffer_size: 0,
+            is_checked: false,
+        };
         // SAFETY: as the caller promises.
         let Some(options) = (unsafe { pointers::optional("options", options) })? else { return Ok(transfer) };
         let (message, size) = (options.type_message.cast::<u8>(), options.type_message_size);
@@ -39,6 +45,7 @@ impl Transfer<'_> {
         }
         transfer.threads = NonZeroUsize::new(options.threads as usize);
         transfer.buffer_size = options.buffer_size;
+        transfer.is_checked = options.buffer_size != 0 || options.checked != 0;
         Ok(transfer)
     }
 
@@ -69,7 +76,7 @@ impl Transfer<'_> {
     }
 
     fn check_room(&self, needed: usize) -> Result<usize, Failure> {
-        if self.buffer_size != 0 && self.buffer_size < needed {
+        if self.is_checked && self.buffer_size < needed {
             let why = format!("it is {}, and the elements have {needed} bytes", self.buffer_size);
             return Err(Failure::argument("buffer_size", why));
         }
@@ -104,6 +111,8 @@ pub(crate) struct Chosen {
     pub(crate) elements: u64,
     /// The shape of the dataset, if all of its elements are selected. In another shape, the transfer fails.
     whole: Option<Vec<u64>>,
+    /// There is nothing to select.
+    is_nothing: bool,
 }
 
 impl Chosen {
@@ -111,14 +120,15 @@ impl Chosen {
     pub(crate) unsafe fn of(given: *const hs_selection, dataset: &Opened) -> Result<Self, Failure> {
         // SAFETY: as the caller promises.
         let Some(given) = (unsafe { pointers::optional("selection", given) })? else {
-            let whole = dataset.shape();
-            let elements = Selection::All.count(&whole)?;
-            return Ok(Self { what: Selection::All, elements, whole: Some(whole) });
+            return if dataset.is_null { Ok(Self::nothing()) } else { Self::whole(dataset.shape()) };
         };
         let rank = given.rank as usize;
         if rank != dataset.rank {
             let why = format!("it is {rank}, and the dataset has {} dimensions", dataset.rank);
             return Err(Failure::argument("selection.rank", why));
+        }
+        if dataset.is_null {
+            return Ok(Self::nothing());
         }
         // SAFETY: the caller has a number for each dimension.
         let (start, count) = unsafe {
@@ -131,7 +141,7 @@ impl Chosen {
             && given.block.is_null()
             && let Some((what, elements)) = of_box(start, count)
         {
-            return Ok(Self { what, elements, whole: None });
+            return Ok(Self { what, elements, whole: None, is_nothing: false });
         }
         // SAFETY: as above, where the pointer is not null.
         let [stride, block] = unsafe {
@@ -152,7 +162,17 @@ impl Chosen {
         };
         let shape = dataset.shape();
         let what = Selection::from_hyperslab(&(0..rank).map(axis).collect::<Vec<_>>(), &shape)?;
-        Ok(Self { elements: what.count(&shape)?, what, whole: None })
+        Ok(Self { elements: what.count(&shape)?, what, whole: None, is_nothing: false })
+    }
+
+    fn whole(shape: Vec<u64>) -> Result<Self, Failure> {
+        let elements = Selection::All.count(&shape)?;
+        Ok(Self { what: Selection::All, elements, whole: Some(shape), is_nothing: false })
+    }
+
+    /// Selects from a dataset without elements.
+    fn nothing() -> Self {
+        Self { what: Selection::All, elements: 0, whole: None, is_nothing: true }
     }
 
     /// Returns the number of elements along each dimension.
@@ -162,16 +182,15 @@ impl Chosen {
 
     /// Reads the elements.
     pub(crate) fn read(
-        self,
+        &self,
         dataset: &Dataset,
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<(), Failure> {
-        let read = match &self.whole {
-            Some(shape) => dataset.read_shaped(shape, &self.what, dst, options),
-            None => dataset.read_with(self.what, dst, options),
-        };
-        Ok(read?)
+        if self.is_nothing {
+            return Ok(());
+        }
+        Ok(dataset.read_as(self.whole.as_deref(), &self.what, dst, options)?)
     }
 
     /// Writes the elements.
@@ -181,6 +200,9 @@ impl Chosen {
         bytes: &[u8],
         options: &WriteOptions,
     ) -> Result<(), Failure> {
+        if self.is_nothing {
+            return Ok(());
+        }
         let written = match &self.whole {
             Some(shape) => dataset.write_shaped(shape, &self.what, bytes, options),
             None => dataset.write_with(self.what, bytes, options),

@@ -115,9 +115,13 @@ pub(crate) fn code_of(datatype: &Datatype) -> i32 {
     }
 }
 
-/// Returns the code of the type whose elements in memory have the bytes of `datatype`, or `HS_STORED`.
+/// Returns the code of the type whose elements in memory have the bytes of `datatype`, or `HS_STORED`. (Texts
+/// of variable length are no elements in memory.)
 pub(crate) fn same_code(datatype: &Datatype) -> i32 {
     let code = code_of(datatype);
+    if code == HS_STRING {
+        return HS_STORED;
+    }
     let named = Named { code, message: &[] }.of_new(Widths::EIGHT);
     if named.is_ok_and(|named| named == *datatype) { code } else { HS_STORED }
 }

@@ -157,6 +157,9 @@ pub unsafe extern "C" fn hs_attribute_write_items(
     count: usize,
 ) -> i32 {
     guard(|| {
+        if r#type != HS_STRING {
+            super::elements::check_lengths(lengths, count)?;
+        }
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (node, name, dataspace, items) = unsafe {
             (
@@ -182,6 +185,8 @@ pub unsafe extern "C" fn hs_attribute_write_items(
         if kind == VlenKind::Text {
             super::elements::check_texts(&items)?;
         }
+        // A roll-back of another thread must not take the data back before the attribute refers to it.
+        let _storing = node.file().storing();
         let data = node.file().put_elements(&items[..], kind)?;
         Ok(node.put_attribute(&Attribute { name: name.to_owned(), datatype, dataspace, data })?)
     })

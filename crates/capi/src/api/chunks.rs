@@ -33,7 +33,12 @@ pub unsafe extern "C" fn hs_chunk_read(
             // Chunks that were written in part are in memory until then.
             dataset.flush_chunks()?;
         }
-        let record = dataset.chunk_at(&coord)?;
+        let (record, stored) = match bytes {
+            None => (dataset.chunk_at(&coord)?, Vec::new()),
+            Some(_) => dataset
+                .stored_chunk_at(&coord)?
+                .map_or((None, Vec::new()), |(record, stored)| (Some(record), stored)),
+        };
         let mut found = hs_chunk_info { size: 0, is_stored: 0, mask: 0, address: HS_NO_ADDRESS, bytes: 0 };
         if let Some(record) = record {
             found.is_stored = 1;
@@ -41,7 +46,6 @@ pub unsafe extern "C" fn hs_chunk_read(
             found.address = record.extent.addr.get();
             found.bytes = record.extent.len;
             if let Some(bytes) = bytes {
-                let stored = dataset.read_stored_chunk(record)?;
                 items::put(bytes, Kind::Data, std::iter::once(&stored[..]))?;
             }
         }

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use hyperslab::datatype::{Datatype, Padding};
 use hyperslab::internals::StoredIds;
 use hyperslab::internals::types::{Conversion, text_of};
-use hyperslab::{Dataset, Dataspace, Destination, File, ReadOptions, Selection, WriteOptions};
+use hyperslab::{Dataset, Destination, File, ReadOptions, Selection, WriteOptions};
 
 use crate::codes::{HS_NATIVE, HS_STORED, HS_STRING};
 use crate::failure::{Failure, guard};
@@ -30,9 +30,6 @@ pub unsafe extern "C" fn hs_read(
 ) -> i32 {
     guard(|| {
         let dataset = handle::dataset(dataset.addr())?;
-        if is_empty(&dataset, selection) {
-            return Ok(());
-        }
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let chosen = unsafe { Chosen::of(selection, &dataset) }?;
         if options.is_null() && dataset.is_as_stored(r#type) {
@@ -79,9 +76,6 @@ pub unsafe extern "C" fn hs_write(
 ) -> i32 {
     guard(|| {
         let dataset = handle::dataset(dataset.addr())?;
-        if is_empty(&dataset, selection) {
-            return Ok(());
-        }
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (chosen, transfer) = unsafe {
             (
@@ -121,11 +115,8 @@ pub unsafe extern "C" fn hs_read_items(
         let chosen = unsafe { Chosen::of(selection, &dataset) }?;
         // The ids stay those of the data until both are read.
         let _kept = file.reading_vlen();
-        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements };
-        let mut stored = zeros(elements, dataset.element_size())?;
-        if elements > 0 {
-            chosen.read(&dataset, &mut Destination::contiguous(&mut stored), &ReadOptions::default())?;
-        }
+        let mut stored = zeros(chosen.elements, dataset.element_size())?;
+        chosen.read(&dataset, &mut Destination::contiguous(&mut stored), &ReadOptions::default())?;
         put_items(place, file, &dataset.datatype, &stored, r#type)
     })
 }
@@ -144,20 +135,32 @@ pub unsafe extern "C" fn hs_write_items(
     guard(|| {
         let dataset = handle::dataset(dataset.addr())?;
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
-        let (chosen, items) =
-            unsafe { (Chosen::of(selection, &dataset)?, pointers::parts("items", items, lengths, count)?) };
-        let elements = if is_empty(&dataset, selection) { 0 } else { chosen.elements };
-        if elements != count as u64 {
-            let why = format!("it is {count}, and the selection has {elements} elements");
+        let (chosen, items) = unsafe {
+            if matches!(*dataset.datatype, Datatype::Sequence(_)) {
+                check_lengths(lengths, count)?;
+            }
+            (Chosen::of(selection, &dataset)?, pointers::parts("items", items, lengths, count)?)
+        };
+        if chosen.elements != count as u64 {
+            let why = format!("it is {count}, and the selection has {} elements", chosen.elements);
             return Err(Failure::argument("count", why));
+        }
+        if dataset.is_null {
+            return Ok(());
         }
         write_items(&dataset, &chosen.what, r#type, &items)
     })
 }
 
-/// Whether all elements are selected of a dataset that has none (a null dataspace).
-fn is_empty(dataset: &Dataset, selection: *const hs_selection) -> bool {
-    selection.is_null() && dataset.dataspace() == Dataspace::Null
+/// Checks that sequences have lengths: they do not end with a zero, as texts do.
+pub(super) fn check_lengths(lengths: *const u64, count: usize) -> Result<(), Failure> {
+    if lengths.is_null() && count > 0 {
+        return Err(Failure::argument(
+            "lengths",
+            "sequences of numbers need them: only texts end with a zero",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the datatype in memory, if it is another one than that in the file.
@@ -293,6 +296,8 @@ fn zeros(elements: u64, element_size: usize) -> Result<Vec<u8>, Failure> {
     let bytes = elements.checked_mul(element_size as u64).and_then(|bytes| usize::try_from(bytes).ok());
     let none = || Failure::request(format!("no memory for {elements} elements: select fewer"));
     let bytes = bytes.ok_or_else(none)?;
-    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| none())?;
-    Ok(vec![0; bytes])
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(bytes).map_err(|_| none())?;
+    zeros.resize(bytes, 0);
+    Ok(zeros)
 }

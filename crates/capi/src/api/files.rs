@@ -55,7 +55,11 @@ pub unsafe extern "C" fn hs_open_bytes(bytes: *const c_void, size: usize, file: 
             let place = pointers::handle("file", file)?;
             (place, pointers::array("bytes", bytes.cast::<u8>(), size)?)
         };
-        *place = handle(File::from_bytes(bytes.to_vec())?)?;
+        let mut copy = Vec::new();
+        let no_room = |_| Failure::request(format!("no memory for {size} bytes of a file"));
+        copy.try_reserve_exact(size).map_err(no_room)?;
+        copy.extend_from_slice(bytes);
+        *place = handle(File::from_bytes(copy)?)?;
         Ok(())
     })
 }
@@ -115,6 +119,12 @@ unsafe fn with(mut options: OpenOptions, given: &hs_open_options) -> Result<Open
     }
     if flag("options.mapped", given.mapped)? {
         options = options.via(Via::Map);
+    }
+    if given.reserved != 0 {
+        return Err(Failure::argument(
+            "options.reserved",
+            "it is not 0: set all of the struct that you do not use to 0",
+        ));
     }
     let track_order = flag("options.track_order", given.track_order)?;
     Ok(options.user_block(given.user_block).track_order(track_order))

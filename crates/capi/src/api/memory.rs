@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use hyperslab::internals::StoredIds;
-use hyperslab::internals::VlenId;
+use hyperslab::datatype::Padding;
+use hyperslab::internals::types::text_of;
+use hyperslab::internals::{StoredIds, VlenId};
 use hyperslab_format::Structure;
 
 use crate::failure::{Failure, guard};
@@ -45,7 +46,11 @@ pub unsafe extern "C" fn hs_resolve(
         let _kept = file.reading_vlen();
         let found = file.vlen_items(&StoredIds::new(stored, offset, pitch, widths), element_size.max(1))?;
         let kind = if element_size == 0 { Kind::Text } else { Kind::Data };
-        items::put(place, kind, (0..found.len()).map(|index| found.get(index)))
+        let whole = |index| match kind {
+            Kind::Text => text_of(found.get(index), Padding::NullTerminated),
+            Kind::Data => found.get(index),
+        };
+        items::put(place, kind, (0..found.len()).map(whole))
     })
 }
 

@@ -330,6 +330,10 @@ static void reading(void) {
     options.buffer_size = 95;
     FAILS(HS_ERROR_ARGUMENT, "buffer_size", hs_read(dataset, NULL, HS_I32, numbers, &options));
     options.buffer_size = 0;
+    OK(hs_read(dataset, NULL, HS_I32, numbers, &options));
+    options.checked = 1;
+    FAILS(HS_ERROR_ARGUMENT, "buffer_size: it is 0", hs_read(dataset, NULL, HS_I32, numbers, &options));
+    options.checked = 0;
     FAILS(HS_ERROR_ARGUMENT, "only hs_read takes strides", hs_write(dataset, NULL, HS_I32, numbers, &options));
     FAILS(HS_ERROR_ARGUMENT, "data: the pointer is null", hs_write(dataset, NULL, HS_I32, NULL, NULL));
     start[0] = 9;
@@ -348,6 +352,7 @@ static void reading(void) {
     char sink[64];
     OK(hs_dataset_open(file, "/text", &text));
     FAILS(HS_ERROR_ARGUMENT, "hs_write_items", hs_write(text, NULL, HS_STORED, sink, NULL));
+    FAILS(HS_ERROR_ARGUMENT, "hs_read_items", hs_read(text, NULL, HS_STRING, sink, NULL));
     FAILS(HS_ERROR_ARGUMENT, "it is HS_STRING", hs_read_items(text, NULL, HS_F32, &items));
     FAILS(HS_ERROR_ARGUMENT, "it is HS_STRING",
           hs_write_items(text, NULL, HS_F32, (const void *const *)two, NULL, 3));

@@ -236,6 +236,9 @@ static void sequences(void) {
     CHECK(found.count == 2 && found.lengths[0] == 24 && found.lengths[1] == 0);
     CHECK(((const double *)(const void *)found.bytes)[2] == 3.0);
     OK(hs_free(&found));
+    FAILS(HS_ERROR_ARGUMENT, "lengths: sequences", hs_write_items(dataset, NULL, HS_I32, lists, NULL, 2));
+    FAILS(HS_ERROR_ARGUMENT, "lengths: sequences",
+          hs_attribute_write_items(file, "/", "a", HS_I32, 1, &two, lists, NULL, 2));
     lengths[0] = 11;
     FAILS(HS_ERROR_ARGUMENT, "11 bytes are no whole number", hs_write_items(dataset, NULL, HS_I32, lists, lengths, 2));
     OK(hs_dataset_close(dataset));

@@ -285,7 +285,7 @@ impl DatasetID {
             )));
         }
         let coord: SmallVec<[u64; 4]> = offsets.iter().zip(&chunk).map(|(at, len)| at / len).collect();
-        let Some(record) = py.detach(|| dataset.core.chunk_at(&coord)).or_raise()? else {
+        let Some((record, bytes)) = py.detach(|| dataset.core.stored_chunk_at(&coord)).or_raise()? else {
             return Err(PyRuntimeError::new_err(
                 "Can't get storage size of chunk (chunk storage is not allocated)",
             ));
@@ -295,7 +295,6 @@ impl DatasetID {
                 "Can't read unprocessed chunk data (offset doesn't fall on chunks's boundary)",
             ));
         }
-        let bytes = py.detach(|| dataset.core.read_stored_chunk(record)).or_raise()?;
         let mask = record.mask.0;
         let Some(out) = out else { return Ok((mask, PyBytes::new(py, &bytes).into_any())) };
         let mut cells =

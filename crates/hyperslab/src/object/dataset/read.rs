@@ -92,7 +92,10 @@ impl Dataset {
         self.read_as(Some(shape), what, dst, options)
     }
 
-    pub(super) fn read_as(
+    /// Does the same as [`read_with`](Self::read_with), or as [`read_shaped`](Self::read_shaped) if there is a
+    /// shape.
+    #[doc(hidden)]
+    pub fn read_as(
         &self,
         shape: Option<&[u64]>,
         what: &Selection,
@@ -301,7 +304,17 @@ impl Dataset {
         cursor.lookup(&Coord::from_slice(coord)).map_err(|error| error.at(self.path()))
     }
 
-    /// Returns the stored bytes of a chunk, without decoding.
+    /// Returns the record and the stored bytes of the chunk at `coord`, as [`chunk_at`](Self::chunk_at) and
+    /// [`read_stored_chunk`](Self::read_stored_chunk) do, while other threads may write the chunk.
+    pub fn stored_chunk_at(&self, coord: &[u64]) -> Result<Option<(ChunkRecord, Vec<u8>)>> {
+        let file = self.file();
+        let _kept = file.store().reading_data();
+        let Some(record) = self.chunk_at(coord)? else { return Ok(None) };
+        Ok(Some((record, self.read_stored_chunk(record)?)))
+    }
+
+    /// Returns the stored bytes of a chunk, without decoding. If other threads write the dataset, use
+    /// [`stored_chunk_at`](Self::stored_chunk_at).
     pub fn read_stored_chunk(&self, record: ChunkRecord) -> Result<Vec<u8>> {
         let bytes = self.file().store().bytes(record.extent, RAW_DATA);
         bytes.map_err(|error| error.at(self.path()))
