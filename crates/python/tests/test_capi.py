@@ -89,7 +89,6 @@ def same(ours, theirs):
     return ours.tobytes() == theirs.tobytes()
 
 
-# References lead to addresses, which are others in a copy; h5py does not list user-defined links.
 def test_nothing_is_read_of_a_null_dataset_whatever_is_selected(program, tmp_path):
     with h5py.File(tmp_path / "f.h5", "w") as file:
         file["d"] = h5py.Empty("f4")
@@ -97,6 +96,7 @@ def test_nothing_is_read_of_a_null_dataset_whatever_is_selected(program, tmp_pat
     assert done.returncode == 0, done.stderr
 
 
+# References lead to addresses, which are others in a copy; h5py does not list user-defined links.
 FILES = sorted(path for path in GOLDEN.rglob("*.h5") if "references" not in path.stem and path.stem != "user_link")
 # Why the program leaves an object out: what the interface does not write, and what the file itself lacks.
 LEFT = re.compile(
