@@ -46,6 +46,7 @@ std::vector<float> read(const Dataset &dataset, const std::vector<uint64_t> &sta
     hs_io_options checked{};
     checked.size = sizeof checked;
     checked.buffer_size = values.size() * sizeof(float);
+    checked.checked = 1;  // also if there are no values
     check(hs_read(dataset.get(), &box, HS_F32, values.data(), &checked));
     return values;
 }
