@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab::{Dataset, Destination, HyperslabAxis, ReadOptions, Selection, WriteOptions};
+use hyperslab::{Destination, HyperslabAxis, ReadOptions, Selection, WriteOptions};
 
 use crate::codes::HS_MAX_RANK;
 use crate::failure::Failure;
@@ -111,8 +111,6 @@ pub(crate) struct Chosen {
     pub(crate) elements: u64,
     /// The shape of the dataset, if all of its elements are selected. In another shape, the transfer fails.
     whole: Option<Vec<u64>>,
-    /// There is nothing to select.
-    is_nothing: bool,
 }
 
 impl Chosen {
@@ -141,7 +139,7 @@ impl Chosen {
             && given.block.is_null()
             && let Some((what, elements)) = of_box(start, count)
         {
-            return Ok(Self { what, elements, whole: None, is_nothing: false });
+            return Ok(Self { what, elements, whole: None });
         }
         // SAFETY: as above, where the pointer is not null.
         let [stride, block] = unsafe {
@@ -162,17 +160,17 @@ impl Chosen {
         };
         let shape = dataset.shape();
         let what = Selection::from_hyperslab(&(0..rank).map(axis).collect::<Vec<_>>(), &shape)?;
-        Ok(Self { elements: what.count(&shape)?, what, whole: None, is_nothing: false })
+        Ok(Self { elements: what.count(&shape)?, what, whole: None })
     }
 
     fn whole(shape: Vec<u64>) -> Result<Self, Failure> {
         let elements = Selection::All.count(&shape)?;
-        Ok(Self { what: Selection::All, elements, whole: Some(shape), is_nothing: false })
+        Ok(Self { what: Selection::All, elements, whole: Some(shape) })
     }
 
     /// Selects from a dataset without elements.
     fn nothing() -> Self {
-        Self { what: Selection::All, elements: 0, whole: None, is_nothing: true }
+        Self { what: Selection::All, elements: 0, whole: None }
     }
 
     /// Returns the number of elements along each dimension.
@@ -183,24 +181,19 @@ impl Chosen {
     /// Reads the elements.
     pub(crate) fn read(
         &self,
-        dataset: &Dataset,
+        dataset: &Opened,
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<(), Failure> {
-        if self.is_nothing {
+        if dataset.is_null {
             return Ok(());
         }
         Ok(dataset.read_as(self.whole.as_deref(), &self.what, dst, options)?)
     }
 
     /// Writes the elements.
-    pub(crate) fn write(
-        self,
-        dataset: &Dataset,
-        bytes: &[u8],
-        options: &WriteOptions,
-    ) -> Result<(), Failure> {
-        if self.is_nothing {
+    pub(crate) fn write(self, dataset: &Opened, bytes: &[u8], options: &WriteOptions) -> Result<(), Failure> {
+        if dataset.is_null {
             return Ok(());
         }
         let written = match &self.whole {

@@ -1,4 +1,4 @@
-"""The end of a run: counts, and a failure in CI if a test was skipped."""
+"""The end of a run: counts, and a failure in CI if a test was skipped, or was allowed to fail."""
 
 import os
 
@@ -43,14 +43,15 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_sessionfinish(session):
-    """Hands on what one of several processes has noted. Fails the run in CI if a test was skipped."""
+    """Hands on what one of several processes has noted. Fails the run in CI if a test was left out."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["said"] = SAID
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    skipped = reporter.stats.get("skipped", []) if reporter else []
-    if skipped and "CI" in os.environ:
+    stats = reporter.stats if reporter else {}
+    left_out = sum(len(stats.get(kind, [])) for kind in ("skipped", "xfailed", "xpassed"))
+    if left_out and "CI" in os.environ:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        SAID.append(f"{len(skipped)} tests were skipped, and CI requires all of them")
+        SAID.append(f"{left_out} tests were skipped or allowed to fail, and CI requires all of them")
 
 
 @pytest.hookimpl(optionalhook=True)

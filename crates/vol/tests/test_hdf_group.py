@@ -18,7 +18,7 @@ CONNECTORS = "h5_api_test"
 
 PROGRAMS = {
     CONNECTORS: 1000,
-    "cmpd_dset": 30,
+    "cmpd_dset": 31,
     "dt_arith": 440,
     "dtransform": 79,
     "dtypes": 53,
