@@ -6,8 +6,8 @@ The programs are Debian trixie's packages: libhdf5 before 1.12 has no connectors
 have 1.10. The mirror is the one that this machine's apt names. apt runs with lists and states of its own, so
 the system's packages stay as they are. `target/vol-tools/bin` has one wrapper for each program, which starts
 it with trixie's loader and libraries. `target/vol-tools/root` has libhdf5's headers too: `bin/h5cc1.14`
-compiles a C program against them. `target/vol-tools/source` has the sources of libhdf5, with the tests of the
-HDF Group for connectors. A second run does nothing.
+compiles a C program against them. `target/vol-tools/source` has libhdf5's tests, with those of the HDF Group
+for connectors, and `target/vol-tools/netcdf` has netCDF-C's. A second run does nothing.
 """
 
 import hashlib
@@ -23,8 +23,14 @@ SUITE = "trixie"
 PACKAGES = ("hdf5-tools", "netcdf-bin", "nco")
 """The packages to unpack with all that they depend on."""
 
-ALONE = ("libhdf5-dev",)
+ALONE = ("libhdf5-dev", "libnetcdf-dev")
 """The packages to unpack without what they depend on: headers."""
+
+SOURCES = {
+    "hdf5": ("source", r"test/.*|src/[^/]+\.h"),
+    "netcdf": ("netcdf", r"(nc_test4|h5_test)/[^/]+|include/[^/]+\.h|ncdump/[^/]+\.nc"),
+}
+"""The source packages, their folders, and the paths that are unpacked: tests, and headers for them."""
 
 PROGRAMS = (
     *("h5copy", "h5diff", "h5dump", "h5ls", "h5repack", "h5stat"),
@@ -37,7 +43,7 @@ exec {loader} --library-path {libraries} {program} "$@"
 
 COMPILER = """#!/bin/sh
 # Compiles a C program that runs with {suite}'s loader and libraries: h5cc1.14 -o PROGRAM SOURCE...
-exec {compiler} -I{headers} "$@" -Wl,--allow-shlib-undefined \\
+exec {compiler} -I{headers} "$@" -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags \\
     -Wl,--dynamic-linker={loader} -Wl,-rpath,{libraries} {hdf5} -lm
 """
 
@@ -74,8 +80,8 @@ def mirror() -> tuple[str, str]:
     raise SystemExit("this machine's apt names no mirror of Debian: run this on Debian")
 
 
-def fetch(folder: Path) -> tuple[list[Path], Path]:
-    """Downloads the packages and the archive of libhdf5's sources into a folder, and returns their paths."""
+def fetch(folder: Path) -> tuple[list[Path], dict[str, Path]]:
+    """Downloads the packages and the archives of sources into a folder, and returns their paths."""
     for part in ("state/lists/partial", "cache/archives/partial", "alone"):
         (folder / part).mkdir(parents=True)
     (folder / "state" / "status").touch()
@@ -91,18 +97,18 @@ def fetch(folder: Path) -> tuple[list[Path], Path]:
     install = [*apt, "install", "--yes", "--download-only", "--no-install-recommends", *PACKAGES]
     subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*apt, "download", *ALONE], check=True, cwd=folder / "alone", stdout=sys.stderr)
-    source = [*apt, "source", "--download-only", "--tar-only", "hdf5"]
+    source = [*apt, "source", "--download-only", "--tar-only", *SOURCES]
     subprocess.run(source, check=True, cwd=folder, stdout=sys.stderr)
-    (archive,) = folder.glob("hdf5_*.orig.tar.*")
-    return sorted([*folder.glob("cache/archives/*.deb"), *folder.glob("alone/*.deb")]), archive
+    archives = {name: next(folder.glob(f"{name}_*.orig.tar.*")) for name in SOURCES}
+    return sorted([*folder.glob("cache/archives/*.deb"), *folder.glob("alone/*.deb")]), archives
 
 
-def unpack_tests(archive: Path, into: Path) -> None:
-    """Unpacks libhdf5's headers and its tests from the archive of its sources, without their first folder."""
+def unpack(archive: Path, wanted: str, into: Path) -> None:
+    """Unpacks the wanted paths of an archive of sources, without their first folder."""
     with tarfile.open(archive) as tar:
         for member in tar:
             member.name = member.name.partition("/")[2]
-            if member.name.startswith("test/") or re.fullmatch(r"src/[^/]+\.h", member.name):
+            if re.fullmatch(wanted, member.name):
                 tar.extract(member, into, filter="data")
 
 
@@ -136,10 +142,11 @@ def main() -> None:
         return
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
-    packages, archive = fetch(OUT / "apt")
+    packages, archives = fetch(OUT / "apt")
     for package in packages:
         subprocess.run(["dpkg", "-x", package, OUT / "root"], check=True)
-    unpack_tests(archive, OUT / "source")
+    for name, (place, wanted) in SOURCES.items():
+        unpack(archives[name], wanted, OUT / place)
     shutil.rmtree(OUT / "apt")
     (OUT / "bin").mkdir()
     wrap(OUT / "root", OUT / "bin")

@@ -540,8 +540,8 @@ int32_t hs_open_bytes(const void *bytes, size_t size, hs_file **file);
 // Writes all changes to the file.
 int32_t hs_flush(hs_file *file);
 
-// Writes all changes and closes the file. The handle is closed also after an error. Datasets of the file
-// that are open give errors from then on, and have to be closed, too.
+// Writes all changes and closes the file. The handle is closed also after an error. Reads and writes of
+// datasets that are open give errors from then on; the datasets have to be closed, too.
 int32_t hs_close(hs_file *file);
 
 // Returns the version of the library: "0.1.0".

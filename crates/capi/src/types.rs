@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hyperslab::datatype::{ByteOrder, Datatype, Enumeration, Float, Integer};
 use hyperslab::internals::VlenKind;
-use hyperslab::{Addr, Element, Scalar, half};
+use hyperslab::{Addr, Element, Error, Scalar, half};
 use hyperslab_format::{Reader, Widths, Writer};
 
 use crate::codes::{
@@ -79,7 +79,7 @@ pub(crate) fn vlen_kind(datatype: &Datatype, widths: Widths) -> Result<VlenKind,
         Datatype::Sequence(base) if !base.has_variable_parts() => {
             Ok(VlenKind::Sequence(usize::try_from(base.size(widths)).unwrap_or(usize::MAX)))
         }
-        _ => Err(Failure::argument("type", "sequences of texts or of sequences cannot be written yet")),
+        _ => Err(Error::unsupported("writing sequences of texts or of sequences", "IV.A.2.d").into()),
     }
 }
 

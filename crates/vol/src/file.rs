@@ -1,7 +1,6 @@
 //! The files that the engine reads, beside libhdf5 that has them open.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::driver::Posix;
@@ -22,8 +21,6 @@ pub(crate) struct OpenFile {
     /// open.)
     native: Mutex<Option<NativeFile>>,
     number: OnceLock<u64>,
-    /// The number of handles of datasets in the file.
-    pub(crate) datasets: AtomicUsize,
     opened: Mutex<Option<Opened>>,
     /// What [`check_writable`](Self::check_writable) found when the program closed the file.
     at_close: OnceLock<Ruled<()>>,
@@ -42,20 +39,20 @@ impl OpenFile {
         Arc::new(Self {
             native: Mutex::new(Some(native)),
             number: OnceLock::new(),
-            datasets: AtomicUsize::new(0),
             opened: Mutex::default(),
             at_close: OnceLock::new(),
         })
     }
 
-    /// Notes that a native file is closed. If it is this one, first finds out what objects in it ask of the
-    /// file later, and if datasets stay open, all that their reads and writes ask. (A program that asks an
+    /// Notes that a native file is closed. If it is this one, and objects in it stay open, first finds out
+    /// what they ask of the file later, and datasets that are opened through them. (A program that asks an
     /// object behind an external link for its file gets another native file.)
-    pub(crate) fn close(&self, native: NativeFile) {
+    pub(crate) fn close(self: &Arc<Self>, native: NativeFile) {
         if self.native() != Ok(native) {
             return;
         }
-        if self.number().is_ok() && self.datasets.load(Ordering::Relaxed) > 0 {
+        // The handle of the file is there until it is closed.
+        if Arc::strong_count(self) > 1 && self.number().is_ok() {
             self.at_close.get_or_init(|| self.check_writable());
             // libhdf5 cannot be unwound.
             _ = catch_unwind(AssertUnwindSafe(|| self.engine()));

@@ -100,7 +100,7 @@ IN_C = {
     "no_memory": (1, {"irregular selection": 1}, 1, {"irregular selection": 1}),
     "printer": (1, {"open for writing": 1}, 2, {}),
     "silent_printer": (None, None, None, None),
-    "group_stays_open": (0, {"file": 1, "open for writing": 1}, 2, {}),
+    "group_stays_open": (1, {"open for writing": 1}, 2, {}),
     "no_errors_stay": (0, {}, 2, {}),
 }
 

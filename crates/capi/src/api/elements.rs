@@ -16,7 +16,7 @@ use crate::items::{self, Kind};
 use crate::pointers;
 use crate::structs::{hs_dataset, hs_io_options, hs_items, hs_selection};
 use crate::transfer::{Chosen, Transfer, bytes_of};
-use crate::types::Named;
+use crate::types::{self, Named};
 
 /// Reads the elements of `selection` into `out`, in row-major order, in the type `type`. With NULL for
 /// `selection`, all elements. After an error, `out` has unspecified values.
@@ -199,10 +199,7 @@ fn write_items(dataset: &Dataset, what: &Selection, code: i32, items: &[&[u8]]) 
         }
         Datatype::Sequence(base) => {
             let datatype = Named { code, message: &[] }.in_memory(base, widths)?;
-            if base.has_variable_parts() {
-                let why = "sequences of texts or of sequences cannot be written yet";
-                return Err(Failure::request(why.to_owned()));
-            }
+            types::vlen_kind(&stored, widths)?;
             let conversion = Conversion::with_widths(&datatype, base, widths)?;
             let converted =
                 items.iter().map(|item| converted(&conversion, item)).collect::<Result<Vec<_>, _>>()?;

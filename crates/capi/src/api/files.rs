@@ -70,8 +70,8 @@ pub extern "C" fn hs_flush(file: *mut hs_file) -> i32 {
     guard(|| Ok(handle::file(file.addr())?.flush()?))
 }
 
-/// Writes all changes and closes the file. The handle is closed also after an error. Datasets of the file
-/// that are open give errors from then on, and have to be closed, too.
+/// Writes all changes and closes the file. The handle is closed also after an error. Reads and writes of
+/// datasets that are open give errors from then on; the datasets have to be closed, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn hs_close(file: *mut hs_file) -> i32 {
     guard(|| Ok(handle::take_file(file.addr())?.close()?))

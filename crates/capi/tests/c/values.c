@@ -221,6 +221,8 @@ static void texts(void) {
 
 static void sequences(void) {
     static const unsigned char message[] = {0x19, 0, 0, 0, 16, 0, 0, 0, 0x10, 0x08, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0};
+    static const unsigned char of_texts[] = {0x19, 0, 0, 0, 16, 0, 0, 0, 0x19, 0x01, 0, 0, 16, 0, 0, 0,
+                                             0x13, 0, 0, 0, 1, 0, 0, 0};
     const uint64_t two = 2;
     const int32_t first[3] = {1, 2, 3};
     const void *lists[2] = {first, NULL};
@@ -241,6 +243,11 @@ static void sequences(void) {
           hs_attribute_write_items(file, "/", "a", HS_I32, 1, &two, lists, NULL, 2));
     lengths[0] = 11;
     FAILS(HS_ERROR_ARGUMENT, "11 bytes are no whole number", hs_write_items(dataset, NULL, HS_I32, lists, lengths, 2));
+    OK(hs_dataset_close(dataset));
+    options.type_message = of_texts;
+    options.type_message_size = sizeof of_texts;
+    OK(hs_dataset_create(file, "/lists of texts", &options, &dataset));
+    FAILS(HS_ERROR_UNSUPPORTED, "sequences of texts", hs_write_items(dataset, NULL, HS_STORED, lists, lengths, 2));
     OK(hs_dataset_close(dataset));
 }
 

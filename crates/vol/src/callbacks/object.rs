@@ -2,7 +2,6 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::dataset::Known;
 use crate::ffi::library::Library;
@@ -43,9 +42,6 @@ impl Object {
     fn handle(library: &'static Library, under: Handle, file: Arc<OpenFile>, is_dataset: bool) -> Handle {
         if under.is_null() {
             return under;
-        }
-        if is_dataset {
-            file.datasets.fetch_add(1, Ordering::Relaxed);
         }
         let dataset = Known::default();
         Box::into_raw(Box::new(Self { library, under, file, dataset, is_dataset })).cast()
@@ -119,14 +115,6 @@ impl Object {
     pub(crate) unsafe fn free(handle: Handle) {
         // SAFETY: the caller's promise.
         drop(unsafe { Box::from_raw(handle.cast::<Self>()) });
-    }
-}
-
-impl Drop for Object {
-    fn drop(&mut self) {
-        if self.is_dataset {
-            self.file.datasets.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 }
 
