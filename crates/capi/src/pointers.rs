@@ -42,18 +42,22 @@ unsafe impl KnowsSize for hs_chunk_info {}
 /// No struct of any version is larger. A larger size is no size, but memory that was not set.
 const LARGEST: usize = 4096;
 
+#[cold]
 fn null(what: &str) -> Failure {
     Failure::argument(what, "the pointer is null")
 }
 
+#[cold]
+fn not_aligned(what: &str) -> Failure {
+    Failure::argument(what, "the pointer is not aligned to the size of its elements")
+}
+
+#[inline]
 fn check<T>(what: &str, pointer: *const T) -> Result<(), Failure> {
     if pointer.is_null() {
         return Err(null(what));
     }
-    if !pointer.is_aligned() {
-        return Err(Failure::argument(what, "the pointer is not aligned to the size of its elements"));
-    }
-    Ok(())
+    if pointer.is_aligned() { Ok(()) } else { Err(not_aligned(what)) }
 }
 
 /// Returns the text at `pointer`, or `None` if it is null.
@@ -76,6 +80,7 @@ pub(crate) unsafe fn text<'a>(what: &str, pointer: *const c_char) -> Result<&'a 
 }
 
 /// Returns `len` elements from `pointer` on, which may be null if there are none.
+#[inline]
 pub(crate) unsafe fn array<'a, T: Copy>(
     what: &str,
     pointer: *const T,
@@ -115,6 +120,7 @@ pub(crate) unsafe fn parts<'a>(
 }
 
 /// Returns the `len` bytes from `pointer` on, to be written.
+#[inline]
 pub(crate) unsafe fn room<'a>(what: &str, pointer: *mut u8, len: usize) -> Result<&'a mut [u8], Failure> {
     if len == 0 {
         return Ok(&mut []);
@@ -126,9 +132,15 @@ pub(crate) unsafe fn room<'a>(what: &str, pointer: *mut u8, len: usize) -> Resul
     Ok(unsafe { slice::from_raw_parts_mut(pointer, len) })
 }
 
+#[inline]
 fn check_len<T>(what: &str, len: usize) -> Result<(), Failure> {
     let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
-    bytes.map(drop).ok_or_else(|| Failure::argument(what, "it is larger than memory can be"))
+    if bytes.is_some() { Ok(()) } else { Err(too_large(what)) }
+}
+
+#[cold]
+fn too_large(what: &str) -> Failure {
+    Failure::argument(what, "it is larger than memory can be")
 }
 
 /// Returns the place for a result.
@@ -163,21 +175,25 @@ pub(crate) unsafe fn given_items<'a>(pointer: *mut hs_items) -> Result<&'a mut h
 }
 
 /// Reads the size that a struct begins with.
+#[inline]
 unsafe fn size_at<T: KnowsSize>(what: &str, pointer: *const T) -> Result<usize, Failure> {
     check(what, pointer)?;
     // SAFETY: the struct begins with its size.
     let size = unsafe { pointer.cast::<usize>().read() };
-    if !(size_of::<usize>()..=LARGEST).contains(&size) {
-        let why =
-            format!("its field `size` is {size}: set it to the sizeof of the struct, {}", size_of::<T>());
-        return Err(Failure::argument(what, why));
-    }
-    Ok(size)
+    let is_size = (size_of::<usize>()..=LARGEST).contains(&size);
+    if is_size { Ok(size) } else { Err(no_size(what, size, size_of::<T>())) }
+}
+
+#[cold]
+fn no_size(what: &str, size: usize, expected: usize) -> Failure {
+    let why = format!("its field `size` is {size}: set it to the sizeof of the struct, {expected}");
+    Failure::argument(what, why)
 }
 
 /// Returns the struct at `pointer`. Fields that an older caller does not have are zeros.
 ///
 /// Errors: a newer caller has set a field that this version does not know.
+#[inline]
 pub(crate) unsafe fn given<T: KnowsSize>(what: &str, pointer: *const T) -> Result<T, Failure> {
     // SAFETY: as the caller promises.
     let size = unsafe { size_at(what, pointer) }?;
@@ -185,6 +201,13 @@ pub(crate) unsafe fn given<T: KnowsSize>(what: &str, pointer: *const T) -> Resul
         // SAFETY: the struct has all bytes of this version.
         return Ok(unsafe { pointer.read() });
     }
+    // SAFETY: as the caller promises, with this size.
+    unsafe { of_other_version(what, pointer, size) }
+}
+
+/// Returns the struct at `pointer`, which has `size` bytes.
+#[cold]
+unsafe fn of_other_version<T: KnowsSize>(what: &str, pointer: *const T, size: usize) -> Result<T, Failure> {
     let known = size.min(size_of::<T>());
     // SAFETY: the struct has `size` bytes.
     let unknown = unsafe { slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
@@ -201,6 +224,7 @@ pub(crate) unsafe fn given<T: KnowsSize>(what: &str, pointer: *const T) -> Resul
 }
 
 /// Returns the struct at `pointer`, or `None` if it is null.
+#[inline]
 pub(crate) unsafe fn optional<T: KnowsSize>(what: &str, pointer: *const T) -> Result<Option<T>, Failure> {
     // SAFETY: as the caller promises.
     if pointer.is_null() { Ok(None) } else { unsafe { given(what, pointer) }.map(Some) }

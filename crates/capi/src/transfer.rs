@@ -2,7 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use hyperslab::{Destination, HyperslabAxis, ReadOptions, Selection, WriteOptions};
+use hyperslab::{Destination, Dim, HyperslabAxis, ReadOptions, Selection, Slab, WriteOptions};
+use smallvec::SmallVec;
 
 use crate::codes::HS_MAX_RANK;
 use crate::failure::Failure;
@@ -95,12 +96,19 @@ impl Transfer<'_> {
 }
 
 /// Returns the bytes of `elements` elements of `element_size` bytes.
+#[inline]
 pub(crate) fn bytes_of(elements: u64, element_size: u64) -> Result<usize, Failure> {
     let bytes = elements.checked_mul(element_size).and_then(|bytes| usize::try_from(bytes).ok());
-    bytes.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or_else(|| {
-        let elements = format!("{elements} elements of {element_size} bytes");
-        Failure::argument("selection", format!("{elements} do not fit into memory: select fewer"))
-    })
+    match bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) {
+        Some(bytes) => Ok(bytes),
+        None => Err(too_many(elements, element_size)),
+    }
+}
+
+#[cold]
+fn too_many(elements: u64, element_size: u64) -> Failure {
+    let elements = format!("{elements} elements of {element_size} bytes");
+    Failure::argument("selection", format!("{elements} do not fit into memory: select fewer"))
 }
 
 /// The elements that a caller selects.
@@ -115,6 +123,7 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     /// Takes the selection of a caller. Null selects all elements.
+    #[inline]
     pub(crate) unsafe fn of(given: *const hs_selection, dataset: &Opened) -> Result<Self, Failure> {
         // SAFETY: as the caller promises.
         let Some(given) = (unsafe { pointers::optional("selection", given) })? else {
@@ -141,7 +150,19 @@ impl Chosen {
         {
             return Ok(Self { what, elements, whole: None });
         }
-        // SAFETY: as above, where the pointer is not null.
+        // SAFETY: as above.
+        unsafe { Self::hyperslab(&given, start, count, &dataset.shape()) }
+    }
+
+    /// Takes a hyperslab with strides and blocks.
+    unsafe fn hyperslab(
+        given: &hs_selection,
+        start: &[u64],
+        count: &[u64],
+        shape: &[u64],
+    ) -> Result<Self, Failure> {
+        let rank = start.len();
+        // SAFETY: the caller has a number for each dimension, where the pointer is not null.
         let [stride, block] = unsafe {
             let optional = |what, pointer: *const u64| {
                 if pointer.is_null() {
@@ -158,9 +179,8 @@ impl Chosen {
             count: count[axis],
             block: block[axis],
         };
-        let shape = dataset.shape();
-        let what = Selection::from_hyperslab(&(0..rank).map(axis).collect::<Vec<_>>(), &shape)?;
-        Ok(Self { elements: what.count(&shape)?, what, whole: None })
+        let what = Selection::from_hyperslab(&(0..rank).map(axis).collect::<Vec<_>>(), shape)?;
+        Ok(Self { elements: what.count(shape)?, what, whole: None })
     }
 
     fn whole(shape: Vec<u64>) -> Result<Self, Failure> {
@@ -206,16 +226,14 @@ impl Chosen {
 
 const ONES: [u64; HS_MAX_RANK] = [1; HS_MAX_RANK];
 
-/// Returns the selection of a box in few dimensions, and the number of its elements. It needs no shape: the
-/// engine checks it against that of the read or write.
+/// Returns the selection of a box, and the number of its elements. It needs no shape: the engine checks it
+/// against that of the read or write.
+#[inline]
 fn of_box(start: &[u64], count: &[u64]) -> Option<(Selection, u64)> {
-    let range = |axis: usize| Some(start[axis]..start[axis].checked_add(count[axis])?);
-    let what = match start.len() {
-        1 => [range(0)?].into(),
-        2 => [range(0)?, range(1)?].into(),
-        3 => [range(0)?, range(1)?, range(2)?].into(),
-        4 => [range(0)?, range(1)?, range(2)?, range(3)?].into(),
-        _ => return None,
-    };
-    Some((what, count.iter().try_fold(1_u64, |elements, &count| elements.checked_mul(count))?))
+    let (mut slab, mut elements) = (Slab(SmallVec::new()), 1_u64);
+    for (&start, &count) in start.iter().zip(count) {
+        slab.0.push(Dim::range(start, start.checked_add(count)?));
+        elements = elements.checked_mul(count)?;
+    }
+    Some((Selection::Slab(slab), elements))
 }
