@@ -111,8 +111,6 @@ pub(crate) unsafe extern "C" fn file_specific<const SLOT: usize>(
         let kind = *arguments.cast::<c_int>();
         if kind == IS_ACCESSIBLE || kind == DELETE {
             let Some(library) = Library::of_slot(SLOT) else { return FAILED };
-            // Parts that cannot be stored are reported by calls for their files.
-            _ = library.pending.settle(|_| true);
             // A file name, a property list, and a place for the answer.
             let given = &*arguments.cast::<NamedFile>();
             // libhdf5 asks whether a file is accessible after an open that failed, whose errors are then

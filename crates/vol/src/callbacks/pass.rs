@@ -107,6 +107,7 @@ pass! { |_| Ok(()) =>
     file_get(; arguments: Arguments, transfer: Hid, request: Request);
     group_get(; arguments: Arguments, transfer: Hid, request: Request);
     link_get(place: Location; arguments: Arguments, transfer: Hid, request: Request);
+    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     object_get(place: Location; arguments: Arguments, transfer: Hid, request: Request);
     introspect_optional(; class: c_int, kind: c_int, flags: *mut u64);
     blob_put(; from: *const c_void, size: usize, id: *mut c_void, context: *mut c_void);
@@ -198,9 +199,6 @@ const DATATYPE_REFRESH: c_int = 1;
 const GROUP_REFRESH: c_int = 3;
 const OBJECT_REFRESH: c_int = 5;
 
-/// `H5VL_LINK_DELETE`: of the operations on links, the one that has to do with elements.
-const DELETE: c_int = 0;
-
 pass! { |object| if [SPACE_STATUS, STORAGE_SIZE].contains(&kind(arguments)) { object.settle() } else { Ok(()) } =>
     dataset_get(; arguments: Arguments, transfer: Hid, request: Request);
 }
@@ -215,10 +213,6 @@ pass! { |object| { object.note_refresh(arguments, DATATYPE_REFRESH); object.sett
 
 pass! { |object| { object.note_refresh(arguments, OBJECT_REFRESH); object.settle_all() } =>
     object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
-}
-
-pass! { |object| if kind(arguments) == DELETE { object.settle_all() } else { Ok(()) } =>
-    link_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
 }
 
 /// `H5VL_GROUP_MOUNT`
