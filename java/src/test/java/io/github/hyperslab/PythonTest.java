@@ -3,15 +3,18 @@ package io.github.hyperslab;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.NodeType;
+import io.github.hyperslab.exceptions.HdfException;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.reflect.Array;
@@ -22,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** h5py in both directions. */
 class PythonTest {
@@ -166,6 +170,26 @@ class PythonTest {
                     (String[]) file.getByPath("g").getAttribute("names").getData());
             assertEquals((short) 7, file.getByPath("g").getAttribute("deep").getData());
             assertTrue(file.isLinkCreationOrderTracked() && file.isAttributeCreationOrderTracked());
+        }
+    }
+
+    @Test
+    void anElementThatNoBufferHoldsHidesNoOtherObject() throws Exception {
+        run(
+                """
+                with h5py.File("huge.h5", "w") as f:
+                    t = h5py.h5t.create(h5py.h5t.OPAQUE, 3 << 30)
+                    h5py.h5d.create(f.id, b"huge", t, h5py.h5s.create_simple((2,)))
+                    f["small"] = 1
+                """);
+        try (HdfFile file = new HdfFile(folder.resolve("huge.h5"))) {
+            assertEquals(Set.of("huge", "small"), file.getChildren().keySet());
+            assertEquals(1L, data(file, "small"));
+            Dataset huge = file.getDatasetByPath("huge");
+            for (Executable use : List.<Executable>of(huge::getSize, huge::getData)) {
+                HdfException error = assertThrows(HdfException.class, use);
+                assertTrue(error.getMessage().contains("3221225472 bytes"), error.getMessage());
+            }
         }
     }
 

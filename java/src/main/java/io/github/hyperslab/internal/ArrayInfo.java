@@ -1,5 +1,7 @@
 package io.github.hyperslab.internal;
 
+import io.github.hyperslab.exceptions.HdfException;
+
 /**
  * What {@code hs_array_info} says of a dataset or attribute.
  *
@@ -49,12 +51,19 @@ public record ArrayInfo(
 
     static ArrayInfo of(Frame.Struct struct) {
         int rank = struct.getInt(12);
+        long elementSize = struct.getLong(40);
+        if (elementSize < 0 || elementSize > Integer.MAX_VALUE) {
+            throw new HdfException(
+                    "an element of "
+                            + Long.toUnsignedString(elementSize)
+                            + " bytes: no buffer of Java can hold one");
+        }
         return new ArrayInfo(
                 struct.getInt(16),
                 struct.getInt(28),
                 struct.getInt(32) == FILL_DEFINED,
                 struct.getInt(36),
-                Math.toIntExact(struct.getLong(40)),
+                (int) elementSize,
                 struct.getLong(48),
                 struct.getLong(56),
                 struct.getLong(64),
