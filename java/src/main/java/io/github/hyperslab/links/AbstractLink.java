@@ -17,7 +17,20 @@ public abstract class AbstractLink implements Link {
     /** Links that lead to links, and so on, further than this are circular. */
     private static final int DEEPEST = 64;
 
-    private static final ThreadLocal<Integer> DEPTH = ThreadLocal.withInitial(() -> 0);
+    /**
+     * The most links that one look-up follows. A path of a few links that each lead to a path of
+     * links would otherwise take time that doubles with each of them.
+     */
+    private static final int MOST = 1000;
+
+    /** The look-up that this thread is in. */
+    private static final ThreadLocal<Lookup> LOOKUP = ThreadLocal.withInitial(Lookup::new);
+
+    /** How far a look-up has come. */
+    private static final class Lookup {
+        private int depth;
+        private int followed;
+    }
 
     private final String name;
     private final Group parent;
@@ -39,11 +52,16 @@ public abstract class AbstractLink implements Link {
     public Node getTarget() {
         Node found = target;
         if (found == null) {
-            int depth = DEPTH.get();
-            if (depth >= DEEPEST) {
+            Lookup lookup = LOOKUP.get();
+            if (lookup.depth >= DEEPEST) {
                 throw new HdfBrokenLinkException("'" + getPath() + "' leads to itself", null);
             }
-            DEPTH.set(depth + 1);
+            if (lookup.followed >= MOST) {
+                throw new HdfBrokenLinkException(
+                        "'" + getPath() + "' is reached by more than " + MOST + " links", null);
+            }
+            lookup.depth++;
+            lookup.followed++;
             try {
                 found = resolve();
                 target = found;
@@ -52,7 +70,10 @@ public abstract class AbstractLink implements Link {
                         "the link '" + getPath() + "' to '" + getTargetPath() + "' is broken",
                         error);
             } finally {
-                DEPTH.set(depth);
+                lookup.depth--;
+                if (lookup.depth == 0) {
+                    LOOKUP.remove();
+                }
             }
         }
         return found;
