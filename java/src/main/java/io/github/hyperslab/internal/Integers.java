@@ -1,5 +1,7 @@
 package io.github.hyperslab.internal;
 
+import io.github.hyperslab.object.datatype.FixedPoint;
+
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -8,13 +10,32 @@ import java.nio.ByteOrder;
  * Integers as they are stored.
  *
  * @param size the number of bytes, up to 8
+ * @param order the order of the bytes
  * @param offset the number of bits below the number
  * @param precision the number of bits of the number
+ * @param signed whether the highest bit of the number is its sign
  * @param component a class that can hold the numbers
  */
-record Integers(
+public record Integers(
         int size, ByteOrder order, int offset, int precision, boolean signed, Class<?> component)
         implements Leaf {
+    /**
+     * Returns the integers of a datatype.
+     *
+     * @param type the datatype
+     * @param component a class that can hold the numbers
+     * @return how they are stored
+     */
+    public static Integers of(FixedPoint type, Class<?> component) {
+        return new Integers(
+                type.getSize(),
+                type.getByteOrder(),
+                type.getBitOffset(),
+                type.getBitPrecision(),
+                type.isSigned(),
+                component);
+    }
+
     @Override
     public void fill(Object array, int from, int count, ByteBuffer bytes, int position, int pitch) {
         if (pitch == size && isPlain()) {
@@ -43,8 +64,14 @@ record Integers(
         }
     }
 
-    /** Returns the number that begins at a position. */
-    long at(ByteBuffer bytes, int position) {
+    /**
+     * Returns the number that begins at a position.
+     *
+     * @param bytes memory that has the number
+     * @param position its first byte
+     * @return the number; an unsigned one of 8 bytes may be negative
+     */
+    public long at(ByteBuffer bytes, int position) {
         long value = 0;
         for (int i = 0; i < size; i++) {
             int next = order == ByteOrder.LITTLE_ENDIAN ? size - 1 - i : i;

@@ -1,5 +1,6 @@
 package io.github.hyperslab.internal;
 
+import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.HdfTypeException;
 import io.github.hyperslab.exceptions.UnsupportedHdfException;
 import io.github.hyperslab.object.datatype.BitField;
@@ -25,7 +26,7 @@ final class Leaves {
 
     static Leaf of(DataType type, NativeFile file) {
         if (type instanceof FixedPoint number) {
-            return integers(number);
+            return Integers.of(number, number.getJavaType());
         } else if (type instanceof FloatingPoint number) {
             return floats(number);
         } else if (type instanceof StringData text) {
@@ -39,19 +40,9 @@ final class Leaves {
         } else if (type instanceof Reference reference) {
             return references(reference);
         } else if (type instanceof VariableLength sequences) {
-            return new Sequences(sequences, file);
+            return new Sequences(sequences, file, Sequences.MOST);
         }
         throw new UnsupportedHdfException("elements of " + type + " cannot be read into arrays");
-    }
-
-    private static Leaf integers(FixedPoint type) {
-        return new Integers(
-                type.getSize(),
-                type.getByteOrder(),
-                type.getBitOffset(),
-                type.getBitPrecision(),
-                type.isSigned(),
-                type.getJavaType());
     }
 
     private static Leaf unsigned(BitField type) {
@@ -87,8 +78,9 @@ final class Leaves {
                             + type.getType()
                             + " cannot be read into arrays: only to objects");
         }
+        // Addresses have no sign, which those of fewer than 8 bytes would show.
         return new Integers(
-                type.getSize(), ByteOrder.LITTLE_ENDIAN, 0, 8 * type.getSize(), true, long.class);
+                type.getSize(), ByteOrder.LITTLE_ENDIAN, 0, 8 * type.getSize(), false, long.class);
     }
 
     /** Strings of a fixed length. */
@@ -159,15 +151,7 @@ final class Leaves {
 
         Names(EnumDataType type) {
             names = type.getMembers();
-            FixedPoint base = (FixedPoint) type.getBaseType();
-            integers =
-                    new Integers(
-                            base.getSize(),
-                            base.getByteOrder(),
-                            base.getBitOffset(),
-                            base.getBitPrecision(),
-                            base.isSigned(),
-                            long.class);
+            integers = Integers.of((FixedPoint) type.getBaseType(), long.class);
         }
 
         @Override
@@ -203,8 +187,15 @@ final class Leaves {
         }
     }
 
-    /** Strings and sequences of variable length. */
-    private record Sequences(VariableLength type, NativeFile file) implements Leaf {
+    /**
+     * Strings and sequences of variable length.
+     *
+     * @param most the bytes of data that the native library hands out at a time
+     */
+    record Sequences(VariableLength type, NativeFile file, long most) implements Leaf {
+        /** A part of a read has millions of ids, and the data of all may exceed 2 GiB. */
+        static final long MOST = 256 << 20;
+
         @Override
         public Class<?> component() {
             return type.getJavaType();
@@ -219,17 +210,43 @@ final class Leaves {
             int idSize = type.getSize();
             int size = Math.multiplyExact(count, idSize);
             int elementSize = type.isVariableLengthString() ? 0 : type.getParent().getSize();
+            if (idSize < Integer.BYTES) {
+                throw new HdfException(
+                        "ids of " + idSize + " bytes, which have no room for a length");
+            }
             try (Scratch scratch = Scratch.of(size)) {
-                ByteBuffer ids = scratch.memory();
+                ByteBuffer ids = scratch.memory().order(ByteOrder.LITTLE_ENDIAN);
                 for (int i = 0; i < count; i++) {
                     ids.put(i * idSize, bytes, position + i * pitch, idSize);
                 }
-                try (Items items = Objects.resolve(file, ids, size, idSize, elementSize)) {
-                    for (int i = 0; i < count; i++) {
-                        Array.set(array, from + i, element(items, i));
+                for (int done = 0; done < count; ) {
+                    int batch = batch(ids, idSize, done, count, Math.max(elementSize, 1), most);
+                    ByteBuffer part = ids.slice(done * idSize, batch * idSize);
+                    try (Items items =
+                            Objects.resolve(file, part, batch * idSize, idSize, elementSize)) {
+                        for (int i = 0; i < batch; i++) {
+                            Array.set(array, from + done + i, element(items, i));
+                        }
                     }
+                    done += batch;
                 }
             }
+        }
+
+        /**
+         * Returns how many elements from one on, at least one, have not more data than allowed. An
+         * id begins with the number of its elements.
+         */
+        static int batch(
+                ByteBuffer ids, int idSize, int from, int end, int elementSize, long most) {
+            long sum = 0;
+            for (int i = from; i < end; i++) {
+                sum += (ids.getInt(i * idSize) & 0xFFFF_FFFFL) * elementSize;
+                if (sum > most) {
+                    return Math.max(1, i - from);
+                }
+            }
+            return end - from;
         }
 
         private Object element(Items items, int index) {

@@ -2,8 +2,9 @@ package io.github.hyperslab.object.datatype;
 
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.exceptions.HdfTypeException;
+import io.github.hyperslab.internal.Integers;
 
-import java.nio.ByteOrder;
+import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -16,7 +17,7 @@ public final class EnumDataType extends DataType {
     EnumDataType(DatatypeReader.Head head, DatatypeReader reader) {
         super(head);
         baseType = reader.type();
-        if (!(baseType instanceof FixedPoint integers)
+        if (!(baseType instanceof FixedPoint base)
                 || baseType.getSize() > Long.BYTES
                 || baseType.getSize() < 1) {
             throw new HdfException(
@@ -26,19 +27,11 @@ public final class EnumDataType extends DataType {
         for (int i = 0; i < names.length; i++) {
             names[i] = reader.name(head.version());
         }
+        // As the elements are decoded, so that an element finds its name.
+        Integers integers = Integers.of(base, long.class);
         for (String name : names) {
-            members.put(value(reader.raw(baseType.getSize()), integers), name);
+            members.put(integers.at(ByteBuffer.wrap(reader.raw(base.getSize())), 0), name);
         }
-    }
-
-    private static long value(byte[] raw, FixedPoint type) {
-        long value = 0;
-        for (int i = 0; i < raw.length; i++) {
-            int at = type.getByteOrder() == ByteOrder.LITTLE_ENDIAN ? raw.length - 1 - i : i;
-            value = value << 8 | raw[at] & 0xFF;
-        }
-        int above = Long.SIZE - 8 * raw.length;
-        return type.isSigned() ? value << above >> above : value;
     }
 
     /**
