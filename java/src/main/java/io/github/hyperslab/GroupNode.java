@@ -15,9 +15,11 @@ import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.links.ExternalLink;
 import io.github.hyperslab.links.SoftLink;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A group. A file open for reading only keeps the list of its children. */
@@ -32,10 +34,10 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         self = this;
     }
 
-    /** The root group of a file. */
-    GroupNode(HdfFile file, long address) {
+    /** The root group of a file, whose children have the file as their parent. */
+    GroupNode(HdfFile file, FileNode self, long address) {
         super(file, null, "", "/", address);
-        self = file;
+        this.self = self;
     }
 
     @Override
@@ -106,14 +108,27 @@ final class GroupNode extends AbstractNode implements WritableGroup {
 
     @Override
     public Node getByPath(String path) {
+        if (path.startsWith("/") && getParent() != null) {
+            // As in jHDF: a path from the root is a mistake here, and the file takes it.
+            throw new HdfInvalidPathException(getPath() + path, getHdfFile().pathOrNull());
+        }
+        return follow(parts(path));
+    }
+
+    /** Returns the names of a path. */
+    private static List<String> parts(String path) {
+        return Arrays.stream(path.split("/"))
+                .filter(part -> !part.isEmpty() && !part.equals("."))
+                .toList();
+    }
+
+    private Node follow(List<String> parts) {
         Node at = self;
-        for (String part : path.split("/")) {
-            if (part.isEmpty() || part.equals(".")) {
-                continue;
-            }
+        for (String part : parts) {
             Node child = at instanceof Group group ? group.getChild(part) : null;
             if (child == null) {
-                throw new HdfInvalidPathException(getPath() + path, getHdfFile().pathOrNull());
+                String path = getPath() + String.join("/", parts);
+                throw new HdfInvalidPathException(path, getHdfFile().pathOrNull());
             }
             at = child instanceof Link link ? link.getTarget() : child;
         }
@@ -169,11 +184,19 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         return pathOf(name);
     }
 
+    /** Returns the node of a new object. Its name may be a path, of which its group is a part. */
+    private Node created(String name) {
+        List<String> parts = parts(name);
+        Node parent = follow(parts.subList(0, parts.size() - 1));
+        GroupNode group = parent instanceof FileNode file ? file.root() : (GroupNode) parent;
+        String last = parts.get(parts.size() - 1);
+        return group.object(last, group.pathOf(last));
+    }
+
     @Override
     public WritableGroup putGroup(String name) {
-        String at = newPath(name);
-        Objects.createGroup(nativeFile(), at);
-        return (WritableGroup) object(name, at);
+        Objects.createGroup(nativeFile(), newPath(name));
+        return (WritableGroup) created(name);
     }
 
     @Override
@@ -198,7 +221,7 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         } finally {
             created.release();
         }
-        return put(name, at);
+        return createdDataset(name);
     }
 
     @Override
@@ -207,12 +230,12 @@ final class GroupNode extends AbstractNode implements WritableGroup {
         String at = newPath(name);
         ArrayData elements = ArrayData.empty(type, dimensions, options.isUnsigned());
         elements.create(nativeFile(), at, options).release();
-        return put(name, at);
+        return createdDataset(name);
     }
 
     /** Returns the node of a new dataset, without keeping the native one open. */
-    private WritableDataset put(String name, String at) {
-        DatasetNode dataset = (DatasetNode) object(name, at);
+    private WritableDataset createdDataset(String name) {
+        DatasetNode dataset = (DatasetNode) created(name);
         dataset.release();
         return dataset;
     }

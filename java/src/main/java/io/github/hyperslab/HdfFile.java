@@ -12,10 +12,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
 
 /**
@@ -34,12 +37,22 @@ import java.util.Map;
  */
 public final class HdfFile extends FileNode {
     private static final int FIRST_USER_BLOCK = 512;
+
+    /** Longer arrays do not fit every Java. */
+    private static final int LARGEST_IN_MEMORY = Integer.MAX_VALUE - 8;
+
     private static final byte[] SIGNATURE = {(byte) 0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
     private final NativeFile file;
     private final Path path;
     private final boolean isWritable;
+
+    /** The size of a file in memory, or -1. */
     private final long bytes;
+
+    /** What a file in memory has before its HDF5 part, or {@code null}. */
+    private final byte[] userBlock;
+
     private final GroupNode root;
     private final Map<Path, HdfFile> external = new HashMap<>();
 
@@ -64,30 +77,47 @@ public final class HdfFile extends FileNode {
     }
 
     /**
-     * Opens a file for reading. A path that is not in the default file system is read into memory.
+     * Opens a file for reading. A path that is not in the default file system, or whose name is not
+     * in UTF-8, is read into memory.
      *
      * @param path the path
      * @throws HdfException if it cannot be read, or is no HDF5 file
      */
     public HdfFile(Path path) {
-        this(opened(path), path, false, -1);
+        this(opened(path), path, null);
     }
 
-    HdfFile(NativeFile file, Path path, boolean isWritable, long bytes) {
+    /** A file on disk, which is open for writing if it is that of a writable file. */
+    HdfFile(NativeFile file, Path path, WritableHdfFile writable) {
+        this(file, path, writable, -1, null);
+    }
+
+    private HdfFile(
+            NativeFile file,
+            Path path,
+            WritableHdfFile writable,
+            long bytes,
+            byte[] userBlock) {
         this.file = file;
         this.path = path;
-        this.isWritable = isWritable;
+        this.isWritable = writable != null;
         this.bytes = bytes;
+        this.userBlock = userBlock;
         try {
-            root = new GroupNode(this, Objects.facts(file, "/").address());
+            FileNode self = isWritable ? writable : this;
+            root = new GroupNode(this, self, Objects.facts(file, "/").address());
         } catch (RuntimeException error) {
             file.close();
             throw error;
         }
     }
 
-    /** Returns the name of a path that the native library can open. */
-    static String local(Path path) {
+    /** Opens a path in the native library, which needs it in the default file system. */
+    static NativeFile local(Path path, int mode) {
+        return NativeFile.open(local(path), mode);
+    }
+
+    private static String local(Path path) {
         if (path.getFileSystem() != FileSystems.getDefault()) {
             throw new HdfException(
                     "'"
@@ -95,14 +125,59 @@ public final class HdfFile extends FileNode {
                             + "' is not in the default file system: copy the file there,"
                             + " or open it for reading by new HdfFile");
         }
-        return path.toString();
+        String name = nativeName(path);
+        if (name == null) {
+            throw new HdfException(
+                    "the name of '"
+                            + path
+                            + "' is not in UTF-8: rename the file,"
+                            + " or open it for reading by new HdfFile");
+        }
+        return name;
+    }
+
+    /**
+     * Returns the name of a path of the default file system for the native library, which takes
+     * UTF-8; {@code null} if the name is not in UTF-8. The text of a path is in the encoding of the
+     * locale, and has question marks or other letters where that is not the encoding of the name:
+     * so other names than those in ASCII are taken from the URI, which has their bytes.
+     */
+    private static String nativeName(Path path) {
+        String text = path.toString();
+        boolean isAscii = text.chars().allMatch(letter -> letter < 0x80);
+        if (isAscii || !path.getFileSystem().getSeparator().equals("/")) {
+            return text;
+        }
+        String uri = path.toUri().getRawPath();
+        ByteBuffer name = ByteBuffer.allocate(uri.length());
+        for (int i = 0; i < uri.length(); i++) {
+            boolean isEscaped = uri.charAt(i) == '%';
+            int at = isEscaped ? HexFormat.fromHexDigits(uri, i + 1, i + 3) : uri.charAt(i);
+            name.put((byte) at);
+            i += isEscaped ? 2 : 0;
+        }
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(name.flip()).toString();
+        } catch (CharacterCodingException error) {
+            return null;
+        }
     }
 
     private static NativeFile opened(Path path) {
         if (path.getFileSystem() == FileSystems.getDefault()) {
-            return NativeFile.open(path.toString(), NativeFile.READ);
+            String name = nativeName(path);
+            if (name != null) {
+                return NativeFile.open(name, NativeFile.READ);
+            }
         }
         try {
+            if (Files.size(path) > LARGEST_IN_MEMORY) {
+                throw new HdfException(
+                        "open '"
+                                + path
+                                + "': a file of more than 2 GiB must be in the default file system"
+                                + " and have a name in UTF-8");
+            }
             return NativeFile.open(ByteBuffer.wrap(Files.readAllBytes(path)));
         } catch (IOException error) {
             throw new HdfException("open '" + path + "': " + error.getMessage(), error);
@@ -121,7 +196,7 @@ public final class HdfFile extends FileNode {
      * @throws HdfException if it cannot be mapped, or is no HDF5 file
      */
     public static HdfFile mapped(Path path) {
-        return new HdfFile(NativeFile.openMapped(local(path)), path, false, -1);
+        return new HdfFile(NativeFile.openMapped(local(path)), path, null);
     }
 
     /**
@@ -141,7 +216,21 @@ public final class HdfFile extends FileNode {
      * @return the open file
      */
     public static HdfFile fromByteBuffer(ByteBuffer buffer) {
-        return new HdfFile(NativeFile.open(buffer), null, false, buffer.remaining());
+        return new HdfFile(
+                NativeFile.open(buffer), null, null, buffer.remaining(), userBlock(buffer.slice()));
+    }
+
+    /** Returns a copy of what is before the signature of HDF5. */
+    private static byte[] userBlock(ByteBuffer file) {
+        ByteBuffer signature = ByteBuffer.wrap(SIGNATURE);
+        long at = 0;
+        while (at + SIGNATURE.length <= file.limit()
+                && !file.slice((int) at, SIGNATURE.length).equals(signature)) {
+            at = at == 0 ? FIRST_USER_BLOCK : 2 * at;
+        }
+        byte[] before = new byte[(int) Math.min(at, file.limit())];
+        file.get(before);
+        return before;
     }
 
     /**
@@ -252,10 +341,12 @@ public final class HdfFile extends FileNode {
      * Returns the size of the bytes before the HDF5 part of the file.
      *
      * @return the number of bytes, 0 without a user block
-     * @throws InMemoryHdfException if the file is in memory
      */
     public long getUserBlockSize() {
-        try (var channel = Files.newByteChannel(onDisk())) {
+        if (inMemory()) {
+            return userBlock.length;
+        }
+        try (var channel = Files.newByteChannel(path)) {
             ByteBuffer found = ByteBuffer.allocate(SIGNATURE.length);
             for (long at = 0; at < channel.size(); at = at == 0 ? FIRST_USER_BLOCK : 2 * at) {
                 channel.position(at);
@@ -279,24 +370,27 @@ public final class HdfFile extends FileNode {
      * Reads the bytes before the HDF5 part of the file.
      *
      * @return the bytes
-     * @throws InMemoryHdfException if the file is in memory
      */
     public ByteBuffer getUserBlockBuffer() {
-        int size = Math.toIntExact(getUserBlockSize());
-        try (InputStream in = Files.newInputStream(onDisk())) {
-            return ByteBuffer.wrap(in.readNBytes(size));
+        if (inMemory()) {
+            return ByteBuffer.wrap(userBlock.clone());
+        }
+        long size = getUserBlockSize();
+        if (size > Integer.MAX_VALUE) {
+            throw new HdfException(
+                    "the user block of '"
+                            + path
+                            + "' has "
+                            + size
+                            + " bytes, more than a buffer: read them from the file");
+        }
+        try (InputStream in = Files.newInputStream(path)) {
+            return ByteBuffer.wrap(in.readNBytes((int) size));
         } catch (IOException error) {
             throw new HdfException(
                     "the user block of '" + path + "' cannot be read: " + error.getMessage(),
                     error);
         }
-    }
-
-    private Path onDisk() {
-        if (path == null) {
-            throw new InMemoryHdfException();
-        }
-        return path;
     }
 
     /**
@@ -324,7 +418,10 @@ public final class HdfFile extends FileNode {
 
     @Override
     public Path getFileAsPath() {
-        return onDisk();
+        if (path == null) {
+            throw new InMemoryHdfException();
+        }
+        return path;
     }
 
     @Override

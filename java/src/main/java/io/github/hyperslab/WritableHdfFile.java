@@ -25,7 +25,7 @@ public final class WritableHdfFile extends FileNode implements WritableGroup {
     private final HdfFile file;
 
     WritableHdfFile(Path path, int mode) {
-        file = new HdfFile(NativeFile.open(HdfFile.local(path), mode), path, true, -1);
+        file = new HdfFile(HdfFile.local(path, mode), path, this);
     }
 
     @Override

@@ -4,16 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
+import io.github.hyperslab.api.Group;
 import io.github.hyperslab.api.Node;
 import io.github.hyperslab.api.WritableDataset;
 import io.github.hyperslab.api.WritableGroup;
 import io.github.hyperslab.api.dataset.ChunkedDataset;
 import io.github.hyperslab.exceptions.HdfException;
+import io.github.hyperslab.exceptions.HdfInvalidPathException;
 import io.github.hyperslab.exceptions.HdfWritingException;
 import io.github.hyperslab.exceptions.InvalidSliceHdfException;
 
@@ -260,6 +263,76 @@ class WriteTest {
             assertEquals("text now", group.getAttribute("int").getData());
             assertNull(file.getChild("bytes"));
             assertThrows(HdfException.class, () -> ((WritableGroup) group).putGroup("new"));
+        }
+    }
+
+    @Test
+    void newObjectsHaveTheNamesAndPathsThatTheyHaveLater() {
+        Path path = folder.resolve("names.h5");
+        try (WritableHdfFile file = HdfFile.write(path)) {
+            WritableGroup group = file.putGroup("g");
+            file.putSoftLink("link", "/g");
+            assertNode(file.putDataset("a/b", 1), "b", "/a/b", "/a/");
+            assertNode(file.putDataset("/c", 1), "c", "/c", "/");
+            assertNode(file.putDataset("./link//d", 1), "d", "/g/d", "/g/");
+            assertNode(
+                    group.putDataset(
+                            "e/f",
+                            int.class,
+                            new long[] {1},
+                            DatasetCreationOptions.builder().build()),
+                    "f",
+                    "/g/e/f",
+                    "/g/e/");
+            assertNode(file.putGroup("g/h"), "h", "/g/h/", "/g/");
+            assertNode(file.putGroup("i/"), "i", "/i/", "/");
+            file.putGroup("j/k").putAttribute("a", 1);
+            assertEquals(1, file.getByPath("j/k").getAttribute("a").getData());
+            assertThrows(HdfException.class, () -> file.putGroup("/"));
+        }
+    }
+
+    private static void assertNode(Node node, String name, String path, String parent) {
+        assertEquals(name, node.getName());
+        assertEquals(path, node.getPath());
+        assertEquals(parent, node.getParent().getPath());
+        assertEquals(name, node.getHdfFile().getByPath(path).getName());
+    }
+
+    @Test
+    void aWritableFileIsTheGroupOfItsObjects() {
+        try (WritableHdfFile file = HdfFile.write(folder.resolve("root.h5"))) {
+            assertSame(file, file.putDataset("d", 1).getParent());
+            assertSame(file, file.putGroup("g").getParent());
+            assertSame(file, file.getByPath("/"));
+            assertSame(file, file.getChild("g").getParent());
+            ((WritableGroup) file.getByPath("/")).putDataset("e", 2);
+            assertEquals(2, file.getDatasetByPath("e").getData());
+        }
+        try (HdfFile file = new HdfFile(folder.resolve("root.h5"))) {
+            assertSame(file, file.getByPath("/"));
+            assertSame(file, file.getChild("d").getParent());
+        }
+    }
+
+    @Test
+    void pathsFromTheRootAreTakenByTheFile() {
+        Path path = folder.resolve("paths.h5");
+        try (WritableHdfFile file = HdfFile.write(path)) {
+            file.putGroup("g").putDataset("x", 1);
+        }
+        try (HdfFile file = new HdfFile(path);
+                io.jhdf.HdfFile same = new io.jhdf.HdfFile(path)) {
+            Group group = (Group) file.getByPath("/g");
+            io.jhdf.api.Group sameGroup = (io.jhdf.api.Group) same.getByPath("/g");
+            assertEquals(1, group.getDatasetByPath("x").getData());
+            for (String each : List.of("/x", "/g/x", "/", "//x")) {
+                assertThrows(HdfInvalidPathException.class, () -> group.getByPath(each));
+                assertThrows(HdfInvalidPathException.class, () -> group.getDatasetByPath(each));
+                assertThrows(
+                        io.jhdf.exceptions.HdfInvalidPathException.class,
+                        () -> sameGroup.getByPath(each));
+            }
         }
     }
 

@@ -39,7 +39,7 @@ class LeavesTest {
     private static EnumDataType members(int flags, int offset, int precision, int low, int high) {
         byte[] message = {
             0x38, 2, 0, 0, 1, 0, 0, 0, // Two members, one byte.
-            0x10, (byte) flags, 0, 0, 1, 0, 0, 0, (byte) offset, 0, (byte) precision, 0, // Integers.
+            0x10, (byte) flags, 0, 0, 1, 0, 0, 0, (byte) offset, 0, (byte) precision, 0,
             'l', 'o', 'w', 0, 'h', 'i', 'g', 'h', 0, (byte) low, (byte) high
         };
         return (EnumDataType) DataType.of(message);
