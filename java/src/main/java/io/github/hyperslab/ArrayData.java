@@ -97,15 +97,28 @@ final class ArrayData {
         if (options.isChunked() && shape.length == 0) {
             throw new HdfWritingException("a scalar has no chunks and no filters");
         }
+        long[] maxShape = options.getMaxDimensions();
+        long[] chunk = options.chunk();
+        checkRank(maxShape, "largest dimensions");
+        checkRank(chunk, "chunk dimensions");
         return Datasets.create(
                 file,
                 path,
                 new Datasets.Creation(
-                        type.message(),
-                        shape,
-                        options.getMaxDimensions(),
-                        options.chunk(),
-                        options.getFilters()));
+                        type.message(), shape, maxShape, chunk, options.getFilters()));
+    }
+
+    /** The native library reads as many numbers as the dataset has dimensions. */
+    private void checkRank(long[] numbers, String what) {
+        if (numbers != null && numbers.length != shape.length) {
+            throw new HdfWritingException(
+                    "a dataset of "
+                            + shape.length
+                            + " dimensions needs as many "
+                            + what
+                            + ", not "
+                            + numbers.length);
+        }
     }
 
     void writeAttribute(NativeFile file, String path, String name) {

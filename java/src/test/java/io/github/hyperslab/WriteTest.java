@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.hyperslab.api.Attribute;
 import io.github.hyperslab.api.Dataset;
@@ -337,6 +338,18 @@ class WriteTest {
     }
 
     @Test
+    void aDatasetThatWasRemovedIsNoClosedFile() {
+        try (WritableHdfFile file = HdfFile.write(folder.resolve("removed.h5"))) {
+            Dataset dataset = file.putDataset("d", new int[] {1, 2});
+            dataset.getData();
+            file.remove("d");
+            HdfException error = assertThrows(HdfException.class, dataset::getData);
+            assertFalse(error.getMessage().contains("closed"), error.getMessage());
+            assertTrue(error.getMessage().contains("delete"), error.getMessage());
+        }
+    }
+
+    @Test
     void filesAreWrittenOnlyInTheDefaultFileSystem() throws IOException {
         try (FileSystem zip =
                 FileSystems.newFileSystem(folder.resolve("a.zip"), Map.of("create", "true"))) {
@@ -346,6 +359,32 @@ class WriteTest {
             assertThrows(HdfException.class, () -> HdfFile.edit(inside));
             assertThrows(HdfException.class, () -> HdfFile.mapped(inside));
             assertFalse(Files.exists(same));
+        }
+    }
+
+    @Test
+    void optionsOfAnotherRankAreAnException() {
+        try (WritableHdfFile file = HdfFile.write(folder.resolve("rank.h5"))) {
+            var options =
+                    List.of(
+                            DatasetCreationOptions.builder().chunkDimensions(5),
+                            DatasetCreationOptions.builder().chunkDimensions(5, 3, 1),
+                            DatasetCreationOptions.builder().maxDimensions(-1),
+                            DatasetCreationOptions.builder().maxDimensions(-1, 3, 9),
+                            DatasetCreationOptions.builder()
+                                    .chunkDimensions(5, 3)
+                                    .maxDimensions(-1));
+            for (DatasetCreationOptions.Builder each : options) {
+                HdfWritingException error =
+                        assertThrows(
+                                HdfWritingException.class,
+                                () -> file.putDataset("d", new int[10][3], each.build()));
+                assertTrue(error.getMessage().contains("2 dimensions"), error.getMessage());
+                assertThrows(
+                        HdfWritingException.class,
+                        () -> file.putDataset("d", int.class, new long[2], each.build()));
+            }
+            assertEquals(0, file.getChildren().size());
         }
     }
 

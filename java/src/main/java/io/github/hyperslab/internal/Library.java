@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 /** The native library, its settings, and how its errors become exceptions. */
 public final class Library {
     static final int OK = 0;
-    static final int ERROR_HANDLE = 2;
     static final int ERROR_NOT_FOUND = 4;
     private static final int ERROR_EXISTS = 5;
     private static final int ERROR_CHUNK = 7;
@@ -110,7 +109,6 @@ public final class Library {
             case ERROR_EXISTS -> new HdfWritingException(message);
             case ERROR_CHUNK -> new HdfFilterException(message);
             case ERROR_UNSUPPORTED -> new UnsupportedHdfException(message);
-            case ERROR_HANDLE -> new HdfException(doing + ": the file is closed");
             default -> new HdfException(message);
         };
     }
