@@ -83,6 +83,9 @@ class DirectTest {
         assertThrows(HdfException.class, () -> Selection.box(new long[] {0}, new long[] {-1}));
         Selection nothing = Selection.box(new long[] {0, 0}, new long[] {0, 5});
         numbers.read(nothing, ByteBuffer.allocateDirect(0));
+        numbers.read(nothing, ByteBuffer.allocate(0));
+        Selection line = Selection.box(new long[] {0}, new long[] {0});
+        assertThrows(HdfException.class, () -> numbers.read(line, ByteBuffer.allocateDirect(0)));
         assertThrows(
                 HdfException.class,
                 () -> numbers.read(Selection.all(), String.class, ByteBuffer.allocate(400)));

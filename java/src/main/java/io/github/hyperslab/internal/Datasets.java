@@ -14,7 +14,11 @@ import java.util.List;
  * call.
  */
 public final class Datasets {
-    static final int IO_OPTIONS = 48;
+    private static final int IO_OPTIONS = 48;
+
+    /** Where {@code checked} of {@code hs_io_options} is. */
+    private static final int CHECKED = 44;
+
     private static final int SELECTION = 48;
     private static final int CHUNK_INFO = 32;
     private static final int FILTER = 16;
@@ -139,9 +143,6 @@ public final class Datasets {
     public void fillValue(ByteBuffer out, int size) {
         call(
                 (dataset, frame) -> {
-                    if (size == 0) {
-                        return null; // The C API takes 0 for memory of any size.
-                    }
                     long options = options(frame, size, null);
                     check(
                             Library.call(
@@ -181,9 +182,6 @@ public final class Datasets {
     public void read(Selection selection, MemoryType type, Object out, long size, long[] strides) {
         call(
                 (dataset, frame) -> {
-                    if (size == 0) {
-                        return null; // The C API takes 0 for memory of any size.
-                    }
                     long options = options(frame, size, null, strides);
                     check(
                             Library.NATIVE.callWith(
@@ -211,9 +209,6 @@ public final class Datasets {
             Selection selection, MemoryType type, ByteBuffer data, long size, byte[] message) {
         call(
                 (dataset, frame) -> {
-                    if (size == 0) {
-                        return null; // The C API takes 0 for memory of any size.
-                    }
                     long options = options(frame, size, message);
                     check(
                             Library.NATIVE.callWith(
@@ -358,6 +353,7 @@ public final class Datasets {
             options.putLong(24, message.length);
         }
         options.putLong(32, frame.longs(strides));
+        options.putInt(CHECKED, 1); // A size of 0 means no memory, not memory of any size.
         return options.address();
     }
 

@@ -298,9 +298,6 @@ public final class Objects {
             NativeFile file, String path, String name, MemoryType type, ByteBuffer out, int size) {
         file.call(
                 (handle, frame) -> {
-                    if (size == 0) {
-                        return null; // The C API takes 0 for memory of any size.
-                    }
                     long options = Datasets.options(frame, size, null);
                     long code =
                             Library.call(
