@@ -9,7 +9,6 @@ import io.github.hyperslab.internal.Objects;
 import io.github.hyperslab.internal.Reader;
 import io.github.hyperslab.internal.Scratch;
 import io.github.hyperslab.object.datatype.DataType;
-import io.github.hyperslab.object.datatype.FloatingPoint;
 import io.github.hyperslab.object.message.DataSpace;
 
 import java.nio.ByteBuffer;
@@ -123,16 +122,12 @@ final class AttributeNode implements Attribute {
         }
         int[] dims = AbstractNode.arrayDimensions(info().shape(), toString());
         DataType elements = getDataType();
-        boolean isConverted = elements instanceof FloatingPoint number && !number.isIeee();
-        MemoryType memory =
-                isConverted ? MemoryType.of(elements.getJavaType()) : MemoryType.STORED;
-        int size = size(isConverted ? memory.size() : info().elementSize());
+        MemoryType memory = Reader.memoryType(elements);
+        int size = size(memory.size(info().elementSize()));
         try (Scratch scratch = Scratch.of(size)) {
             ByteBuffer bytes = scratch.memory();
             read(memory, bytes, size);
-            return isConverted
-                    ? Reader.converted(memory, bytes, dims)
-                    : Reader.decode(elements, node.nativeFile(), bytes, dims);
+            return Reader.decode(elements, memory, node.nativeFile(), bytes, dims);
         }
     }
 

@@ -217,11 +217,12 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
         if (!info().isFillDefined()) {
             return null;
         }
-        int size = info().elementSize();
+        MemoryType memory = Reader.memoryType(getDataType());
+        int size = memory.size(info().elementSize());
         try (Scratch scratch = Scratch.of(size)) {
             ByteBuffer bytes = scratch.memory();
-            datasets.fillValue(bytes, size);
-            return Reader.decode(getDataType(), nativeFile(), bytes, new int[0]);
+            datasets.fillValue(memory, bytes, size);
+            return Reader.decode(getDataType(), memory, nativeFile(), bytes, new int[0]);
         }
     }
 

@@ -117,7 +117,16 @@ class PythonTest {
                     f["type"] = np.dtype("f4")
                     f["null"] = h5py.Empty("f4")
                     f["empty"] = np.zeros((0, 3))
-                    f["long double"] = np.array([1.25], np.longdouble)
+                    d = f.create_dataset("long double", data=np.array([1.25], "g"), fillvalue=np.longdouble(-2.5))
+                    d.attrs["a"] = np.longdouble(0.75)
+                    t = h5py.h5t.IEEE_F32LE.copy()
+                    t.set_fields(15, 7, 8, 0, 7)
+                    t.set_size(2)
+                    t.set_ebias(127)
+                    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                    p.set_fill_value(np.array(1.5, "f4"))
+                    h5py.h5d.create(f.id, b"bfloat16", t, h5py.h5s.create_simple((2,)), p)
+                    f.create_dataset("filled", (1,), ">i2", fillvalue=-300)
                     f["soft"] = h5py.SoftLink("/u1")
                     f["g/outside"] = h5py.ExternalLink("theirs.h5", "/u1")
                     f["g"].attrs["names"] = ["é", "f"]
@@ -163,6 +172,11 @@ class PythonTest {
             assertNull(data(file, "null"));
             assertNull(data(file, "empty"));
             assertArrayEquals(new double[] {1.25}, (double[]) data(file, "long double"));
+            assertEquals(-2.5, file.getDatasetByPath("long double").getFillValue());
+            assertEquals(0.75, file.getByPath("long double").getAttribute("a").getData());
+            assertArrayEquals(new float[] {1.5f, 1.5f}, (float[]) data(file, "bfloat16"));
+            assertEquals(1.5f, file.getDatasetByPath("bfloat16").getFillValue());
+            assertEquals((short) -300, file.getDatasetByPath("filled").getFillValue());
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "soft"));
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "g/outside"));
             assertArrayEquals(

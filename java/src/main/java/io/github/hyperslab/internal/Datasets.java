@@ -135,12 +135,13 @@ public final class Datasets {
     }
 
     /**
-     * Reads the fill value as it is stored.
+     * Reads the fill value.
      *
+     * @param type the type of the element in memory
      * @param out direct memory for one element
      * @param size the bytes of the element
      */
-    public void fillValue(ByteBuffer out, int size) {
+    public void fillValue(MemoryType type, ByteBuffer out, int size) {
         call(
                 (dataset, frame) -> {
                     long options = options(frame, size, null);
@@ -148,7 +149,7 @@ public final class Datasets {
                             Library.call(
                                     Function.FILL_VALUE,
                                     dataset,
-                                    MemoryType.STORED.code(),
+                                    type.code(),
                                     Library.NATIVE.address(out),
                                     options),
                             "read the fill value of");

@@ -73,9 +73,10 @@ public enum MemoryType {
     /**
      * Returns the size of an element.
      *
-     * @return the number of bytes, or 0 if the datatype says it
+     * @param stored the size in the file, which is that in memory if nothing is converted
+     * @return the number of bytes
      */
-    public int size() {
-        return size;
+    public int size(int stored) {
+        return size == 0 ? stored : size;
     }
 }

@@ -46,8 +46,9 @@ public interface NativeDataset {
      * @return the bytes that the elements need
      */
     default long checkRoom(Selection selection, MemoryType type, long room) {
-        long size = type.size() == 0 ? info().elementSize() : type.size();
-        long bytes = Math.multiplyExact(selection.elements(info().shape()), size);
+        ArrayInfo info = info();
+        long size = type.size(info.elementSize());
+        long bytes = Math.multiplyExact(selection.elements(info.shape()), size);
         if (bytes > room) {
             throw new HdfException("the selection has " + bytes + " bytes, and the memory " + room);
         }

@@ -25,7 +25,6 @@ public final class Reader {
     private final DataType type;
     private final long[] chunk;
     private final MemoryType memoryType;
-    private final Leaf leaf;
     private final int size;
 
     /**
@@ -42,8 +41,7 @@ public final class Reader {
         this.type = type;
         chunk = info.chunk();
         memoryType = memoryType(type);
-        leaf = memoryType.leaf();
-        size = leaf == null ? type.getSize() : memoryType.size();
+        size = memoryType.size(type.getSize());
     }
 
     /**
@@ -52,7 +50,7 @@ public final class Reader {
      * @return the element
      */
     public Object scalar() {
-        Target target = target(new int[] {1});
+        Target target = target(type, memoryType, new int[] {1}, file);
         try (Scratch scratch = Scratch.of(size)) {
             dataset.read(null, memoryType, scratch.memory(), size);
             target.fillAll(1, scratch.memory(), 0);
@@ -68,7 +66,7 @@ public final class Reader {
      * @return the elements
      */
     public Object box(long[] start, int[] dims) {
-        Target target = target(dims);
+        Target target = target(type, memoryType, dims, file);
         read(target, start, dims, false, Target.WHOLE);
         return target.result();
     }
@@ -91,7 +89,7 @@ public final class Reader {
                     "more elements than an array of Java can have: read parts by getData(long[], int[])",
                     error);
         }
-        Target target = target(new int[] {elements});
+        Target target = target(type, memoryType, new int[] {elements}, file);
         if (dims.length == 0) {
             try (Scratch scratch = Scratch.of(size)) {
                 dataset.read(null, memoryType, scratch.memory(), size);
@@ -103,8 +101,10 @@ public final class Reader {
         return target.result();
     }
 
-    private Target target(int[] dims) {
-        long[] strides = strides(dims, size);
+    private static Target target(
+            DataType type, MemoryType memoryType, int[] dims, NativeFile file) {
+        Leaf leaf = memoryType.leaf();
+        long[] strides = strides(dims, memoryType.size(type.getSize()));
         return leaf == null ? Target.of(type, dims, strides, file) : Target.of(leaf, dims, strides);
     }
 
@@ -192,7 +192,14 @@ public final class Reader {
         return high != 0 || low < 0 ? Long.MAX_VALUE : low;
     }
 
-    private static MemoryType memoryType(DataType type) {
+    /**
+     * Returns the type in memory of elements that go to arrays of Java: the native library converts
+     * numbers, also those that are not of IEEE 754.
+     *
+     * @param type their datatype in the file
+     * @return the type
+     */
+    public static MemoryType memoryType(DataType type) {
         if (!(type instanceof FixedPoint || type instanceof FloatingPoint)) {
             return MemoryType.STORED;
         }
@@ -200,32 +207,19 @@ public final class Reader {
     }
 
     /**
-     * Takes numbers that were converted while they were read.
-     *
-     * @param type their type in memory
-     * @param bytes the numbers
-     * @param dims the dimensions, none for a scalar
-     * @return the numbers
-     */
-    public static Object converted(MemoryType type, ByteBuffer bytes, int[] dims) {
-        int[] all = dims.length == 0 ? new int[] {1} : dims;
-        Target target = Target.of(type.leaf(), all, strides(all, type.size()));
-        target.fillAll(all[0], bytes, 0);
-        return dims.length == 0 ? target.scalar() : target.result();
-    }
-
-    /**
-     * Decodes elements that are in memory as they are stored.
+     * Decodes elements that are in memory.
      *
      * @param type their datatype
+     * @param memoryType their type in memory, as {@link #memoryType} says
      * @param file the file that has data of variable length
      * @param bytes the elements
      * @param dims the dimensions, none for a scalar
      * @return the elements
      */
-    public static Object decode(DataType type, NativeFile file, ByteBuffer bytes, int[] dims) {
+    public static Object decode(
+            DataType type, MemoryType memoryType, NativeFile file, ByteBuffer bytes, int[] dims) {
         int[] all = dims.length == 0 ? new int[] {1} : dims;
-        Target target = Target.of(type, all, strides(all, type.getSize()), file);
+        Target target = target(type, memoryType, all, file);
         target.fillAll(all[0], bytes, 0);
         return dims.length == 0 ? target.scalar() : target.result();
     }
