@@ -125,8 +125,13 @@ abstract class AbstractNode implements Node {
         if (name == null || name.isBlank()) {
             throw new IllegalArgumentException("an attribute needs a name");
         }
-        ArrayData.of(data, unsigned).writeAttribute(nativeFile(), location, name);
-        return getAttribute(name);
+        ArrayData value = ArrayData.of(data, unsigned);
+        return nativeFile()
+                .changing(
+                        () -> {
+                            value.writeAttribute(nativeFile(), location, name);
+                            return getAttribute(name);
+                        });
     }
 
     /**
@@ -136,13 +141,17 @@ abstract class AbstractNode implements Node {
      * @return the attribute with its value, or {@code null} if there was none
      */
     public Attribute removeAttribute(String name) {
-        Attribute attribute = getAttribute(name);
-        if (attribute != null) {
-            Attribute removed = ((AttributeNode) attribute).detached();
-            Objects.deleteAttribute(nativeFile(), location, name);
-            return removed;
-        }
-        return null;
+        return nativeFile()
+                .changing(
+                        () -> {
+                            Attribute attribute = getAttribute(name);
+                            if (attribute == null) {
+                                return null;
+                            }
+                            Attribute removed = ((AttributeNode) attribute).detached();
+                            Objects.deleteAttribute(nativeFile(), location, name);
+                            return removed;
+                        });
     }
 
     @Override

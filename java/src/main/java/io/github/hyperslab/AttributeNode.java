@@ -12,13 +12,14 @@ import io.github.hyperslab.object.datatype.DataType;
 import io.github.hyperslab.object.message.DataSpace;
 
 import java.nio.ByteBuffer;
+import java.util.function.Supplier;
 
 /** An attribute; what it is like is read when it is first needed. */
 final class AttributeNode implements Attribute {
     private final AbstractNode node;
     private final String name;
-    private ArrayInfo info;
-    private DataType type;
+    private volatile ArrayInfo info;
+    private volatile DataType type;
 
     /** Whether the attribute was removed; then {@code kept} is its value. */
     private boolean isDetached;
@@ -36,23 +37,32 @@ final class AttributeNode implements Attribute {
         return !isDetached && node.getHdfFile().isWritable();
     }
 
-    private synchronized ArrayInfo info() {
-        if (info == null || mayChange()) {
-            info = Objects.attribute(node.nativeFile(), node.location(), name);
-            if (info == null) {
+    /** Runs calls that must see one attribute, not one and another that replaces it. */
+    private <T> T reading(Supplier<T> calls) {
+        return node.nativeFile().reading(calls);
+    }
+
+    private ArrayInfo info() {
+        ArrayInfo found = info;
+        if (found == null || mayChange()) {
+            found = Objects.attribute(node.nativeFile(), node.location(), name);
+            if (found == null) {
                 throw new HdfException(
                         "'" + node.getPath() + "' has no attribute '" + name + "' any more");
             }
+            info = found;
         }
-        return info;
+        return found;
     }
 
     @Override
-    public synchronized DataType getDataType() {
-        if (type == null || mayChange()) {
-            type = DataType.of(Objects.type(node.nativeFile(), node.location(), name));
+    public DataType getDataType() {
+        DataType found = type;
+        if (found == null || mayChange()) {
+            found = DataType.of(Objects.type(node.nativeFile(), node.location(), name));
+            type = found;
         }
-        return type;
+        return found;
     }
 
     /** Returns an attribute with the same value, which needs no file. */
@@ -81,7 +91,8 @@ final class AttributeNode implements Attribute {
 
     @Override
     public long getSizeInBytes() {
-        return Math.multiplyExact(info().elements(), (long) info().elementSize());
+        ArrayInfo found = info();
+        return Math.multiplyExact(found.elements(), (long) found.elementSize());
     }
 
     @Override
@@ -96,7 +107,8 @@ final class AttributeNode implements Attribute {
 
     @Override
     public boolean isScalar() {
-        return !isEmpty() && info().shape().length == 0;
+        ArrayInfo found = info();
+        return found.elements() != 0 && found.shape().length == 0;
     }
 
     @Override
@@ -106,24 +118,33 @@ final class AttributeNode implements Attribute {
 
     @Override
     public Class<?> getJavaType() {
-        Class<?> found = getDataType().getJavaType();
-        return isScalar() ? AbstractNode.boxed(found) : found;
+        return reading(
+                () -> {
+                    Class<?> found = getDataType().getJavaType();
+                    return isScalar() ? AbstractNode.boxed(found) : found;
+                });
     }
 
     @Override
     public DataSpace getDataSpace() {
-        return new DataSpace(info().shape(), info().maxShape(), info().elements());
+        ArrayInfo found = info();
+        return new DataSpace(found.shape(), found.maxShape(), found.elements());
     }
 
     @Override
     public Object getData() {
-        if (isDetached || isEmpty()) {
-            return kept;
+        return isDetached ? kept : reading(this::stored);
+    }
+
+    private Object stored() {
+        ArrayInfo found = info();
+        if (found.elements() == 0) {
+            return null;
         }
-        int[] dims = AbstractNode.arrayDimensions(info().shape(), toString());
+        int[] dims = AbstractNode.arrayDimensions(found.shape(), toString());
         DataType elements = getDataType();
         MemoryType memory = Reader.memoryType(elements);
-        int size = size(memory.size(info().elementSize()));
+        int size = size(found, memory.size(found.elementSize()));
         try (Scratch scratch = Scratch.of(size)) {
             ByteBuffer bytes = scratch.memory();
             read(memory, bytes, size);
@@ -133,17 +154,22 @@ final class AttributeNode implements Attribute {
 
     @Override
     public ByteBuffer getBuffer() {
-        if (isEmpty()) {
+        return reading(this::storedBytes);
+    }
+
+    private ByteBuffer storedBytes() {
+        ArrayInfo found = info();
+        if (found.elements() == 0) {
             return null;
         }
-        int size = size(info().elementSize());
+        int size = size(found, found.elementSize());
         ByteBuffer bytes = ByteBuffer.allocateDirect(size);
         read(MemoryType.STORED, bytes, size);
         return bytes.order(AbstractNode.order(getDataType()));
     }
 
-    private int size(int elementSize) {
-        return Math.toIntExact(Math.multiplyExact(info().elements(), (long) elementSize));
+    private static int size(ArrayInfo info, int elementSize) {
+        return Math.toIntExact(Math.multiplyExact(info.elements(), (long) elementSize));
     }
 
     private void read(MemoryType memory, ByteBuffer into, int size) {

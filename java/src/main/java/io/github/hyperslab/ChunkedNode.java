@@ -31,7 +31,7 @@ final class ChunkedNode extends DatasetNode implements ChunkedDataset {
 
     @Override
     public ByteBuffer getRawChunkBuffer(int[] chunkOffset) {
-        byte[] stored = datasets().chunk(first(chunkOffset));
+        byte[] stored = datasets().reading(() -> datasets().chunk(first(chunkOffset)));
         if (stored == null) {
             throw new HdfException(
                     "the chunk at "
@@ -45,6 +45,10 @@ final class ChunkedNode extends DatasetNode implements ChunkedDataset {
 
     @Override
     public byte[] getDecompressedChunk(int[] chunkOffset) {
+        return datasets().reading(() -> decompressed(chunkOffset));
+    }
+
+    private byte[] decompressed(int[] chunkOffset) {
         long[] first = first(chunkOffset);
         ArrayInfo info = info();
         long[] count = new long[first.length];

@@ -23,6 +23,10 @@ final class ContiguousNode extends DatasetNode implements ContiguousDataset {
 
     @Override
     public ByteBuffer getBuffer() {
+        return datasets().reading(this::stored);
+    }
+
+    private ByteBuffer stored() {
         int size = bufferSize(getSizeInBytes(), toString());
         ByteBuffer bytes = ByteBuffer.allocateDirect(size).order(order(getDataType()));
         datasets().read(null, MemoryType.STORED, bytes, size);

@@ -26,8 +26,8 @@ import java.util.List;
  */
 class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset {
     private final Datasets datasets;
-    private ArrayInfo info;
-    private DataType type;
+    private volatile ArrayInfo info;
+    private volatile DataType type;
 
     DatasetNode(
             HdfFile file,
@@ -75,19 +75,23 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
     }
 
     @Override
-    public synchronized ArrayInfo info() {
-        if (info == null || getHdfFile().isWritable()) {
-            info = datasets.info(false);
+    public ArrayInfo info() {
+        ArrayInfo found = info;
+        if (found == null || getHdfFile().isWritable()) {
+            found = datasets.info(false);
+            info = found;
         }
-        return info;
+        return found;
     }
 
     @Override
-    public synchronized DataType getDataType() {
-        if (type == null) {
-            type = DataType.of(datasets.type());
+    public DataType getDataType() {
+        DataType found = type;
+        if (found == null) {
+            found = DataType.of(datasets.type());
+            type = found;
         }
-        return type;
+        return found;
     }
 
     @Override
@@ -167,6 +171,10 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
 
     @Override
     public Object getData() {
+        return datasets.reading(this::all);
+    }
+
+    private Object all() {
         if (isEmpty()) {
             return null;
         }
@@ -178,6 +186,10 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
 
     @Override
     public Object getDataFlat() {
+        return datasets.reading(this::allFlat);
+    }
+
+    private Object allFlat() {
         if (isEmpty()) {
             return new Object[0];
         }
@@ -187,6 +199,10 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
 
     @Override
     public Object getData(long[] sliceOffset, int[] sliceDimensions) {
+        return datasets.reading(() -> slice(sliceOffset, sliceDimensions));
+    }
+
+    private Object slice(long[] sliceOffset, int[] sliceDimensions) {
         if (isEmpty() || isScalar()) {
             throw new HdfException(
                     "'"
@@ -242,27 +258,38 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
     }
 
     private void read(Selection selection, MemoryType memory, ByteBuffer into) {
-        int bytes = (int) checkRoom(selection, memory, into.remaining());
         if (into.isReadOnly()) {
             throw new HdfException("the buffer is read-only");
         }
+        int bytes = datasets.reading(() -> fill(selection, memory, into));
+        into.position(into.position() + bytes);
+    }
+
+    /** Reads to a buffer from its position on, and returns the number of bytes. */
+    private int fill(Selection selection, MemoryType memory, ByteBuffer into) {
+        int bytes = (int) checkRoom(selection, memory, into.remaining());
         if (into.isDirect()) {
             datasets.read(selection, memory, into.slice(), bytes);
-            into.position(into.position() + bytes);
         } else {
             try (Scratch scratch = Scratch.of(bytes)) {
                 datasets.read(selection, memory, scratch.memory(), bytes);
-                into.put(scratch.memory().limit(bytes));
+                into.put(into.position(), scratch.memory(), 0, bytes);
             }
         }
+        return bytes;
     }
 
     @Override
     public void write(Selection selection, ByteBuffer elements) {
+        int bytes = datasets.reading(() -> take(selection, elements));
+        elements.position(elements.position() + bytes);
+    }
+
+    /** Writes from a buffer from its position on, and returns the number of bytes. */
+    private int take(Selection selection, ByteBuffer elements) {
         int bytes = (int) checkRoom(selection, MemoryType.NATIVE, elements.remaining());
         if (elements.isDirect()) {
             datasets.write(selection, MemoryType.NATIVE, elements.slice(), bytes, null);
-            elements.position(elements.position() + bytes);
         } else {
             try (Scratch scratch = Scratch.of(bytes)) {
                 ByteBuffer part = elements.duplicate().limit(elements.position() + bytes);
@@ -273,16 +300,20 @@ class DatasetNode extends AbstractNode implements WritableDataset, NativeDataset
                         bytes,
                         null);
             }
-            elements.position(elements.position() + bytes);
         }
+        return bytes;
     }
 
     @Override
     public void write(long[] offset, Object data) {
         ArrayData elements = ArrayData.of(data, false);
         int[] dimensions = toInts(elements.shape());
-        checkSlice(offset, dimensions);
-        elements.write(datasets, offset, info().chunk());
+        datasets.reading(
+                () -> {
+                    checkSlice(offset, dimensions);
+                    elements.write(datasets, offset, info().chunk());
+                    return null;
+                });
     }
 
     @Override

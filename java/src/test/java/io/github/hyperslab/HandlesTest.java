@@ -2,6 +2,7 @@ package io.github.hyperslab;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,8 @@ import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.Group;
 import io.github.hyperslab.api.Link;
+import io.github.hyperslab.api.WritableDataset;
+import io.github.hyperslab.api.dataset.ChunkedDataset;
 import io.github.hyperslab.exceptions.HdfException;
 import io.github.hyperslab.internal.Objects;
 
@@ -19,14 +22,22 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
 /** Files are closed once, hold nothing afterwards, and may be used by several threads. */
@@ -247,6 +258,151 @@ class HandlesTest {
             }
         } finally {
             pool.shutdown();
+        }
+    }
+
+    private static final int TURNS = 4000;
+
+    /** Runs something again and again while another thread changes what it uses. */
+    private static void readWhile(IntConsumer change, Runnable read) throws Exception {
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        try {
+            AtomicBoolean isRead = new AtomicBoolean();
+            Future<?> changes =
+                    pool.submit(
+                            () -> {
+                                for (int i = 0; !isRead.get(); i++) {
+                                    change.accept(i);
+                                }
+                            });
+            try {
+                for (int i = 0; i < TURNS; i++) {
+                    read.run();
+                }
+            } finally {
+                isRead.set(true);
+            }
+            changes.get();
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    @Test
+    void anAttributeThatIsReplacedHasOneOfItsValues() throws Exception {
+        int[] few = {7, 7, 7};
+        double[] many = new double[200];
+        Arrays.fill(many, 1.5);
+        try (WritableHdfFile out = HdfFile.write(folder.resolve("replaced.h5"))) {
+            Attribute attribute = out.putAttribute("a", few);
+            readWhile(
+                    turn -> out.putAttribute("a", turn % 2 == 0 ? many : few),
+                    () -> {
+                        Object data = attribute.getData();
+                        if (data instanceof int[] ints) {
+                            assertArrayEquals(few, ints);
+                        } else {
+                            assertArrayEquals(many, (double[]) data);
+                        }
+                        ByteBuffer bytes = attribute.getBuffer();
+                        boolean isFew = bytes.capacity() == 12;
+                        assertTrue(isFew || bytes.capacity() == 1600, bytes.toString());
+                        assertTrue(isFew ? bytes.getInt(8) == 7 : bytes.getDouble(1592) == 1.5);
+                        long size = attribute.getSizeInBytes();
+                        assertTrue(size == 12 || size == 1600, size + " bytes");
+                    });
+        }
+    }
+
+    @Test
+    void anAttributeIsRemovedOnce() throws Exception {
+        try (WritableHdfFile out = HdfFile.write(folder.resolve("taken.h5"))) {
+            AtomicInteger put = new AtomicInteger();
+            Set<Object> removed = ConcurrentHashMap.newKeySet();
+            Runnable remove =
+                    () -> {
+                        Attribute taken = out.removeAttribute("a");
+                        assertTrue(taken == null || removed.add(taken.getData()), "removed twice");
+                    };
+            readWhile(
+                    turn -> remove.run(),
+                    () -> {
+                        assertNotNull(out.putAttribute("a", put.getAndIncrement()));
+                        remove.run();
+                    });
+            assertEquals(TURNS, removed.size());
+        }
+    }
+
+    @Test
+    void aDatasetThatIsResizedIsReadWhole() throws Exception {
+        int few = 100;
+        int many = 20_000;
+        var options =
+                DatasetCreationOptions.builder()
+                        .chunkDimensions(1000)
+                        .maxDimensions(-1)
+                        .deflate(1)
+                        .build();
+        int[] numbers = new int[many];
+        Arrays.setAll(numbers, i -> i < few ? i : 0);
+        try (WritableHdfFile out = HdfFile.write(folder.resolve("resized.h5"))) {
+            ChunkedDataset dataset = (ChunkedDataset) out.putDataset("d", numbers, options);
+            byte[] room = new byte[4 * many];
+            Arrays.fill(room, (byte) -1);
+            ByteBuffer memory = ByteBuffer.allocateDirect(4 * many).order(ByteOrder.nativeOrder());
+            readWhile(
+                    turn -> ((WritableDataset) dataset).resize(turn % 2 == 0 ? few : many),
+                    () -> {
+                        int[] data = (int[]) dataset.getData();
+                        assertArrayEquals(Arrays.copyOf(numbers, data.length), data);
+                        assertTrue(data.length == few || data.length == many);
+                        memory.clear().put(0, room);
+                        dataset.read(Selection.all(), memory);
+                        int count = memory.flip().remaining() / 4;
+                        int[] found = new int[count];
+                        memory.asIntBuffer().get(found);
+                        assertArrayEquals(Arrays.copyOf(numbers, count), found);
+                        assertEquals(4000, dataset.getDecompressedChunk(new int[1]).length);
+                    });
+        }
+    }
+
+    @Test
+    void threadsThatReadAndChangeDoNotBlockEachOther() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(6);
+        try {
+            for (int round = 0; round < 20; round++) {
+                WritableHdfFile out = HdfFile.write(folder.resolve("all" + round + ".h5"));
+                out.putAttribute("a", 1);
+                var options = DatasetCreationOptions.builder().maxDimensions(-1).build();
+                WritableDataset dataset = out.putDataset("d", new int[10], options);
+                Attribute attribute = out.getAttribute("a");
+                List<Runnable> uses =
+                        List.of(
+                                dataset::getData,
+                                dataset::getDimensions,
+                                attribute::getData,
+                                attribute::getDataType,
+                                () -> dataset.resize(10),
+                                () -> out.putAttribute("a", 2));
+                List<Future<?>> running = new ArrayList<>();
+                for (Runnable use : uses) {
+                    running.add(
+                            pool.submit(
+                                    () -> {
+                                        for (int i = 0; i < 200; i++) {
+                                            use.run();
+                                        }
+                                    }));
+                }
+                for (Future<?> each : running) {
+                    each.get(60, TimeUnit.SECONDS);
+                }
+                out.close();
+            }
+        } finally {
+            pool.shutdownNow();
         }
     }
 

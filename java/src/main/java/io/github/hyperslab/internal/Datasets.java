@@ -8,6 +8,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * A dataset of an open file, and the calls about it. The native dataset is opened at the first
@@ -62,14 +63,27 @@ public final class Datasets {
         handle = dataset;
     }
 
-    /** Runs a call with the native dataset while it cannot be closed. */
+    /**
+     * Runs a call with the native dataset while it cannot be closed. The file's lock comes before
+     * the monitor of {@link #handle()}.
+     */
     private <T> T call(NativeFile.Call<T> call) {
-        long dataset = handle();
         try {
-            return file.call((open, frame) -> call.with(dataset, frame));
+            return file.call((open, frame) -> call.with(handle(), frame));
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    /**
+     * Runs calls that belong together while the dataset is neither resized nor removed.
+     *
+     * @param <T> the class of the result
+     * @param calls the calls
+     * @return their result
+     */
+    public <T> T reading(Supplier<T> calls) {
+        return file.reading(calls);
     }
 
     /**
@@ -230,14 +244,15 @@ public final class Datasets {
      * @param shape the new dimensions
      */
     public void resize(long[] shape) {
-        call(
-                (dataset, frame) -> {
+        file.change(
+                (open, frame) -> {
                     check(
                             Library.call(
-                                    Function.RESIZE, dataset, shape.length, frame.longs(shape)),
+                                    Function.RESIZE, handle(), shape.length, frame.longs(shape)),
                             "resize");
                     return null;
                 });
+        Reference.reachabilityFence(this);
     }
 
     /**

@@ -6,13 +6,20 @@ import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
 
 /**
  * An open file of the native library, with the datasets that were opened in it.
  *
  * <p>Calls hold the lock for reading, {@link #close()} for writing: it waits for calls that run,
- * and later calls fail.
+ * and later calls fail. Those that replace, resize or remove hold it for writing too, so that
+ * several calls that find out what something is like and then read it see one state.
+ *
+ * <p>A thread takes this lock before any monitor that it shares with other threads and holds during
+ * calls. One that waited for the lock with such a monitor could wait for a thread that holds the
+ * lock and waits for the monitor.
  */
 public final class NativeFile implements AutoCloseable {
     /** An existing file, for reading. */
@@ -116,11 +123,49 @@ public final class NativeFile implements AutoCloseable {
 
     /** Runs a call while the file cannot be closed. */
     <T> T call(Call<T> call) {
-        state.lock.readLock().lock();
-        try (Frame frame = Frame.open()) {
-            return call.with(state.open(), frame);
+        return reading(
+                () -> {
+                    try (Frame frame = Frame.open()) {
+                        return call.with(state.open(), frame);
+                    }
+                });
+    }
+
+    /** Runs a call that replaces, resizes or removes what others may read, while no other runs. */
+    <T> T change(Call<T> call) {
+        return changing(() -> call(call));
+    }
+
+    /**
+     * Runs calls that belong together while nothing is replaced, resized, removed or closed.
+     *
+     * @param <T> the class of the result
+     * @param calls the calls, none of which changes such things
+     * @return their result
+     */
+    public <T> T reading(Supplier<T> calls) {
+        return locked(state.lock.readLock(), calls);
+    }
+
+    /**
+     * Runs calls that belong together while no other call runs.
+     *
+     * @param <T> the class of the result
+     * @param calls the calls
+     * @return their result
+     */
+    public <T> T changing(Supplier<T> calls) {
+        assert state.lock.getReadHoldCount() == 0 || state.lock.isWriteLockedByCurrentThread()
+                : "a change within a read would wait for itself";
+        return locked(state.lock.writeLock(), calls);
+    }
+
+    private <T> T locked(Lock lock, Supplier<T> calls) {
+        lock.lock();
+        try {
+            return calls.get();
         } finally {
-            state.lock.readLock().unlock();
+            lock.unlock();
             java.lang.ref.Reference.reachabilityFence(this);
         }
     }

@@ -223,7 +223,7 @@ public final class Objects {
      * @param path the path of the link
      */
     public static void delete(NativeFile file, String path) {
-        file.call(
+        file.change(
                 (handle, frame) -> {
                     Library.check(
                             Library.call(Function.DELETE, handle, frame.text(path)),
@@ -333,7 +333,7 @@ public final class Objects {
             long[] shape,
             ByteBuffer elements,
             int size) {
-        file.call(
+        file.change(
                 (handle, frame) -> {
                     long options = Datasets.options(frame, size, message);
                     long code =
@@ -361,7 +361,7 @@ public final class Objects {
      * @param name its name
      */
     public static void deleteAttribute(NativeFile file, String path, String name) {
-        file.call(
+        file.change(
                 (handle, frame) -> {
                     Library.check(
                             Library.call(
