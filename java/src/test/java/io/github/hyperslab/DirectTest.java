@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.github.hyperslab.api.Dataset;
+import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.DirectAccess;
 import io.github.hyperslab.exceptions.HdfException;
 
@@ -12,11 +13,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** Reads into memory of the caller. */
 class DirectTest {
@@ -119,6 +123,95 @@ class DirectTest {
         assertEquals(HdfException.class, thrown(read, heap));
         arenas.getMethod("close").invoke(arena);
         assertEquals(IllegalStateException.class, thrown(read, segment));
+    }
+
+    /** Memory of an arena. */
+    private static ByteBuffer view(Object arena, long size) throws ReflectiveOperationException {
+        Object segment =
+                Class.forName("java.lang.foreign.Arena")
+                        .getMethod("allocate", long.class)
+                        .invoke(arena, size);
+        return (ByteBuffer)
+                Class.forName("java.lang.foreign.MemorySegment")
+                        .getMethod("asByteBuffer")
+                        .invoke(segment);
+    }
+
+    @Test
+    void buffersOfAClosedArenaAreAnException() throws Exception {
+        if (Runtime.version().feature() < 22) {
+            return;
+        }
+        Class<?> arenas = Class.forName("java.lang.foreign.Arena");
+        Object arena = arenas.getMethod("ofShared").invoke(null);
+        ByteBuffer room = view(arena, 120);
+        byte[] bytes = Files.readAllBytes(file.getFileAsPath());
+        ByteBuffer copy = view(arena, bytes.length).put(bytes).flip();
+        numbers.read(Selection.all(), room);
+        try (HdfFile same = HdfFile.fromByteBuffer(copy)) {
+            assertEquals(numbers.getSize(), same.getDatasetByPath("numbers").getSize());
+        }
+        room.clear();
+        arenas.getMethod("close").invoke(arena);
+        assertThrows(IllegalStateException.class, () -> numbers.read(Selection.all(), room));
+        assertThrows(IllegalStateException.class, () -> HdfFile.fromByteBuffer(copy));
+    }
+
+    @Test
+    void filesAreReadFromBuffersOfAnyKind() throws IOException {
+        byte[] bytes = Files.readAllBytes(file.getFileAsPath());
+        ByteBuffer direct = ByteBuffer.allocateDirect(bytes.length + 20);
+        ByteBuffer part = direct.position(13).slice().put(bytes).flip();
+        ByteBuffer heap = ByteBuffer.wrap(bytes);
+        List<ByteBuffer> kinds =
+                List.of(
+                        part,
+                        part.asReadOnlyBuffer(),
+                        part.duplicate().order(ByteOrder.LITTLE_ENDIAN),
+                        direct.duplicate().limit(13 + bytes.length),
+                        heap,
+                        heap.asReadOnlyBuffer());
+        for (ByteBuffer kind : kinds) {
+            int position = kind.position();
+            try (HdfFile same = HdfFile.fromByteBuffer(kind)) {
+                int[][] found = (int[][]) same.getDatasetByPath("numbers").getData();
+                assertEquals(29, found[5][4]);
+            }
+            assertEquals(position, kind.position());
+        }
+        assertThrows(
+                HdfException.class, () -> HdfFile.fromByteBuffer(ByteBuffer.allocateDirect(0)));
+    }
+
+    /**
+     * A segment of a size that no buffer of a segment has. The memory is not there: that the file is
+     * closed is found before any is needed, but not before a buffer would be made.
+     */
+    @Test
+    void segmentsMayHaveTheLargestSizesOfAnInt() throws Exception {
+        if (!Hyperslab.binding().equals("FFM")) {
+            return;
+        }
+        long size = Integer.MAX_VALUE - 3L;
+        Path path = folder.resolve("large.h5");
+        var options = DatasetCreationOptions.builder().chunkDimensions(1 << 20).build();
+        try (WritableHdfFile out = HdfFile.write(path)) {
+            out.putDataset("bytes", byte.class, new long[] {size}, options);
+        }
+        Dataset bytes;
+        try (HdfFile open = new HdfFile(path)) {
+            bytes = open.getDatasetByPath("bytes");
+            assertEquals(size, bytes.getSizeInBytes());
+        }
+        Class<?> segments = Class.forName("java.lang.foreign.MemorySegment");
+        Object memory = segments.getMethod("ofAddress", long.class).invoke(null, 1L << 20);
+        Object large = segments.getMethod("reinterpret", long.class).invoke(memory, size);
+        Method read = Dataset.class.getMethod("read", Selection.class, segments);
+        InvocationTargetException error =
+                assertThrows(
+                        InvocationTargetException.class,
+                        () -> read.invoke(bytes, Selection.all(), large));
+        assertEquals(HdfException.class, error.getCause().getClass(), error.getCause().toString());
     }
 
     private Class<?> thrown(Method read, Object segment) throws IllegalAccessException {

@@ -20,10 +20,8 @@ final class JniNative implements Native {
 
     @Override
     public long callWith(int function, long a, long b, long c, Object memory, long e) {
-        if (!(memory instanceof ByteBuffer buffer)) {
-            throw new UnsupportedOperationException(
-                    "memory segments of more than 2 GiB need -Dhyperslab.jni=false");
-        }
+        ByteBuffer buffer = (ByteBuffer) memory; // Segments refuses the others.
+        Native.checkAlive(buffer);
         return invokeWith(function, a, b, c, buffer, e);
     }
 

@@ -32,6 +32,20 @@ interface Native {
      */
     ByteBuffer view(long address, long size);
 
+    /**
+     * Fails if the memory of a buffer was freed, which it is with the arena that it came from, or
+     * is of another thread alone. An address does not tell. Another thread may still close the
+     * arena during the call that follows: only a segment that is an argument of a call by
+     * java.lang.foreign prevents that.
+     *
+     * @throws IllegalStateException if the arena was closed
+     */
+    static void checkAlive(ByteBuffer buffer) {
+        if (buffer.limit() > 0) {
+            buffer.get(0);
+        }
+    }
+
     /** Returns the name of the way that the library is called. */
     String name();
 }

@@ -105,6 +105,7 @@ public final class NativeFile implements AutoCloseable {
                                 .flip();
         try (Frame frame = Frame.open()) {
             Frame.Struct handle = frame.struct(Long.BYTES);
+            Native.checkAlive(direct);
             long address = Library.NATIVE.address(direct) + direct.position();
             Library.check(
                     Library.call(

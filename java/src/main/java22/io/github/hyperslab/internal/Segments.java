@@ -31,8 +31,13 @@ public final class Segments {
             throw new HdfException("the memory is read-only");
         }
         MemoryType memoryType = NativeDataset.memoryType(type);
-        long bytes = dataset.checkRoom(selection, memoryType, into.byteSize());
-        Object memory = bytes <= Integer.MAX_VALUE ? into.asSlice(0, bytes).asByteBuffer() : into;
-        dataset.datasets().read(selection, memoryType, memory, bytes);
+        Datasets datasets = dataset.datasets();
+        datasets.reading(
+                () -> {
+                    long bytes = dataset.checkRoom(selection, memoryType, into.byteSize());
+                    // Not a buffer of the segment, which has at most Integer.MAX_VALUE - 8 bytes.
+                    datasets.read(selection, memoryType, into, bytes);
+                    return null;
+                });
     }
 }
