@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
@@ -77,6 +78,9 @@ class BindingTest {
         String output = version("-Dhyperslab.native.dir=" + folder);
         assertTrue(output.contains(Hyperslab.version()), output);
         assertEquals(-1, Files.mismatch(bad, unpacked));
+        // Other users may use a folder that was named.
+        var permissions = Files.getPosixFilePermissions(bad);
+        assertEquals("rw-r--r--", PosixFilePermissions.toString(permissions));
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(1, files.count());
         }

@@ -2,6 +2,7 @@ package io.github.hyperslab;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.hyperslab.api.Dataset;
 import io.github.hyperslab.api.DatasetCreationOptions;
 import io.github.hyperslab.api.NodeType;
+import io.github.hyperslab.api.dataset.ChunkedDataset;
 import io.github.hyperslab.exceptions.HdfException;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -115,10 +117,14 @@ class PythonTest {
                     f["ref"] = f["u1"].ref
                     f["opaque"] = np.array([b"ab", b"cd"], "V2")
                     f["type"] = np.dtype("f4")
+                    for name in "zax":
+                        f.attrs[name] = 1
+                        f["padded"].attrs[name] = 1
                     f["null"] = h5py.Empty("f4")
                     f["empty"] = np.zeros((0, 3))
-                    d = f.create_dataset("long double", data=np.array([1.25], "g"), fillvalue=np.longdouble(-2.5))
-                    d.attrs["a"] = np.longdouble(0.75)
+                    g = np.longdouble
+                    d = f.create_dataset("long double", data=np.array([1.25], g), fillvalue=g(-2.5))
+                    d.attrs["a"] = g(0.75)
                     t = h5py.h5t.IEEE_F32LE.copy()
                     t.set_fields(15, 7, 8, 0, 7)
                     t.set_size(2)
@@ -126,7 +132,7 @@ class PythonTest {
                     p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
                     p.set_fill_value(np.array(1.5, "f4"))
                     h5py.h5d.create(f.id, b"bfloat16", t, h5py.h5s.create_simple((2,)), p)
-                    f.create_dataset("filled", (1,), ">i2", fillvalue=-300)
+                    f.create_dataset("filled", (3,), ">i2", fillvalue=-300, chunks=(2,))
                     f["soft"] = h5py.SoftLink("/u1")
                     f["g/outside"] = h5py.ExternalLink("theirs.h5", "/u1")
                     f["g"].attrs["names"] = ["é", "f"]
@@ -177,6 +183,10 @@ class PythonTest {
             assertArrayEquals(new float[] {1.5f, 1.5f}, (float[]) data(file, "bfloat16"));
             assertEquals(1.5f, file.getDatasetByPath("bfloat16").getFillValue());
             assertEquals((short) -300, file.getDatasetByPath("filled").getFillValue());
+            ChunkedDataset filled = (ChunkedDataset) file.getDatasetByPath("filled");
+            assertArrayEquals(
+                    new byte[] {(byte) 0xFE, (byte) 0xD4, 0, 0},
+                    filled.getDecompressedChunk(new int[] {2}));
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "soft"));
             assertArrayEquals(new int[] {255, 3}, (int[]) data(file, "g/outside"));
             assertArrayEquals(
@@ -184,6 +194,11 @@ class PythonTest {
                     (String[]) file.getByPath("g").getAttribute("names").getData());
             assertEquals((short) 7, file.getByPath("g").getAttribute("deep").getData());
             assertTrue(file.isLinkCreationOrderTracked() && file.isAttributeCreationOrderTracked());
+            assertEquals(List.of("z", "a", "x"), List.copyOf(file.getAttributes().keySet()));
+            Dataset unordered = file.getDatasetByPath("padded");
+            assertFalse(unordered.isAttributeCreationOrderTracked());
+            assertEquals(
+                    List.of("a", "x", "z"), List.copyOf(unordered.getAttributes().keySet()));
         }
     }
 

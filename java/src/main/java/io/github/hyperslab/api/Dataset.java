@@ -62,9 +62,10 @@ public interface Dataset extends Node, DirectAccess {
     boolean isEmpty();
 
     /**
-     * Tells whether the elements are compounds.
+     * Tells whether the elements are compounds. Complex numbers are none, though {@link #getData()}
+     * returns a map of them too.
      *
-     * @return {@code true} if {@link #getData()} returns a map
+     * @return {@code true} for a compound datatype
      */
     boolean isCompound();
 
@@ -94,9 +95,9 @@ public interface Dataset extends Node, DirectAccess {
      *
      * <p>The result is an array of as many dimensions as the dataset has, of the class that {@link
      * #getJavaType()} names; a value of that class if the dataset is scalar; a {@code Map<String,
-     * Object>} with an array for each member if the elements are compounds. Unsigned integers
-     * become the next larger type, or {@code BigInteger}. Members of enumerations are their names.
-     * Elements of variable length are strings or arrays. References are addresses.
+     * Object>} with an array for each member if the elements are compounds or complex numbers.
+     * Unsigned integers become the next larger type, or {@code BigInteger}. Members of enumerations
+     * are their names. Elements of variable length are strings or arrays. References are addresses.
      *
      * @return the elements, or {@code null} if there are none
      */

@@ -34,7 +34,8 @@ public interface Node {
     /**
      * Returns the attributes of this node.
      *
-     * @return the attributes by name, in the order of their names
+     * @return the attributes by name, in the order of their creation if {@link
+     *     #isAttributeCreationOrderTracked()}, else in that of their names
      */
     Map<String, Attribute> getAttributes();
 

@@ -303,7 +303,7 @@ public final class Datasets {
      * Creates a dataset.
      *
      * @param file the file
-     * @param path its path; the parents must exist
+     * @param path its path; parents that are missing are made
      * @param creation what it is like
      * @return the dataset
      */

@@ -9,6 +9,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -23,6 +25,8 @@ import java.util.Locale;
  * has that hash, so processes share it, and versions do not disturb each other.
  */
 final class NativeLibrary {
+    private static final String FOLDER = "hyperslab.native.dir";
+
     private NativeLibrary() {}
 
     static Path find() {
@@ -80,12 +84,23 @@ final class NativeLibrary {
             Path part = Files.createTempFile(folder, "part", ".tmp");
             try {
                 Files.write(part, library);
+                if (System.getProperty(FOLDER) != null) {
+                    makeReadable(part);
+                }
                 moveTo(part, file);
             } finally {
                 Files.deleteIfExists(part);
             }
         }
         return file;
+    }
+
+    /** Several users may share a folder that was named; a temporary file is of one alone. */
+    private static void makeReadable(Path file) throws IOException {
+        var view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+        if (view != null) { // Windows has none.
+            view.setPermissions(PosixFilePermissions.fromString("rw-r--r--"));
+        }
     }
 
     private static boolean isWhole(Path file, byte[] library) throws IOException {
@@ -108,7 +123,7 @@ final class NativeLibrary {
     }
 
     private static Path folder() {
-        String given = System.getProperty("hyperslab.native.dir");
+        String given = System.getProperty(FOLDER);
         if (given != null) {
             return Path.of(given).toAbsolutePath();
         }

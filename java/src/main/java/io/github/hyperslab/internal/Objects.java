@@ -175,7 +175,7 @@ public final class Objects {
     }
 
     /**
-     * Creates a group. Its parents must exist.
+     * Creates a group, and parents that are missing.
      *
      * @param file the file
      * @param path its path

@@ -28,7 +28,7 @@ public interface ChunkedDataset extends Dataset {
      *
      * @param chunkOffset the first element of the chunk in each dimension
      * @return the bytes of the elements in the file's datatype; elements beyond the dataset are
-     *     fill values
+     *     zeros, whatever is stored there
      * @throws io.github.hyperslab.exceptions.HdfException if no chunk begins there
      */
     byte[] getDecompressedChunk(int[] chunkOffset);
