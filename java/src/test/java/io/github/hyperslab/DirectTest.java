@@ -184,8 +184,8 @@ class DirectTest {
     }
 
     /**
-     * A segment of a size that no buffer of a segment has. The memory is not there: that the file is
-     * closed is found before any is needed, but not before a buffer would be made.
+     * A segment of a size that no buffer of a segment has. The memory is not there: that the file
+     * is closed is found before any is needed, but not before a buffer would be made.
      */
     @Test
     void segmentsMayHaveTheLargestSizesOfAnInt() throws Exception {
