@@ -21,6 +21,11 @@ import java.util.Map;
 class LeavesTest {
     private static final int ID = 16;
 
+    /** Returns stored elements as an array. */
+    private static Object decoded(DataType type, ByteBuffer bytes, int count) {
+        return Reader.decode(type, MemoryType.STORED, null, bytes, new int[] {count});
+    }
+
     @Test
     void addressesOfFourBytesHaveNoSign() {
         byte[] four = {0x17, 0, 0, 0, 4, 0, 0, 0};
@@ -29,10 +34,10 @@ class LeavesTest {
                 ByteBuffer.allocateDirect(8).putInt(0x90).putInt(0x80).clear(); // Little-endian.
         assertArrayEquals(
                 new long[] {0x9000_0000L, 0x8000_0000L},
-                (long[]) Reader.decode(DataType.of(four), null, bytes, new int[] {2}));
+                (long[]) decoded(DataType.of(four), bytes, 2));
         assertArrayEquals(
                 new long[] {0x8000_0000_9000_0000L},
-                (long[]) Reader.decode(DataType.of(eight), null, bytes, new int[] {1}));
+                (long[]) decoded(DataType.of(eight), bytes, 1));
     }
 
     /** Returns an enumeration of one byte whose members are 15 and 1 there. */
@@ -59,7 +64,7 @@ class LeavesTest {
         for (EnumDataType type : new EnumDataType[] {four, unsigned}) {
             assertArrayEquals(
                     new String[] {"low", "high", null},
-                    (String[]) Reader.decode(type, null, bytes, new int[] {3}));
+                    (String[]) decoded(type, bytes, 3));
         }
     }
 
@@ -113,6 +118,6 @@ class LeavesTest {
         byte[] message = {0x19, 1, 0, 0, 2, 0, 0, 0, 0x13, 0, 0, 0, 1, 0, 0, 0};
         DataType type = DataType.of(message);
         ByteBuffer bytes = ByteBuffer.allocateDirect(4);
-        assertThrows(HdfException.class, () -> Reader.decode(type, null, bytes, new int[] {2}));
+        assertThrows(HdfException.class, () -> decoded(type, bytes, 2));
     }
 }
