@@ -5,10 +5,13 @@
 //! or freed: finding one takes no lock that other handles use, too.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::Duration;
 
 use hyperslab::File;
-use parking_lot::{Mutex, RwLock};
+use hyperslab::internals::process::{PerProcess, forks};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::failure::Failure;
 use crate::items::Memory;
@@ -71,29 +74,42 @@ impl Kind {
 #[derive(Debug, Default)]
 struct Slot(RwLock<State>);
 
+/// In a child, another thread of the parent may have the lock of a slot for ever. A thread of the child has it
+/// for a moment only.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Slot {
+    fn read(&self) -> Option<RwLockReadGuard<'_, State>> {
+        if forks() == 0 { Some(self.0.read()) } else { self.0.try_read_for(PATIENCE) }
+    }
+
+    fn write(&self) -> Option<RwLockWriteGuard<'_, State>> {
+        if forks() == 0 { Some(self.0.write()) } else { self.0.try_write_for(PATIENCE) }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     generation: usize,
     entry: Option<Entry>,
 }
 
-/// The slots, and which of them are free.
+/// The slots.
 struct Table {
     segments: [OnceLock<Box<[Slot]>>; SEGMENTS],
-    free: Mutex<Free>,
-}
-
-struct Free {
-    /// Slots that were used before, the longest free first.
-    used: VecDeque<usize>,
     /// The first slot that was never used.
-    next: usize,
+    next: AtomicUsize,
 }
 
-static TABLE: Table = Table {
-    segments: [const { OnceLock::new() }; SEGMENTS],
-    free: Mutex::new(Free { used: VecDeque::new(), next: 0 }),
-};
+static TABLE: Table = Table { segments: [const { OnceLock::new() }; SEGMENTS], next: AtomicUsize::new(0) };
+
+/// The slots that were used before and are free, the longest free first. A child begins without any: another
+/// thread of its parent may have had the lock at the fork.
+static FREE: LazyLock<PerProcess<Mutex<VecDeque<usize>>>> = LazyLock::new(PerProcess::default);
+
+fn free() -> MutexGuard<'static, VecDeque<usize>> {
+    FREE.get(|_| Mutex::default()).lock()
+}
 
 impl Table {
     /// Returns slot `number`. Makes its segment if `make` is set.
@@ -110,14 +126,13 @@ impl Table {
     }
 
     fn take(&self) -> usize {
-        let mut free = self.free.lock();
-        if free.used.len() > RESERVE
-            && let Some(number) = free.used.pop_front()
+        let mut free = free();
+        if free.len() > RESERVE
+            && let Some(number) = free.pop_front()
         {
             return number;
         }
-        free.next += 1;
-        free.next - 1
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -126,7 +141,8 @@ pub(crate) fn insert(entry: Entry) -> Result<usize, Failure> {
     let number = TABLE.take();
     let slot = TABLE.slot(number, true);
     let slot = slot.ok_or_else(|| Failure::argument("handle", "too many are open: close some"))?;
-    let mut state = slot.0.write();
+    let in_use = || Failure::handle("handle: another thread made one at the fork: try again".to_owned());
+    let mut state = slot.write().ok_or_else(in_use)?;
     state.generation += 1;
     let kind = entry.kind() as usize;
     state.entry = Some(entry);
@@ -158,13 +174,19 @@ fn closed(what: &str, kind: Kind) -> Failure {
     Failure::handle(format!("{what}: the handle of {} was closed", kind.name()))
 }
 
+#[cold]
+fn lost(what: &str, kind: Kind) -> Failure {
+    let name = kind.name();
+    Failure::handle(format!("{what}: another thread of the parent used the handle of {name} at the fork"))
+}
+
 /// Returns what `f` takes from the entry of a handle.
 fn get<T>(what: &str, handle: usize, kind: Kind, f: impl FnOnce(&Entry) -> Option<&T>) -> Result<T, Failure>
 where
     T: Clone,
 {
     let (slot, generation) = find(what, handle, kind)?;
-    let state = slot.0.read();
+    let state = slot.read().ok_or_else(|| lost(what, kind))?;
     let entry = state.entry.as_ref().filter(|_| state.generation == generation);
     entry.and_then(f).cloned().ok_or_else(|| closed(what, kind))
 }
@@ -172,12 +194,12 @@ where
 /// Takes what a handle leads to. The handle is closed from then on.
 fn remove(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
     let (slot, generation) = find(what, handle, kind)?;
-    let mut state = slot.0.write();
+    let mut state = slot.write().ok_or_else(|| lost(what, kind))?;
     let found = (state.generation == generation).then(|| state.entry.take()).flatten();
     let entry = found.ok_or_else(|| closed(what, kind))?;
     drop(state);
     if generation < LAST_GENERATION {
-        TABLE.free.lock().used.push_back(handle & ((1 << SLOT_BITS) - 1));
+        free().push_back(handle & ((1 << SLOT_BITS) - 1));
     }
     Ok(entry)
 }
@@ -230,10 +252,7 @@ mod tests {
 
     #[test]
     fn a_slot_has_a_place_in_one_segment() {
-        let table = Table {
-            segments: [const { OnceLock::new() }; SEGMENTS],
-            free: Mutex::new(Free { used: VecDeque::new(), next: 0 }),
-        };
+        let table = Table { segments: [const { OnceLock::new() }; SEGMENTS], next: AtomicUsize::new(0) };
         let numbers = [0, 1, FIRST - 1, FIRST, 3 * FIRST - 1, 3 * FIRST, 7 * FIRST, 1000];
         let places: Vec<_> =
             numbers.iter().map(|&number| std::ptr::from_ref(table.slot(number, true).unwrap())).collect();
@@ -280,6 +299,6 @@ mod tests {
         let last = handle | LAST_GENERATION << SLOT_BITS;
         release(last).unwrap();
         let number = handle & ((1 << SLOT_BITS) - 1);
-        assert!(!TABLE.free.lock().used.contains(&number));
+        assert!(!free().contains(&number));
     }
 }

@@ -14,7 +14,7 @@ const WRITABLE: u32 = 0x01;
 const SWMR: u32 = 0x20 | 0x40;
 
 /// A file that was opened through us, and what the engine knows of it. The engine opens it at the first
-/// read that it does.
+/// read that it does, or when the program closes it while objects in it stay open.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     /// The native file, until the program closes it. (Asking an object for its file would keep the file
@@ -22,8 +22,8 @@ pub(crate) struct OpenFile {
     native: Mutex<Option<NativeFile>>,
     number: OnceLock<u64>,
     opened: Mutex<Option<Opened>>,
-    /// What [`check_writable`](Self::check_writable) found when the program closed the file.
-    at_close: OnceLock<Ruled<()>>,
+    /// Whether the engine may write, as it was found when the program closed the file.
+    at_close: Mutex<Ruled<()>>,
 }
 
 /// What came of opening a file for the engine.
@@ -40,24 +40,35 @@ impl OpenFile {
             native: Mutex::new(Some(native)),
             number: OnceLock::new(),
             opened: Mutex::default(),
-            at_close: OnceLock::new(),
+            at_close: Mutex::new(Err(Reason::File)),
         })
     }
 
-    /// Notes that a native file is closed. If it is this one, and objects in it stay open, first finds out
-    /// what they ask of the file later, and datasets that are opened through them. (A program that asks an
-    /// object behind an external link for its file gets another native file.)
-    pub(crate) fn close(self: &Arc<Self>, native: NativeFile) {
+    /// Closes a native file by `close`, and returns whether that succeeded. If it is this one, and objects in it
+    /// stay open, first finds out what they ask of the file later, and datasets that are opened through them.
+    /// (A program that asks an object behind an external link for its file gets another native file.)
+    pub(crate) fn close(self: &Arc<Self>, native: NativeFile, close: impl FnOnce() -> bool) -> bool {
         if self.native() != Ok(native) {
-            return;
+            return close();
         }
         // The handle of the file is there until it is closed.
         if Arc::strong_count(self) > 1 && self.number().is_ok() {
-            self.at_close.get_or_init(|| self.check_writable());
-            // libhdf5 cannot be unwound.
-            _ = catch_unwind(AssertUnwindSafe(|| self.engine()));
+            *self.at_close.lock().unwrap_or_else(PoisonError::into_inner) = may_write(native);
+            // Handles behind links to other files keep this one, and ask nothing of it.
+            if native.open_objects() == Some(0) {
+                *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            } else {
+                // libhdf5 cannot be unwound.
+                _ = catch_unwind(AssertUnwindSafe(|| self.engine()));
+            }
         }
+        // After a close that failed, the native file may be there or not.
         *self.native.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let is_closed = close();
+        if !is_closed {
+            *self.at_close.lock().unwrap_or_else(PoisonError::into_inner) = Err(Reason::File);
+        }
+        is_closed
     }
 
     /// Returns the number that the library gives the file as long as it is open.
@@ -93,18 +104,22 @@ impl OpenFile {
         file
     }
 
-    /// Checks that the engine may write chunks of the file: it is a plain file, open for writing, that
-    /// no other program reads meanwhile.
+    /// Checks that the engine may write chunks of the file.
     pub(crate) fn check_writable(&self) -> Ruled<()> {
-        if let Some(found) = self.at_close.get() {
-            return *found;
+        match self.native() {
+            Ok(native) => may_write(native),
+            Err(_) => *self.at_close.lock().unwrap_or_else(PoisonError::into_inner),
         }
-        let native = self.native()?;
-        if !is_writable(native)? {
-            return Err(Reason::File);
-        }
-        if native.is_plain().ok_or(Reason::File)? { Ok(()) } else { Err(Reason::Driver) }
     }
+}
+
+/// Checks that the engine may write chunks of a file: it is a plain file, open for writing, that no other
+/// program reads meanwhile.
+fn may_write(native: NativeFile) -> Ruled<()> {
+    if !is_writable(native)? {
+        return Err(Reason::File);
+    }
+    if native.is_plain().ok_or(Reason::File)? { Ok(()) } else { Err(Reason::Driver) }
 }
 
 /// Returns whether a native file is open for writing.

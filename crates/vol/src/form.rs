@@ -18,10 +18,11 @@ use crate::transfer;
 
 /// `H5D_CHUNKED`
 const CHUNKED: c_int = 2;
-/// The filters that do not compress: shuffle, Fletcher-32 and N-bit.
-const KEEP_THE_SIZE: [u16; 3] = [2, 3, 5];
-/// The filters that may change values: scale-offset and ZFP.
-const LOSSY: [u16; 2] = [6, 32_013];
+/// The filters that do not compress: shuffle and Fletcher-32.
+const KEEP_THE_SIZE: [u16; 2] = [2, 3];
+/// The filters that may change values, or bits beside them: N-bit, scale-offset and ZFP.
+const LOSSY: [u16; 3] = [5, 6, 32_013];
+
 /// Returns how a dataset stores its chunks, if the engine stores the same elements.
 pub(crate) fn of(object: &Object) -> Ruled<Form> {
     object.file.check_has(object.dataset.key(object)?.0)?;
@@ -55,6 +56,9 @@ fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) 
     let chunk = creation.chunk().ok_or(Reason::Layout)?;
     let filters = creation.filters().ok_or(Reason::Filter)?;
     let filters = filters.into_iter().map(filter).collect::<Ruled<Vec<_>>>()?;
+    if filters.iter().any(|filter| LOSSY.contains(&filter.id)) {
+        return Err(Reason::Lossy);
+    }
     match filters.iter().filter(|filter| !KEEP_THE_SIZE.contains(&filter.id)).count() {
         0 => return Err(Reason::Uncompressed),
         1 => {}
@@ -63,9 +67,6 @@ fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) 
     }
     if filters.iter().any(|filter| !Registry::shared().contains(FilterId(filter.id))) {
         return Err(Reason::Filter);
-    }
-    if filters.iter().any(|filter| LOSSY.contains(&filter.id)) {
-        return Err(Reason::Lossy);
     }
     let size = usize::try_from(datatype.size(WIDTHS)).map_err(|_| Reason::Datatype)?;
     let fill = match creation.fill(file_type.id(), size).ok_or(Reason::Layout)? {

@@ -6,10 +6,12 @@
 //! write of the dataset, its flush, its close, and every operation on the file but those that say nothing
 //! of elements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hyperslab::internals::process::forks;
 
 use crate::boxes::{Box, copy};
 use crate::chunks::Form;
@@ -32,7 +34,9 @@ pub(crate) type Key = (u64, u64);
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     datasets: Mutex<BTreeMap<Key, Held>>,
-    /// The number of datasets, to be asked without the lock.
+    /// The numbers of files of which parts were lost, until the program is told.
+    lost: Mutex<BTreeSet<u64>>,
+    /// The number of datasets and of such files, to be asked without the locks.
     count: AtomicUsize,
 }
 
@@ -45,6 +49,8 @@ struct Held {
     /// The shape of the dataset, which changes only after the chunks are stored.
     extent: Vec<u64>,
     chunks: BTreeMap<Vec<u64>, Chunk>,
+    /// In which process they were written.
+    forks: u32,
 }
 
 /// A decoded chunk.
@@ -74,7 +80,15 @@ impl Pending {
         self.datasets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether anything is held.
+    fn lost(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_count(&self, datasets: usize) {
+        self.count.store(datasets + self.lost().len(), Ordering::Relaxed);
+    }
+
+    /// Returns whether anything is held, or lost.
     pub(crate) fn is_any(&self) -> bool {
         self.count.load(Ordering::Relaxed) != 0
     }
@@ -83,7 +97,7 @@ impl Pending {
     fn take(&self, key: Key) -> Option<Held> {
         let mut datasets = self.lock();
         let held = datasets.remove(&key);
-        self.count.store(datasets.len(), Ordering::Relaxed);
+        self.note_count(datasets.len());
         held
     }
 
@@ -93,13 +107,15 @@ impl Pending {
         if !held.chunks.is_empty() {
             datasets.insert(key, held);
         }
-        self.count.store(datasets.len(), Ordering::Relaxed);
+        self.note_count(datasets.len());
     }
 
     /// Forgets everything, when the library shuts down.
     pub(crate) fn clear(&self) {
-        self.lock().clear();
-        self.count.store(0, Ordering::Relaxed);
+        let mut datasets = self.lock();
+        datasets.clear();
+        self.lost().clear();
+        self.note_count(0);
     }
 
     /// Holds a part of chunks, and stores chunks that are complete.
@@ -121,6 +137,7 @@ impl Pending {
             form: Arc::clone(part.form),
             extent: part.extent.to_vec(),
             chunks: BTreeMap::new(),
+            forks: forks(),
         });
         // A panic must not lose the parts.
         let done = catch_unwind(AssertUnwindSafe(|| {
@@ -139,10 +156,22 @@ impl Pending {
     ///
     /// Errors: neither the engine nor the native connector could store a chunk. It stays held.
     pub(crate) fn settle(&self, which: impl Fn(&Key) -> bool) -> Ruled<()> {
+        self.settle_those(|key, _| which(key))
+    }
+
+    /// Stores the parts that this process has written. In a child of the process that wrote others, these are
+    /// none of the child's business until it asks for their file: its libhdf5 does not know where the parent
+    /// has stored chunks meanwhile.
+    pub(crate) fn settle_own(&self) -> Ruled<()> {
+        self.settle_those(|_, held| !held.is_inherited())
+    }
+
+    fn settle_those(&self, which: impl Fn(&Key, &Held) -> bool) -> Ruled<()> {
         if !self.is_any() {
             return Ok(());
         }
-        let keys: Vec<Key> = self.lock().keys().filter(|key| which(key)).copied().collect();
+        let keys: Vec<Key> =
+            self.lock().iter().filter(|(key, held)| which(key, held)).map(|(key, _)| *key).collect();
         let mut done = Ok(());
         for key in keys {
             if let Some(mut held) = self.take(key) {
@@ -155,12 +184,25 @@ impl Pending {
 
     /// Stores the parts that were written through a native dataset that is about to close. Parts that
     /// cannot be stored are lost.
-    pub(crate) fn close(&self, native: NativeDataset) -> Ruled<()> {
+    pub(crate) fn close(&self, native: NativeDataset) {
         if !self.is_any() {
-            return Ok(());
+            return;
         }
         let key = self.lock().iter().find(|(_, held)| held.native == native).map(|(key, _)| *key);
-        key.and_then(|key| self.take(key)).map_or(Ok(()), |mut held| held.store_safely())
+        let Some(key) = key else { return };
+        if self.take(key).is_some_and(|mut held| held.store_safely().is_err()) {
+            let datasets = self.lock();
+            self.lost().insert(key.0);
+            self.note_count(datasets.len());
+        }
+    }
+
+    /// Says once that parts of a file were lost.
+    pub(crate) fn check_lost(&self, file: u64) -> Ruled<()> {
+        let datasets = self.lock();
+        let is_lost = self.lost().remove(&file);
+        self.note_count(datasets.len());
+        if is_lost { Err(Reason::Unstored) } else { Ok(()) }
     }
 }
 
@@ -209,10 +251,13 @@ impl Held {
 
     /// Stores the chunks that `which` wants, and no longer holds them. Chunks are encoded together.
     fn store(&mut self, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
-        let form = &self.form;
+        let form = Arc::clone(&self.form);
         let wanted: Vec<Vec<u64>> =
             self.chunks.iter().filter(|(_, chunk)| which(chunk)).map(|(coord, _)| coord.clone()).collect();
         let len = form.chunk_bytes()?;
+        if self.is_inherited() {
+            return self.hand_over(&wanted);
+        }
         let mut done = Ok(());
         for coords in wanted.chunks((2 * TOGETHER / len.max(1)).max(1)) {
             let mut elements = Vec::with_capacity(coords.len() * len);
@@ -225,22 +270,35 @@ impl Held {
             let mut stored = 0;
             let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
                 let first = Box::of_chunk(&coords[stored], &form.chunk).start;
-                write_chunk(self.native, form, &first, &chunk.bytes)?;
+                write_chunk(self.native, &form, &first, &chunk.bytes)?;
                 self.chunks.remove(&coords[stored]);
                 stored += 1;
                 Ok(())
             });
             if let Err(error) = encoded {
                 report::refused(&error);
-                for (coord, bytes) in coords.iter().zip(elements.chunks(len)).skip(stored) {
-                    let whole = Box::of_chunk(coord, &form.chunk).within(&self.extent);
-                    let place = Place { within: &form.chunk, at: &whole };
-                    if self.native.write_box(&place, bytes, form.element_size()) {
-                        self.chunks.remove(coord);
-                    } else {
-                        done = Err(Reason::Unstored);
-                    }
-                }
+                done = self.hand_over(&coords[stored..]).and(done);
+            }
+        }
+        done
+    }
+
+    /// Returns whether the parts were written by the parent of this process.
+    fn is_inherited(&self) -> bool {
+        self.forks != forks()
+    }
+
+    /// Has the native connector write chunks, as if the program had written them now: in a child of the
+    /// process that wrote them, they go into the cache of its libhdf5, as they would be without a plug-in.
+    fn hand_over(&mut self, coords: &[Vec<u64>]) -> Ruled<()> {
+        let mut done = Ok(());
+        for coord in coords {
+            let whole = Box::of_chunk(coord, &self.form.chunk).within(&self.extent);
+            let place = Place { within: &self.form.chunk, at: &whole };
+            if self.native.write_box(&place, &self.chunks[coord].bytes, self.form.element_size()) {
+                self.chunks.remove(coord);
+            } else {
+                done = Err(Reason::Unstored);
             }
         }
         done

@@ -1,7 +1,7 @@
 //! The property list of a transfer, and the datatype in memory.
 
 use hyperslab::Structure;
-use hyperslab::datatype::{ByteOrder, Datatype, Float, Integer, Normalization};
+use hyperslab::datatype::{ByteOrder, Datatype, Float, Integer};
 use hyperslab::internals::format::{Addr, Reader};
 
 use crate::dataset::WIDTHS;
@@ -34,7 +34,18 @@ pub(crate) enum Way {
 /// Returns the datatype that an identifier stands for.
 pub(crate) fn datatype(library: &Library, id: Hid) -> Ruled<Datatype> {
     let message = datatypes::message(library, id).ok_or(Reason::Conversion)?;
+    if is_vax(&message) {
+        return Err(Reason::Conversion);
+    }
     Datatype::decode(&mut Reader::new(&message, WIDTHS, Addr::new(0)), &()).map_err(|_| Reason::Conversion)
+}
+
+/// Returns whether a message describes floats in the order of the VAX (spec IV.A.2.d). libhdf5 also writes
+/// messages of version 1 for them, which has no such order: read again, they describe other floats.
+fn is_vax(message: &[u8]) -> bool {
+    const FLOAT: u8 = 1;
+    const VAX: u8 = 0x40;
+    matches!(message, [head, flags, ..] if head & 0x0f == FLOAT && flags & VAX != 0)
 }
 
 /// Returns the datatype that elements of `stored` are converted to in memory, or `None` if they stay as
@@ -82,8 +93,10 @@ fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
             is_plain(from) && [4, 8].contains(&to.size) && is_ieee(to)
         }
         (Datatype::Float(from), Datatype::Float(to)) => {
-            let is_moved = from.size == to.size || to.order == NATIVE;
-            is_moved && is_ieee(from) && is_ieee(to)
+            // libhdf5 has casts for numbers in the order of the machine only, and gives NaNs other bits by its
+            // other path.
+            let is_cast = from.order == NATIVE && to.order == NATIVE;
+            (from.size == to.size || is_cast) && is_ieee(from) && is_ieee(to)
         }
         _ => false,
     }
@@ -97,11 +110,10 @@ fn is_plain(integer: &Integer) -> bool {
     integer.bits.offset == 0 && u32::from(integer.bits.precision) == 8 * integer.size
 }
 
-/// Returns whether a number is one of IEEE 754 of 2, 4 or 8 bytes.
+/// Returns whether a number is one of IEEE 754 of 2, 4 or 8 bytes, in every bit of its datatype: libhdf5
+/// converts others by a path of its own, which gives NaNs other bits.
 fn is_ieee(float: &Float) -> bool {
-    let parts = (float.size, float.exponent_size, float.mantissa_size, float.exponent_bias);
-    let known = [(2, 5, 10, 15), (4, 8, 23, 127), (8, 11, 52, 1023)];
-    known.contains(&parts) && float.normalization == Normalization::Implied && float.bits.offset == 0
+    float.size <= 8 && float.is_ieee() && Float::ieee(float.size, float.order) == Some(*float)
 }
 
 #[cfg(test)]

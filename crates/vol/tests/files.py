@@ -39,6 +39,7 @@ def make_linked(path, target):
     make(path)
     with h5py.File(path, "r+") as file:
         file["other"] = h5py.ExternalLink(target.name, "/d")
+        file["group there"] = h5py.ExternalLink(target.name, "/")
 
 
 def links_to_other_files(folder):
@@ -169,6 +170,41 @@ def closed_then_forked(folder):
         os.waitpid(child, 0)
     dataset.read(everything, everything, out)
     show("parent" if child else "child", out)
+
+
+def closed_before_the_link(folder):
+    """A file is closed while an object behind a link of it stays open, and opened for writing."""
+    make_linked(folder / "f.h5", folder / "g.h5")
+    for name in ("other", "group there"):
+        with h5py.File(folder / "f.h5") as file:
+            there = file[name]
+            show("here", file["d"])
+        show_descriptors("closed")
+        with h5py.File(folder / "f.h5", "r+") as file:
+            file["d"][0:5] = VALUES[5:10]
+        show("there", there if name == "other" else there["d"])
+        del there
+        show_descriptors("all closed")
+
+
+def refreshed_through_a_link(folder):
+    """Another program changes a file, whose dataset is refreshed through a link of another file."""
+    make(folder / "g.h5", opening={"libver": "latest"}, maxshape=(None, 100))
+    with h5py.File(folder / "f.h5", "w") as file:
+        file["other"] = h5py.ExternalLink("g.h5", "/d")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HDF5_")}
+    with h5py.File(folder / "g.h5", locking=False) as target, h5py.File(folder / "f.h5", locking=False) as file:
+        direct, there = target["d"], file["other"]
+        show("direct", direct)
+        subprocess.run([sys.executable, "-c", REWRITER, folder / "g.h5"], env=env, check=True)
+        there.refresh()
+        for dataset in (there, direct, h5py.Dataset(h5py.h5d.open(target.id, b"d"))):
+            out = np.full(dataset.id.get_space().shape, -1, "<i4")
+            try:
+                dataset.id.read(h5py.h5s.ALL, h5py.h5s.ALL, out)
+            except OSError:
+                print("beyond the end that the file had when it was opened")
+            show("what was read", out)
 
 
 def failing_opens(folder):

@@ -26,6 +26,7 @@ with h5py.File(sys.argv[1], "w") as file:
 with h5py.File(sys.argv[1]) as file:
     for stored, memory in itertools.product(TYPES, TYPES):
         dataset = file[f"read/{name_of(stored)}"]
+        assert dataset.dtype == stored
         out = np.empty(dataset.shape, memory)
         dataset.read_direct(out)
         read[f"{name_of(stored)} to {name_of(memory)}"] = out.tobytes().hex()
@@ -58,7 +59,8 @@ def values_of(dtype):
         limits = np.iinfo(dtype)
         at = [sign * (2**power + more) for power in range(64) for more in (-1, 0, 1) for sign in (1, -1)]
         special = np.array(sorted({value for value in at if limits.min <= value <= limits.max}), dtype)
-    return np.concatenate([special, bits.view(dtype)])
+    # NumPy joins arrays in the byte order of the machine.
+    return np.concatenate([special, bits.view(dtype)]).astype(dtype)
 
 
 def test_conversions_give_the_same_bits(tmp_path):

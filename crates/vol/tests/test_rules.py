@@ -51,6 +51,7 @@ HELD = {
     "left_open": (1, {}, 1, {}),
     "closed_before_its_dataset": (1, {"open for writing": 1}, 2, None),
     "killed": (1, {}, 0, {}),
+    "forked": (2, {}, 4, {}),
     "other_ways_to_look": (0, None, 4, None),
     "whole_over_part": (1, {}, 3, {}),
     "committed_datatype": (1, {"open for writing": 1}, 51, {}),
@@ -72,10 +73,12 @@ FILES = {
     "closed_files": (2, {"other file": 2}, 4, {}),
     "closed_first": (4, {"open for writing": 3}, 3, {}),
     "closed_then_forked": (1, {"file": 1}, 1, {}),
+    "closed_before_the_link": (2, {"other file": 2}, 4, {}),
     "failing_opens": (0, {}, 1, {}),
     "new_files": (0, {}, 0, {}),
     "read_only": (2, {}, 1, {"file": 3}),
     "refreshed": (2, {"SWMR": 3}, 1, {}),
+    "refreshed_through_a_link": (1, {"SWMR": 2, "other file": 1}, 1, {}),
 }
 IN_PYTHON = {"cases.py": RULES, "held.py": HELD, "files.py": FILES}
 SMALL = "small"  # a case of rules with two rows

@@ -136,7 +136,8 @@ pub unsafe extern "C" fn hs_write_items(
         let dataset = handle::dataset(dataset.addr())?;
         // SAFETY: the pointers are those of the caller, who keeps what the interface says.
         let (chosen, items) = unsafe {
-            if matches!(*dataset.datatype, Datatype::Sequence(_)) {
+            // Without lengths, the items are texts, which end with a zero.
+            if !matches!(*dataset.datatype, Datatype::Text(_) | Datatype::VariableText(_)) {
                 check_lengths(lengths, count)?;
             }
             (Chosen::of(selection, &dataset)?, pointers::parts("items", items, lengths, count)?)

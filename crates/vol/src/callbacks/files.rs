@@ -161,11 +161,11 @@ pub(crate) unsafe extern "C" fn file_close(handle: Handle, transfer: Hid, reques
             return FAILED;
         }
         let (library, under) = (object.library, object.under);
-        object.file.close(NativeFile::new(library, under));
-        let closed = (library.functions.file_close)(under, library.native(), transfer, request);
-        if closed >= 0 {
-            Object::free(handle);
+        let close = || (library.functions.file_close)(under, library.native(), transfer, request) >= 0;
+        if !object.file.close(NativeFile::new(library, under), close) {
+            return FAILED;
         }
-        closed
+        Object::free(handle);
+        0
     }
 }

@@ -80,10 +80,10 @@ impl Object {
             return Ok(());
         }
         let done = match self.file.number() {
-            Ok(number) => pending.settle(|held| held.0 == number),
+            Ok(number) => pending.settle(|held| held.0 == number).and(pending.check_lost(number)),
             Err(_) => Ok(()),
         };
-        _ = pending.settle(|_| true);
+        _ = pending.settle_own();
         done
     }
 

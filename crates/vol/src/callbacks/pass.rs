@@ -4,7 +4,10 @@ use std::ffi::{c_char, c_int, c_void};
 
 use crate::callbacks::object::Object;
 use crate::ffi::library::Library;
-use crate::ffi::types::{Arguments, Class, DATASET, FAILED, Handle, Herr, Hid, Location, Request, Text};
+use crate::ffi::native::identity;
+use crate::ffi::types::{
+    Arguments, Class, DATASET, DATATYPE, FAILED, GROUP, Handle, Herr, Hid, Location, Request, Text,
+};
 use crate::rules::Ruled;
 
 /// Callbacks that make the same call of the native connector, if what they do first succeeds: `before` and
@@ -35,18 +38,20 @@ impl Object {
         f(self)
     }
 
-    /// Notes that another program may have changed the file, if the operation of these arguments is
-    /// `refresh`.
+    /// Notes that another program may have changed the file of this object, if the operation of these
+    /// arguments is `refresh`. (An object behind a link is in another file than the one it was opened by.)
     ///
     /// # Safety
     ///
-    /// The arguments begin with the number of the operation.
-    unsafe fn note_refresh(&self, arguments: Arguments, refresh: c_int) {
+    /// The arguments begin with the number of the operation, and the object is of this kind (`H5I_type_t`).
+    unsafe fn note_refresh(&self, arguments: Arguments, refresh: c_int, object: c_int) {
         // SAFETY: the caller's promise.
-        if unsafe { kind(arguments) } == refresh
-            && let Ok(number) = self.file.number()
-        {
-            self.library.note_refresh(number);
+        unsafe {
+            if kind(arguments) == refresh
+                && let Some((file, _)) = identity(self.library, self.under, object)
+            {
+                self.library.note_refresh(file);
+            }
         }
     }
 }
@@ -174,18 +179,19 @@ close! {
 }
 
 /// Closes a dataset. Parts of chunks that were written through it are stored first; if that fails, they
-/// are lost, and the call fails.
+/// are lost, and the next call for the file fails. (If this one failed, libhdf5 might keep the identifier of
+/// the dataset, whose handle is gone.)
 pub(crate) unsafe extern "C" fn dataset_close(handle: Handle, transfer: Hid, request: Request) -> Herr {
     // SAFETY: as in `close`.
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
-        let stored = library.pending.close(object.native_dataset());
+        library.pending.close(object.native_dataset());
         let closed = (library.functions.dataset_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);
         }
-        if stored.is_err() { FAILED } else { closed }
+        closed
     }
 }
 
@@ -203,15 +209,15 @@ pass! { |object| if [SPACE_STATUS, STORAGE_SIZE].contains(&kind(arguments)) { ob
     dataset_get(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-pass! { |object| { object.note_refresh(arguments, DATASET_REFRESH); object.settle() } =>
+pass! { |object| { object.note_refresh(arguments, DATASET_REFRESH, DATASET); object.settle() } =>
     dataset_specific(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-pass! { |object| { object.note_refresh(arguments, DATATYPE_REFRESH); object.settle_all() } =>
+pass! { |object| { object.note_refresh(arguments, DATATYPE_REFRESH, DATATYPE); object.settle_all() } =>
     datatype_specific(; arguments: Arguments, transfer: Hid, request: Request);
 }
 
-pass! { |object| { object.note_refresh(arguments, OBJECT_REFRESH); object.settle_all() } =>
+pass! { |object| { object.note_refresh(arguments, OBJECT_REFRESH, *place.cast::<c_int>()); object.settle_all() } =>
     object_specific(place: Location; arguments: Arguments, transfer: Hid, request: Request);
 }
 
@@ -228,7 +234,7 @@ pub(crate) unsafe extern "C" fn group_specific(
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
-        object.note_refresh(arguments, GROUP_REFRESH);
+        object.note_refresh(arguments, GROUP_REFRESH, GROUP);
         if object.settle_all().is_err() {
             return FAILED;
         }

@@ -1,13 +1,14 @@
 //! Objects of the native connector, and what the plug-in asks of them.
 
 use std::ffi::{c_int, c_void};
+use std::fs::File;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use super::datatypes::OwnedDatatype;
 use super::library::Library;
 use super::lists::List;
 use super::spaces::OwnedSpace;
-use super::types::{Handle, Hid, ItsOwnLocation, MoveElements, Operation, Optional, Request};
+use super::types::{DATASET, Handle, Hid, ItsOwnLocation, MoveElements, Operation, Optional, Request};
 use crate::boxes::Box;
 
 /// Nothing is done asynchronously.
@@ -100,29 +101,10 @@ impl NativeDataset {
         OwnedDatatype::new(self.library, self.get(Get::Datatype)?)
     }
 
-    /// Returns the number of the file that the dataset is in, and the address of its object header: the
-    /// native connector's token of the object (`H5O_info2_t`).
+    /// Returns the number of the file that the dataset is in, and the address of its object header.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
-        /// `H5VL_OBJECT_GET_INFO`
-        const GET_INFO: c_int = 3;
-        /// `H5O_INFO_BASIC`
-        const BASIC: u64 = 1;
-        // The number of the file, the token, and more.
-        let mut info = [0_u64; 64];
-        let place = ItsOwnLocation::of_dataset();
-        let library = self.library;
-        // SAFETY: the dataset is open, and the operation stores a `H5O_info2_t` of less than 512 bytes.
-        let done = unsafe {
-            (library.functions.object_get)(
-                self.handle,
-                place.as_location(),
-                library.native(),
-                Operation::new(GET_INFO).word(0, BASIC).out(1, &mut info).as_arguments(),
-                library.default_transfer(),
-                NO_REQUEST,
-            )
-        };
-        (done >= 0).then_some((info[0], info[1]))
+        // SAFETY: the dataset is open.
+        unsafe { identity(self.library, self.handle, DATASET) }
     }
 
     fn elements(&self, place: &Place<'_>) -> Option<Elements> {
@@ -236,6 +218,34 @@ fn with_all_dimensions(position: &[u64]) -> [u64; super::types::MAX_RANK] {
     std::array::from_fn(|axis| position.get(axis).copied().unwrap_or(0))
 }
 
+/// Returns the number of the file that an object is in, and the address of its object header: the native
+/// connector's token of the object (`H5O_info2_t`).
+///
+/// # Safety
+///
+/// The handle is that of an open object of this kind (`H5I_type_t`).
+pub(crate) unsafe fn identity(library: &Library, handle: Handle, kind: c_int) -> Option<(u64, u64)> {
+    /// `H5VL_OBJECT_GET_INFO`
+    const GET_INFO: c_int = 3;
+    /// `H5O_INFO_BASIC`
+    const BASIC: u64 = 1;
+    // The number of the file, the token, and more.
+    let mut info = [0_u64; 64];
+    let place = ItsOwnLocation::new(kind);
+    // SAFETY: the caller's promise, and the operation stores a `H5O_info2_t` of less than 512 bytes.
+    let done = unsafe {
+        (library.functions.object_get)(
+            handle,
+            place.as_location(),
+            library.native(),
+            Operation::new(GET_INFO).word(0, BASIC).out(1, &mut info).as_arguments(),
+            library.default_transfer(),
+            NO_REQUEST,
+        )
+    };
+    (done >= 0).then_some((info[0], info[1]))
+}
+
 /// Calls an optional operation.
 ///
 /// # Safety
@@ -337,7 +347,19 @@ impl NativeFile {
         Some(self.library.plain_files() == Some(driver))
     }
 
-    /// Returns a copy of the descriptor by which the driver for plain files has the file open.
+    /// Returns the number of objects of the file that are open, by whatever handle. Files are none.
+    pub(crate) fn open_objects(&self) -> Option<usize> {
+        /// `H5VL_FILE_GET_OBJ_COUNT`
+        const GET_COUNT: c_int = 6;
+        /// `H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_DATATYPE | H5F_OBJ_ATTR`
+        const OBJECTS: u64 = 0x1e;
+        let mut count = 0_usize;
+        // SAFETY: the operation stores a `size_t`.
+        unsafe { self.get(Operation::new(GET_COUNT).word(0, OBJECTS).out(1, &mut count)) }?;
+        Some(count)
+    }
+
+    /// Returns a descriptor of the file, which the driver for plain files has open.
     pub(crate) fn descriptor(&self) -> Option<OwnedFd> {
         /// `H5VL_NATIVE_FILE_GET_VFD_HANDLE`
         const GET_DRIVER_HANDLE: c_int = 9;
@@ -361,7 +383,11 @@ impl NativeFile {
             if !done || found.is_null() {
                 return None;
             }
-            BorrowedFd::borrow_raw(*found.cast::<c_int>()).try_clone_to_owned().ok()
+            let descriptor = *found.cast::<c_int>();
+            // A copy shares the lock, which would last until both are closed. The program may have lost the
+            // right to open the file again, and a container may have no `/proc`.
+            let opened = File::open(format!("/proc/self/fd/{descriptor}")).map(OwnedFd::from);
+            opened.or_else(|_| BorrowedFd::borrow_raw(descriptor).try_clone_to_owned()).ok()
         }
     }
 }

@@ -76,8 +76,9 @@ pub(crate) struct ItsOwnLocation {
 }
 
 impl ItsOwnLocation {
-    pub(crate) const fn of_dataset() -> Self {
-        Self { kind_of_object: DATASET, by_self: 0, unused: [0; 8] }
+    /// `kind_of_object` is a `H5I_type_t`.
+    pub(crate) const fn new(kind_of_object: c_int) -> Self {
+        Self { kind_of_object, by_self: 0, unused: [0; 8] }
     }
 
     pub(crate) fn as_location(&self) -> Location {
@@ -88,6 +89,10 @@ impl ItsOwnLocation {
 /// The most dimensions (`H5S_MAX_RANK`).
 pub(crate) const MAX_RANK: usize = 32;
 
+/// `H5I_GROUP`
+pub(crate) const GROUP: c_int = 2;
+/// `H5I_DATATYPE`
+pub(crate) const DATATYPE: c_int = 3;
 /// `H5I_DATASET`
 pub(crate) const DATASET: c_int = 5;
 
