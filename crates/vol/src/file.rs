@@ -44,9 +44,9 @@ impl OpenFile {
         })
     }
 
-    /// Closes a native file by `close`, and returns whether that succeeded. If it is this one, and objects in it
-    /// stay open, first finds out what they ask of the file later, and datasets that are opened through them.
-    /// (A program that asks an object behind an external link for its file gets another native file.)
+    /// Closes a native file by `close`, and returns whether that succeeded. If it is this one, and objects in
+    /// it stay open, first finds out what they ask of the file later, and datasets that are opened through
+    /// them. (A program that asks an object behind an external link for its file gets another native file.)
     pub(crate) fn close(self: &Arc<Self>, native: NativeFile, close: impl FnOnce() -> bool) -> bool {
         if self.native() != Ok(native) {
             return close();

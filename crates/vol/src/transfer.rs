@@ -93,8 +93,8 @@ fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
             is_plain(from) && [4, 8].contains(&to.size) && is_ieee(to)
         }
         (Datatype::Float(from), Datatype::Float(to)) => {
-            // libhdf5 has casts for numbers in the order of the machine only, and gives NaNs other bits by its
-            // other path.
+            // libhdf5 has casts for numbers in the order of the machine only, and gives NaNs other bits by
+            // its other path.
             let is_cast = from.order == NATIVE && to.order == NATIVE;
             (from.size == to.size || is_cast) && is_ieee(from) && is_ieee(to)
         }

@@ -85,7 +85,7 @@ print(bool(dataset), fails(file.close))
 
 
 def test_parts_that_are_lost_at_the_close_of_a_dataset_fail_the_close_of_the_file(tmp_path):
-    """The dataset is closed: libhdf5 would keep the identifier after an error, and h5py's leads to it again."""
+    """The dataset is closed: after an error, libhdf5 would keep its identifier, whose handle is gone."""
     done = run(["python", "-c", DISK + CLOSED, tmp_path / "f.h5", 64, 1 << 18], TESTED, timeout=60, env=ALL_CALLS)
     asserted(done.stdout == b"False True\nFalse False\n", done.stdout)
 
