@@ -74,8 +74,8 @@ impl Kind {
 #[derive(Debug, Default)]
 struct Slot(RwLock<State>);
 
-/// In a child, another thread of the parent may have the lock of a slot for ever. A thread of the child has it
-/// for a moment only.
+/// In a child, another thread of the parent may have the lock of a slot for ever. A thread of the child has
+/// it for a moment only.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Slot {
