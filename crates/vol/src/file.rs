@@ -55,11 +55,11 @@ impl OpenFile {
         if Arc::strong_count(self) > 1 && self.number().is_ok() {
             *self.at_close.lock().unwrap_or_else(PoisonError::into_inner) = may_write(native);
             // Handles behind links to other files keep this one, and ask nothing of it.
-            if native.open_objects() == Some(0) {
-                *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            } else {
+            if native.leaves_objects() {
                 // libhdf5 cannot be unwound.
                 _ = catch_unwind(AssertUnwindSafe(|| self.engine()));
+            } else {
+                *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
         }
         // After a close that failed, the native file may be there or not.

@@ -33,11 +33,16 @@ pub(crate) type Key = (u64, u64);
 /// The chunks that a library's datasets hold.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    datasets: Mutex<BTreeMap<Key, Held>>,
-    /// The numbers of files of which parts were lost, until the program is told.
-    lost: Mutex<BTreeSet<u64>>,
-    /// The number of datasets and of such files, to be asked without the locks.
+    state: Mutex<State>,
+    /// The number of datasets and of files in the state, to be asked without the lock.
     count: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    datasets: BTreeMap<Key, Held>,
+    /// The numbers of files of which parts were lost, until the program is told.
+    lost: BTreeSet<u64>,
 }
 
 /// The chunks of one dataset.
@@ -76,16 +81,16 @@ pub(crate) struct Part<'a> {
 }
 
 impl Pending {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Held>> {
-        self.datasets.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lost(&self) -> MutexGuard<'_, BTreeSet<u64>> {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note_count(&self, datasets: usize) {
-        self.count.store(datasets + self.lost().len(), Ordering::Relaxed);
+    /// Changes what is held or lost.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.lock();
+        let result = change(&mut state);
+        self.count.store(state.datasets.len() + state.lost.len(), Ordering::Relaxed);
+        result
     }
 
     /// Returns whether anything is held, or lost.
@@ -95,27 +100,19 @@ impl Pending {
 
     /// Takes the parts of a dataset out, so that libhdf5 is never called with the lock: it may call back.
     fn take(&self, key: Key) -> Option<Held> {
-        let mut datasets = self.lock();
-        let held = datasets.remove(&key);
-        self.note_count(datasets.len());
-        held
+        self.change(|state| state.datasets.remove(&key))
     }
 
     /// Puts them back, if there are any.
     fn put(&self, key: Key, held: Held) {
-        let mut datasets = self.lock();
         if !held.chunks.is_empty() {
-            datasets.insert(key, held);
+            self.change(|state| state.datasets.insert(key, held));
         }
-        self.note_count(datasets.len());
     }
 
     /// Forgets everything, when the library shuts down.
     pub(crate) fn clear(&self) {
-        let mut datasets = self.lock();
-        datasets.clear();
-        self.lost().clear();
-        self.note_count(0);
+        self.change(|state| *state = State::default());
     }
 
     /// Holds a part of chunks, and stores chunks that are complete.
@@ -128,7 +125,7 @@ impl Pending {
         let touched =
             usize::try_from(touched).ok().and_then(|count| count.checked_mul(form.chunk_bytes().ok()?));
         let touched = touched.filter(|bytes| *bytes <= MOST / 2).ok_or(Reason::PartOfChunk)?;
-        let all: usize = self.lock().values().map(Held::len).sum();
+        let all: usize = self.lock().datasets.values().map(Held::len).sum();
         if all + touched > MOST {
             self.settle(|_| true).map_err(|_| Reason::Unstored)?;
         }
@@ -171,7 +168,7 @@ impl Pending {
             return Ok(());
         }
         let keys: Vec<Key> =
-            self.lock().iter().filter(|(key, held)| which(key, held)).map(|(key, _)| *key).collect();
+            self.lock().datasets.iter().filter(|(key, held)| which(key, held)).map(|(key, _)| *key).collect();
         let mut done = Ok(());
         for key in keys {
             if let Some(mut held) = self.take(key) {
@@ -188,21 +185,16 @@ impl Pending {
         if !self.is_any() {
             return;
         }
-        let key = self.lock().iter().find(|(_, held)| held.native == native).map(|(key, _)| *key);
+        let key = self.lock().datasets.iter().find(|(_, held)| held.native == native).map(|(key, _)| *key);
         let Some(key) = key else { return };
         if self.take(key).is_some_and(|mut held| held.store_safely().is_err()) {
-            let datasets = self.lock();
-            self.lost().insert(key.0);
-            self.note_count(datasets.len());
+            self.change(|state| state.lost.insert(key.0));
         }
     }
 
     /// Says once that parts of a file were lost.
     pub(crate) fn check_lost(&self, file: u64) -> Ruled<()> {
-        let datasets = self.lock();
-        let is_lost = self.lost().remove(&file);
-        self.note_count(datasets.len());
-        if is_lost { Err(Reason::Unstored) } else { Ok(()) }
+        if self.change(|state| state.lost.remove(&file)) { Err(Reason::Unstored) } else { Ok(()) }
     }
 }
 

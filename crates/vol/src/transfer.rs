@@ -113,7 +113,7 @@ fn is_plain(integer: &Integer) -> bool {
 /// Returns whether a number is one of IEEE 754 of 2, 4 or 8 bytes, in every bit of its datatype: libhdf5
 /// converts others by a path of its own, which gives NaNs other bits.
 fn is_ieee(float: &Float) -> bool {
-    float.size <= 8 && float.is_ieee() && Float::ieee(float.size, float.order) == Some(*float)
+    float.size <= 8 && float.order != ByteOrder::Vax && Float::ieee(float.size, float.order) == Some(*float)
 }
 
 #[cfg(test)]

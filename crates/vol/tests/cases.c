@@ -403,6 +403,60 @@ static void bitfields(const char *path)
     CHECK(H5Fclose(file));
 }
 
+/* Floats in the order of the VAX, with padding that is 1, and with other places of the parts: libhdf5 converts
+ * them by a path of its own. */
+static void unusual_floats(const char *path)
+{
+    hid_t types[3];
+    for (int i = 0; i < 3; i++)
+        types[i] = H5Tcopy(H5T_IEEE_F32LE);
+    CHECK(H5Tset_order(types[0], H5T_ORDER_VAX));
+    CHECK(H5Tset_pad(types[1], H5T_PAD_ONE, H5T_PAD_ONE));
+    CHECK(H5Tset_fields(types[2], 31, 0, 8, 8, 23));
+    static unsigned bits[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        bits[i] = (i + 1) * 2654435761u;
+    const char *names[3] = {"vax", "padded", "moved"};
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    for (int i = 0; i < 3; i++) {
+        hid_t data = create(file, names[i], types[i], gzip());
+        CHECK(H5Dwrite(data, types[i], H5S_ALL, H5S_ALL, H5P_DEFAULT, bits));
+        CHECK(H5Dclose(data));
+    }
+    CHECK(H5Fclose(file));
+    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    for (int i = 0; i < 3; i++) {
+        hid_t data = H5Dopen2(file, names[i], H5P_DEFAULT);
+        printf("%s\n", names[i]);
+        read_all("as written", data, types[i], H5P_DEFAULT);
+        read_all("float", data, H5T_NATIVE_FLOAT, H5P_DEFAULT);
+        read_all("double", data, H5T_NATIVE_DOUBLE, H5P_DEFAULT);
+        CHECK(H5Dclose(data));
+    }
+    CHECK(H5Fclose(file));
+}
+
+/* A close that fails leaves the file open, which then begins SWMR. */
+static void close_that_fails(const char *path)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    CHECK(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST));
+    CHECK(H5Pset_fclose_degree(access, H5F_CLOSE_SEMI));
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access), data = create(file, "d", H5T_STD_I32LE, gzip());
+    write_all(data, H5T_NATIVE_INT);
+    herr_t closed;
+    H5E_BEGIN_TRY { closed = H5Fclose(file); } H5E_END_TRY
+    printf("closed %d\n", closed);
+    printf("SWMR %d\n", H5Fstart_swmr_write(file));
+    write_rows(data, 5, 7);
+    write_all(data, H5T_NATIVE_INT);
+    CHECK(H5Dclose(data));
+    printf("closed %d\n", H5Fclose(file));
+    data = opened(path, H5F_ACC_RDONLY);
+    read_all("again", data, H5T_NATIVE_INT, H5P_DEFAULT);
+    done(data);
+}
+
 /* The library is closed while parts of chunks are held, and opened again. */
 static void library_closed(const char *path)
 {
@@ -521,6 +575,7 @@ int main(int argc, char **argv)
         {"undefined_fill", undefined_fill}, {"strided_memory", strided_memory}, {"multi", multi},
         {"block_of_memory", block_of_memory}, {"delayed", delayed}, {"chunk_cache", chunk_cache},
         {"resized", resized}, {"bitfields", bitfields}, {"library_closed", library_closed},
+        {"unusual_floats", unusual_floats}, {"close_that_fails", close_that_fails},
         {"no_memory", no_memory}, {"printer", printer}, {"silent_printer", silent_printer},
         {"group_stays_open", group_stays_open}, {"no_errors_stay", no_errors_stay},
     };

@@ -298,6 +298,23 @@ def lossy(folder):
             dataset[0:10] = values[10:20]
             show(f"{name}, a part", dataset)
         reread(folder, name)
+    narrow = h5py.h5t.STD_U32LE.copy()
+    narrow.set_precision(20)
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_chunk((30, 100))
+    creation.set_filter(h5py.h5z.FILTER_NBIT, 0)
+    creation.set_deflate(1)
+    with h5py.File(folder / "f.h5", "w") as file:
+        wide = np.arange(12_000, dtype="<u4").reshape(120, 100) * 97_711
+        dataset = h5py.h5d.create(file.id, b"d", narrow, h5py.h5s.create_simple((120, 100)), creation)
+        for what, values in (("whole", wide), ("a part", wide[:10])):
+            space = dataset.get_space()
+            space.select_hyperslab((0, 0), values.shape)
+            memory = h5py.h5s.create_simple(values.shape)
+            dataset.write(memory, space, values, narrow)
+            out = np.zeros_like(values)
+            dataset.read(memory, space, out, narrow)
+            show(f"N-bit, {what}", out)
 
 
 def no_filters(folder):

@@ -185,6 +185,15 @@ def closed_before_the_link(folder):
         show("there", there if name == "other" else there["d"])
         del there
         show_descriptors("all closed")
+    strong = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    strong.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
+    file = h5py.h5f.open(b"f.h5", h5py.h5f.ACC_RDONLY, strong)
+    here, there = h5py.h5d.open(file, b"d"), h5py.h5d.open(file, b"other")
+    show("here", h5py.Dataset(here))
+    file.close()
+    print(here.valid, there.valid)
+    show_descriptors("closed with its objects")
+    there.close()
 
 
 def refreshed_through_a_link(folder):

@@ -129,6 +129,7 @@ functions! {
     list_get = c"H5Pget": fn(Hid, Text, *mut c_void) -> Herr;
     list_set_connector = c"H5Pset_vol": fn(Hid, Hid, *const c_void) -> Herr;
     list_driver = c"H5Pget_driver": fn(Hid) -> Hid;
+    list_close_degree = c"H5Pget_fclose_degree": fn(Hid, *mut c_int) -> Herr;
     transform = c"H5Pget_data_transform": fn(Hid, *mut c_char, usize) -> isize;
     conversion_callback = c"H5Pget_type_conv_cb": fn(Hid, *mut *mut c_void, *mut *mut c_void) -> Herr;
     checks_errors = c"H5Pget_edc_check": fn(Hid) -> c_int;

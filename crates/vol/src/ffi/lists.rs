@@ -61,6 +61,15 @@ impl List {
         unsafe { (self.library.functions.layout)(self.id) }
     }
 
+    /// Returns whether closing a file closes all objects in it (`H5F_CLOSE_STRONG`).
+    pub(crate) fn closes_objects(&self) -> bool {
+        const STRONG: c_int = 3;
+        let mut degree = 0;
+        // SAFETY: the place is valid.
+        let done = unsafe { (self.library.functions.list_close_degree)(self.id, &raw mut degree) };
+        done >= 0 && degree == STRONG
+    }
+
     /// Returns the options of chunks at the edge: `H5D_CHUNK_*`.
     pub(crate) fn chunk_options(&self) -> Option<c_uint> {
         let mut options = 0;

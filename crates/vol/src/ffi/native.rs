@@ -347,16 +347,16 @@ impl NativeFile {
         Some(self.library.plain_files() == Some(driver))
     }
 
-    /// Returns the number of objects of the file that are open, by whatever handle. Files are none.
-    pub(crate) fn open_objects(&self) -> Option<usize> {
+    /// Returns whether objects of the file are open that stay so when it is closed. Files are none.
+    pub(crate) fn leaves_objects(&self) -> bool {
         /// `H5VL_FILE_GET_OBJ_COUNT`
         const GET_COUNT: c_int = 6;
         /// `H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_DATATYPE | H5F_OBJ_ATTR`
         const OBJECTS: u64 = 0x1e;
         let mut count = 0_usize;
         // SAFETY: the operation stores a `size_t`.
-        unsafe { self.get(Operation::new(GET_COUNT).word(0, OBJECTS).out(1, &mut count)) }?;
-        Some(count)
+        let done = unsafe { self.get(Operation::new(GET_COUNT).word(0, OBJECTS).out(1, &mut count)) };
+        (done.is_none() || count > 0) && !self.access().is_some_and(|access| access.closes_objects())
     }
 
     /// Returns a descriptor of the file, which the driver for plain files has open.
