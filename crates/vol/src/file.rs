@@ -47,20 +47,17 @@ impl OpenFile {
     /// Closes a native file by `close`, and returns whether that succeeded. If it is this one, and objects in
     /// it stay open, first finds out what they ask of the file later, and datasets that are opened through
     /// them. (A program that asks an object behind an external link for its file gets another native file.)
-    pub(crate) fn close(self: &Arc<Self>, native: NativeFile, close: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn close(&self, native: NativeFile, close: impl FnOnce() -> bool) -> bool {
         if self.native() != Ok(native) {
             return close();
         }
-        // The handle of the file is there until it is closed.
-        if Arc::strong_count(self) > 1 && self.number().is_ok() {
+        // Handles behind links to other files keep this one too, and ask nothing of it.
+        if native.leaves_objects() && self.number().is_ok() {
             *self.at_close.lock().unwrap_or_else(PoisonError::into_inner) = may_write(native);
-            // Handles behind links to other files keep this one, and ask nothing of it.
-            if native.leaves_objects() {
-                // libhdf5 cannot be unwound.
-                _ = catch_unwind(AssertUnwindSafe(|| self.engine()));
-            } else {
-                *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            }
+            // libhdf5 cannot be unwound.
+            _ = catch_unwind(AssertUnwindSafe(|| self.engine()));
+        } else {
+            *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
         // After a close that failed, the native file may be there or not.
         *self.native.lock().unwrap_or_else(PoisonError::into_inner) = None;

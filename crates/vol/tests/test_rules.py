@@ -51,7 +51,7 @@ HELD = {
     "left_open": (1, {}, 1, {}),
     "closed_before_its_dataset": (1, {"open for writing": 1}, 2, None),
     "killed": (1, {}, 0, {}),
-    "forked": (2, {}, 4, {}),
+    "forked": (4, {}, 7, {}),
     "other_ways_to_look": (0, None, 4, None),
     "whole_over_part": (1, {}, 3, {}),
     "committed_datatype": (1, {"open for writing": 1}, 51, {}),

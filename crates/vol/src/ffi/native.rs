@@ -1,7 +1,6 @@
 //! Objects of the native connector, and what the plug-in asks of them.
 
 use std::ffi::{c_int, c_void};
-use std::fs::File;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use super::datatypes::OwnedDatatype;
@@ -359,7 +358,7 @@ impl NativeFile {
         (done.is_none() || count > 0) && !self.access().is_some_and(|access| access.closes_objects())
     }
 
-    /// Returns a descriptor of the file, which the driver for plain files has open.
+    /// Returns a copy of the descriptor by which the driver for plain files has the file open.
     pub(crate) fn descriptor(&self) -> Option<OwnedFd> {
         /// `H5VL_NATIVE_FILE_GET_VFD_HANDLE`
         const GET_DRIVER_HANDLE: c_int = 9;
@@ -383,11 +382,7 @@ impl NativeFile {
             if !done || found.is_null() {
                 return None;
             }
-            let descriptor = *found.cast::<c_int>();
-            // A copy shares the lock, which would last until both are closed. The program may have lost the
-            // right to open the file again, and a container may have no `/proc`.
-            let opened = File::open(format!("/proc/self/fd/{descriptor}")).map(OwnedFd::from);
-            opened.or_else(|_| BorrowedFd::borrow_raw(descriptor).try_clone_to_owned()).ok()
+            BorrowedFd::borrow_raw(*found.cast::<c_int>()).try_clone_to_owned().ok()
         }
     }
 }
