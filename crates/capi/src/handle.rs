@@ -79,7 +79,13 @@ struct Slot(RwLock<State>);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Slot {
+    #[inline]
     fn read(&self) -> Option<RwLockReadGuard<'_, State>> {
+        self.0.try_read().or_else(|| self.wait_to_read())
+    }
+
+    #[cold]
+    fn wait_to_read(&self) -> Option<RwLockReadGuard<'_, State>> {
         if forks() == 0 { Some(self.0.read()) } else { self.0.try_read_for(PATIENCE) }
     }
 
