@@ -99,7 +99,7 @@ test-vol: vol corpus $(VENV)/test.stamp $(VENV)/old.stamp
 # Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
 	@echo "building the package: some minutes and 10 GB the first time, seconds when nothing has changed"
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --locked --quiet
 
 # A folder as /usr/local: it can be moved, and `CAPI=/usr/local` installs.
 CAPI := target/capi
