@@ -1,20 +1,25 @@
-# The same commands that CI runs. `make demo` and `make test` need rustc, cargo, python3 and make, and nothing else.
+# The same commands that CI runs. `make demo` and `make test` need what README names, and nothing else.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# How products are compiled. Tests and development use `fast`, which has no optimisation across crates.
+PROFILE ?= release
+test quick test-vol test-java: PROFILE = fast
 # All crates in one build: a crate is compiled again for each set of features.
 TOGETHER := --workspace --features hyperslab/ndarray
 # More packages to build with a native library, so that one build serves several libraries (`.ci/run`).
 BESIDE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help small test-extras demo quick test bare java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
+	@echo "make quick    format, lints, types and the fast half of the tests: what to run while you work"
 	@echo "make test     everything that proves it works"
+	@echo "make bare     the README's commands in a new Debian that has only what the README names (needs debootstrap)"
 	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
 	@echo "make java     the jars for Java, in target/java (needs Maven and a JDK of 22 or later)"
 	@echo "make test-java  the jars on Java 17 and on a newer one, with jHDF and h5py as oracles"
@@ -39,6 +44,10 @@ help:
 	@echo "make sdist    the sources from which pip builds a wheel, in dist/"
 	@echo "make release  a release: VERSION=0.2.0"
 	@echo "make package  the crates as the registry will have them, in target/package/"
+
+# What is not installed is named before anything is built.
+tools-%:
+	@$(PYTHON) scripts/tools.py $*
 
 # One virtual environment; each stamp says which requirements it has.
 $(VENV)/build.stamp: requirements/build.txt
@@ -77,48 +86,70 @@ $(WEB)/dist/index.html: $(WEB)/node_modules/stamp $(WEB)/build.mjs $(wildcard $(
 	cd $(WEB) && node build.mjs
 
 # The page in Chromium, which Debian's package of that name has.
-test-view: web $(VENV)/test.stamp $(VENV)/view.stamp develop
+test-view: tools-test-view web $(VENV)/test.stamp $(VENV)/view.stamp develop
 	$(BIN)/python -m pytest -q crates/view/tests/browser
 
 # The plug-in for libhdf5, in a folder that has nothing else: libhdf5 loads all that it finds there. Wheels have the copy
 # in the package. (A program that uses the old one goes on with it: `install` makes a new file.)
 PLUGIN := libhyperslab_vol.so
 vol:
-	cargo build --release --locked --quiet -p hyperslab-vol $(BESIDE)
+	cargo build --profile $(PROFILE) --locked --quiet -p hyperslab-vol $(BESIDE)
 	mkdir -p target/vol crates/python/python/hyperslab/vol
-	install target/release/$(PLUGIN) target/vol/$(PLUGIN)
-	install --strip target/release/$(PLUGIN) crates/python/python/hyperslab/vol/$(PLUGIN)
+	install target/$(PROFILE)/$(PLUGIN) target/vol/$(PLUGIN)
+	install --strip target/$(PROFILE)/$(PLUGIN) crates/python/python/hyperslab/vol/$(PLUGIN)
 
 # libhdf5's own programs and users, natively and through the plug-in. VOL_SEEDS=1000-3000: more random work;
 # VOL_SUITES=all: all tests of PyTables.
-test-vol: vol corpus $(VENV)/test.stamp $(VENV)/old.stamp
+test-vol: tools-test-vol vol corpus $(VENV)/test.stamp $(VENV)/old.stamp
 	$(BIN)/python scripts/vol_tools.py
 	$(BIN)/python -m pytest -q -n auto --maxschedchunk=1 crates/vol/tests
 
 
-# Always asks cargo, which knows best whether anything changed.
+# The whole package. Always asks cargo, which knows best whether anything changed.
 develop: $(VENV)/build.stamp
-	@echo "building the package: some minutes and 10 GB the first time, seconds when nothing has changed"
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --locked --quiet
+	@test -f $(VENV)/whole.stamp || echo "building the whole package: about 11 CPU minutes the first time, seconds after an edit"
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --locked
+	@touch $(VENV)/whole.stamp
+
+# Without what the demo does not need: servers, Arrow and Parquet, the viewer. A whole package stays where there is one.
+small: $(VENV)/build.stamp
+	@test -f $(VENV)/whole.stamp || echo "building the package without servers, Arrow and the viewer: about 5 CPU minutes the first time"
+	test -f $(VENV)/whole.stamp || VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --locked --no-default-features
 
 # A folder as /usr/local: it can be moved, and `CAPI=/usr/local` installs.
 CAPI := target/capi
 capi:
-	cargo build --release --locked --quiet -p hyperslab-capi $(BESIDE)
+	cargo build --profile $(PROFILE) --locked --quiet -p hyperslab-capi $(BESIDE)
 	mkdir -p $(CAPI)/include $(CAPI)/lib/pkgconfig
 	install --mode=644 crates/capi/include/hyperslab.h $(CAPI)/include/
-	install --strip target/release/libhyperslab_c.so $(CAPI)/lib/
-	strip --strip-debug -o $(CAPI)/lib/libhyperslab_c.a target/release/libhyperslab_c.a
+	install --strip target/$(PROFILE)/libhyperslab_c.so $(CAPI)/lib/
+	strip --strip-debug -o $(CAPI)/lib/libhyperslab_c.a target/$(PROFILE)/libhyperslab_c.a
 	sed "s/@VERSION@/$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)/" \
 		crates/capi/hyperslab.pc.in > $(CAPI)/lib/pkgconfig/hyperslab.pc
 
 capi-header:
 	HYPERSLAB_WRITE_HEADER=1 cargo test --locked --quiet -p hyperslab-capi --test interface the_header
 
-demo: $(VENV)/demo.stamp develop
+demo: tools-demo $(VENV)/demo.stamp small
 	$(BIN)/python demo/demo.py --out demo-out
 
-test: $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp develop capi vol
+# What a change of one file needs: minutes from a new clone, and then two of them.
+FAST := not suite and not process and not docs and not soak and not extras
+quick: tools-quick $(VENV)/test.stamp develop
+	cargo fmt --all --check
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --quiet --check .
+	$(BIN)/python scripts/prose.py
+	cargo clippy --workspace --locked --quiet -- -D warnings
+	cargo test --locked --quiet -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --lib --tests
+	cargo test --locked --quiet -p hyperslab --test suite
+	$(BIN)/python -m mypy --strict crates/python/examples
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(FAST)" crates/python/tests
+
+# Some tests ask cargo about crates that no build here needs, without the network.
+test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PAGE) develop capi vol
+	cargo fetch --locked --quiet
+	cargo fetch --locked --quiet --manifest-path $(MPIO)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
 	cargo test $(TOGETHER) --locked --quiet
 	cargo build $(TOGETHER) --locked --quiet --bin monthly
@@ -126,12 +157,22 @@ test: $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp develop capi vol
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
 
+# Those that `make test` leaves out where a program is missing (`scripts/tools.py`).
+test-extras: $(VENV)/test.stamp develop capi
+	HYPERSLAB_NO_SKIPS=1 $(BIN)/python -m pytest -q -n auto -m extras crates/python/tests
+	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) --locked --quiet -p hyperslab-capi --test programs
+	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) --locked --quiet -p hyperslab-cli --test suite groff
+
+# README's commands in a root of Debian stable that has README's packages, a Rust toolchain, and nothing else.
+bare:
+	scripts/bare.sh
+
 # Files that several processes change, with 2 and 4 of them on this machine: in Python, in Rust, and the command `pio`.
 # Needs an MPI with its headers, such as Open MPI, and libclang.
 MPIO := crates/mpio/Cargo.toml
 test-mpi: export OMPI_ALLOW_RUN_AS_ROOT = 1
 test-mpi: export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
-test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
+test-mpi: tools-test-mpi $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 	for ranks in 2 4; do \
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
@@ -153,12 +194,12 @@ test-mpi: $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 
 # Java: one native library for JNI and java.lang.foreign, and the jars around it.
 java: $(VENV)/build.stamp
-	cargo build --release --locked --quiet -p hyperslab-jni $(BESIDE)
+	cargo build --profile $(PROFILE) --locked --quiet -p hyperslab-jni $(BESIDE)
 	mkdir -p target/jni
-	install --strip target/release/libhyperslab_jni.so target/jni/
+	install --strip target/$(PROFILE)/libhyperslab_jni.so target/jni/
 	$(BIN)/python scripts/java.py package
 
-test-java: java $(VENV)/test.stamp
+test-java: tools-test-java java $(VENV)/test.stamp
 	$(BIN)/python scripts/java.py docs
 	$(BIN)/python scripts/java.py test
 
@@ -172,7 +213,7 @@ soak: $(VENV)/test.stamp develop
 	HYPERSLAB_SOAK=1 $(BIN)/python -m pytest -q crates/python/tests/test_kill.py \
 		crates/python/tests/test_query_soak.py crates/python/tests/test_damaged_tables.py
 
-lint: $(VENV)/test.stamp
+lint: tools-lint $(VENV)/test.stamp
 	cargo fmt --all --check
 	cargo clippy $(TOGETHER) --all-targets --locked --quiet -- -D warnings
 	cargo clippy -p hyperslab-cli --no-default-features --all-targets --locked --quiet -- -D warnings
@@ -223,9 +264,9 @@ libfuzzer:
 LICENSE-THIRD-PARTY: Cargo.lock scripts/licences.py $(PAGE) $(VENV)/build.stamp
 	$(BIN)/python scripts/licences.py $@
 
-wheel: LICENSE-THIRD-PARTY vol
+wheel: tools-wheel LICENSE-THIRD-PARTY vol
 	rm -f dist/hyperslab-*.whl
-	$(BIN)/maturin build --release --locked --out dist
+	$(BIN)/maturin build --profile $(PROFILE) --locked --out dist
 
 # The wheel in an environment that has only NumPy beside it.
 test-wheel: wheel

@@ -2,7 +2,7 @@
 
 The file is `LinkeTurbidities.h5` of the package pvlib, which others wrote. It has the monthly turbidity of
 the atmosphere over the whole Earth: 2160 by 4320 by 12 values of one byte, deflated. Every byte is compared
-with the result of h5py. The seismic part is in `seismic.py`.
+with the result of h5py. The seismic part is in `seismic.py`, and `report.py` makes one page of both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import report
 import seismic
+from report import Row
 
 PVLIB = "pvlib==0.16.1"
 Read = Callable[[Any], np.ndarray]
@@ -46,12 +48,16 @@ MONTHS = [
 
 
 def main() -> None:
-    """Run the demo and save its picture."""
+    """Run the demo and save its page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="folder for the data and the pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo-out"), help="folder for the page, its figures and `data`"
+    )
     out = parser.parse_args().out
-    out.mkdir(exist_ok=True)
-    path = turbidity_file(out)
+    data = out / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    print("fetching a file of the atmosphere over the Earth")
+    path = turbidity_file(data)
 
     with hs.File(path) as file:
         dataset = file["LinkeTurbidity"]
@@ -63,17 +69,21 @@ def main() -> None:
     print(f"hyperslab {hs.__version__} with {hs.get_threads()} threads, h5py {h5py.__version__}")
     print("each read opens the file anew; the file is in the page cache; median of five, interleaved\n")
     print(f"{'read':34}{'hyperslab':>22}{'h5py':>22}{'ratio':>8}")
-    compare("whole", path, np.s_[...])
-    compare("one month, [:, :, 6]", path, np.s_[:, :, 6])
-    compare("a region, [400:800, 1900:2400, :]", path, np.s_[400:800, 1900:2400, :])
     strided = np.s_[::2, :, 0]
-    compare("every second row, [::2, :, 0]", path, strided)
-    compare("the same; h5py: [:, :, 0][::2]", path, strided, by_h5py=lambda dataset: dataset[:, :, 0][::2])
+    rows = [
+        compare("whole", path, np.s_[...]),
+        compare("one month, [:, :, 6]", path, np.s_[:, :, 6]),
+        compare("a region, [400:800, 1900:2400, :]", path, np.s_[400:800, 1900:2400, :]),
+        compare("every second row, [::2, :, 0]", path, strided),
+        compare("the same; h5py: [:, :, 0][::2]", path, strided, by_h5py=lambda dataset: dataset[:, :, 0][::2]),
+    ]
     print("\nSelections with steps are what libhdf5 reads most slowly. The last line is the fair one: h5py reads the")
     print("whole plane, and NumPy takes every second row of it.")
-    picture = draw(maps, out / "turbidity.png")
-    print(f"\nevery byte equal; the twelve monthly maps are in {picture}")
-    seismic.show(out)
+    figure = draw(maps, rows, out / "turbidity.png")
+    print(f"\nevery byte equal; the twelve monthly maps are in {figure}")
+    planes, section = seismic.show(data, out)
+    page = report.write(out / "index.html", rows, figure, planes, section)
+    print(f"\none page with everything, to open or to send: {page}")
 
 
 def turbidity_file(out: Path) -> Path:
@@ -85,7 +95,7 @@ def turbidity_file(out: Path) -> Path:
     return path
 
 
-def compare(name: str, path: Path, selection: object, by_h5py: Read | None = None) -> None:
+def compare(name: str, path: Path, selection: object, by_h5py: Read | None = None) -> Row:
     """Time the read of a selection by both, alternately, and compare every byte.
 
     h5py reads the selection, too, unless another way to the same elements is given.
@@ -113,22 +123,27 @@ def compare(name: str, path: Path, selection: object, by_h5py: Read | None = Non
         return f"{seconds * 1e3:8.1f} ms {size / seconds / 1e9:6.2f} GB/s"
 
     print(f"{name:34}{cell(fast):>22}{cell(slow):>22}{slow / fast:7.1f}x")
+    return Row(name, "h5py", fast, slow)
 
 
-def draw(maps: np.ndarray, path: Path) -> Path:
-    """Save the twelve monthly maps."""
-    figure, axes = plt.subplots(4, 3, figsize=(15, 11), layout="constrained")
+def draw(maps: np.ndarray, rows: list[Row], path: Path) -> Path:
+    """Save the twelve monthly maps, above a bar for each read."""
+    figure = plt.figure(figsize=(13, 11), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=(5, 1.1))
+    axes = above.subplots(4, 3)
     for month, axis in enumerate(axes.flat):
-        # The stored values are twenty times the turbidity. Every fourth value suffices for the pixels of the
-        # picture.
+        # The stored values are twenty times the turbidity. Every fourth value suffices for the pixels.
         image = axis.imshow(maps[::4, ::4, month] / 20, extent=(-180, 180, -90, 90), cmap="YlOrBr", vmin=1, vmax=7)
         axis.set_title(MONTHS[month])
         axis.set_xticks(range(-180, 181, 90))
         axis.set_yticks(range(-90, 91, 45))
-    figure.supxlabel("longitude (degrees east)")
-    figure.supylabel("latitude (degrees north)")
-    figure.colorbar(image, ax=axes, shrink=0.6, label="Linke turbidity (number of clean, dry atmospheres)")
-    figure.savefig(path, dpi=100)
+    above.suptitle("How hazy the air is, over a year: LinkeTurbidities.h5 of pvlib, 112 MB")
+    above.supxlabel("longitude (degrees east)")
+    above.supylabel("latitude (degrees north)")
+    above.colorbar(image, ax=axes, shrink=0.6, label="Linke turbidity (number of clean, dry atmospheres)")
+    # The fourth row is left out: its selection is what libhdf5 reads most slowly, and would dwarf the others.
+    report.bars(below.subplots(), [row for row in rows if "[::2, :, 0]" not in row.name])
+    figure.savefig(path, dpi=80)
     plt.close(figure)
     return path
 

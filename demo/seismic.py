@@ -20,18 +20,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import segyio
 import survey
+from report import Row
 
 OBSPY = "obspy==1.5.1"
 INLINE, CROSSLINE, TIME = 1200, 390, 1780.0
 """The planes that are shown."""
 
 
-def show(out: Path) -> None:
-    """Run the seismic part; pictures go into `out`."""
+def show(data: Path, out: Path) -> tuple[list[Row], Path]:
+    """Run the seismic part with files in `data`. Return the times, and the figure in `out`."""
     print("\nSEG-Y files of obspy, into HDF5 and back:")
-    for path in obspy_files(out):
-        there_and_back(path, out)
-    source, cube = out / "survey.sgy", out / "survey.h5"
+    for path in obspy_files(data):
+        there_and_back(path, data)
+    source, cube = data / "survey.sgy", data / "survey.h5"
     if not source.exists():
         survey.write(source, survey.traces())
     print(
@@ -39,10 +40,11 @@ def show(out: Path) -> None:
     )
     command = ["segy", "ingest", source, cube, "--filter", "blosc2:zstd:5", "--overwrite"]
     subprocess.run([Path(sys.executable).with_name("hyperslab"), *command], check=True)
-    compare(source, cube)
-    picture = draw(cube, out / "survey.png")
-    there_and_back(source, out)
-    print(f"every sample equal; the three planes are in {picture}")
+    rows = compare(source, cube)
+    figure = draw(cube, out / "survey.png")
+    there_and_back(source, data)
+    print(f"every sample equal; the three planes are in {figure}")
+    return rows, figure
 
 
 def obspy_files(out: Path) -> list[Path]:
@@ -69,7 +71,7 @@ def there_and_back(path: Path, out: Path) -> None:
     back.unlink()
 
 
-def compare(source: Path, cube: Path) -> None:
+def compare(source: Path, cube: Path) -> list[Row]:
     """Time the three planes: hyperslab and h5py on the HDF5 file, segyio on the SEG-Y file."""
     place = INLINE - survey.INLINES[0], CROSSLINE - survey.CROSSLINES[0], round(TIME / survey.INTERVAL)
 
@@ -88,8 +90,11 @@ def compare(source: Path, cube: Path) -> None:
 
     print(f"\n{'inline, crossline and time slice, file opened each time':58}{'':>12}{'ratio':>8}")
     ours = timed("hyperslab", by_hyperslab, None, 0.0)
+    rows = []
     for name, read in (("h5py + hdf5plugin, the same file", by_h5py), ("segyio, the SEG-Y file", by_segyio)):
-        timed(name, read, ours[0], ours[1])
+        _, theirs = timed(name, read, ours[0], ours[1])
+        rows.append(Row("inline, crossline and time slice", name, ours[1], theirs))
+    return rows
 
 
 def timed(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCK = re.compile(r"^(<!-- not run: [^\n]*\n)?```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-AFTER_THE_TOUR = "\n## Seismic"
+AFTER_THE_TOUR = "\n## Where to go on"
 LICENCES = {"LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY"}
 
 

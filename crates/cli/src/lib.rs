@@ -25,7 +25,9 @@ use clap::{CommandFactory as _, Parser};
 use cmd::{Command, Outputs};
 use show::paint::When;
 
-pub use cmd::{Icechunk, Libraries, Sql};
+#[cfg(feature = "rows")]
+pub use cmd::Sql;
+pub use cmd::{Icechunk, Libraries};
 
 /// The exit code of a successful command.
 const OK: u8 = 0;

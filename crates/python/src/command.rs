@@ -4,12 +4,16 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "arrow")]
 use arrow_array::RecordBatchReader;
+#[cfg(feature = "arrow")]
+use hyperslab_cli::Sql;
 use hyperslab_cli::refs::Options;
-use hyperslab_cli::{Icechunk, Libraries, Sql};
+use hyperslab_cli::{Icechunk, Libraries};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+#[cfg(feature = "arrow")]
 use crate::arrow::Incoming;
 
 /// Runs the command `hyperslab` in this process and returns its exit code.
@@ -37,8 +41,14 @@ pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| {
         let program = program.as_deref();
         let plugin = plugin.as_deref();
-        let libraries =
-            Libraries { sql: Some(&DuckDb), icechunk: Some(&IcechunkPackage), program, plugin, is_program };
+        let libraries = Libraries {
+            #[cfg(feature = "arrow")]
+            sql: Some(&DuckDb),
+            icechunk: Some(&IcechunkPackage),
+            program,
+            plugin,
+            is_program,
+        };
         hyperslab_cli::run_with(args, &mut io::stdout().lock(), &mut io::stderr(), &libraries)
     })
 }
@@ -62,8 +72,10 @@ fn plugin_folder(py: Python<'_>) -> Option<PathBuf> {
 }
 
 /// Runs statements of SQL with the Python package of DuckDB.
+#[cfg(feature = "arrow")]
 struct DuckDb;
 
+#[cfg(feature = "arrow")]
 impl Sql for DuckDb {
     fn run(&self, file: &Path, statement: &str) -> anyhow::Result<Box<dyn RecordBatchReader + Send>> {
         let rows = Python::attach(|py| {

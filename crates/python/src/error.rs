@@ -66,6 +66,7 @@ impl<T> OrRaise<T> for hyperslab_tables::Result<T> {
     }
 }
 
+#[cfg(feature = "arrow")]
 impl<T> OrRaise<T> for hyperslab_arrow::Result<T> {
     fn or_raise(self) -> PyResult<T> {
         use hyperslab_arrow::Error;

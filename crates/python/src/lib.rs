@@ -7,6 +7,7 @@
 // The doc comments of Python classes and methods become docstrings, which do not use Rust's markup.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
 
+#[cfg_attr(not(feature = "arrow"), path = "no_arrow.rs")]
 mod arrow;
 mod attrs;
 mod buffer;

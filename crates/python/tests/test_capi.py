@@ -9,10 +9,12 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
-from support import GOLDEN, IS_H5PY, REPOSITORY
+from support import GOLDEN, IS_H5PY, REPOSITORY, need
 
 if IS_H5PY:
     pytest.skip("about hyperslab's own interface", allow_module_level=True)
+
+pytestmark = pytest.mark.extras
 
 INSTALLED = REPOSITORY / "target" / "capi"
 
@@ -23,6 +25,8 @@ def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
 
     def compiled(name):
+        need("cc")
+        need("pkg-config")
         made = folder / name
         if not made.exists():
             environment = {"PKG_CONFIG_PATH": str(INSTALLED / "lib" / "pkgconfig"), "PATH": "/usr/bin:/bin"}

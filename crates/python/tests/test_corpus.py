@@ -5,7 +5,6 @@ The files come from the packages that the tests install, and from `target/corpus
 differs, or if a listed text is equal.
 """
 
-import os
 import subprocess
 import sys
 import sysconfig
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from listed import account
-from support import IS_H5PY, REPOSITORY
+from support import IS_H5PY, REPOSITORY, skip_without
 
 HERE = Path(__file__).parent / "corpus"
 CORPUS = REPOSITORY / "target" / "corpus"
@@ -70,10 +69,12 @@ def first_difference(ours, theirs):
     return (ours[at][:200], b"the end") if at < len(ours) else None
 
 
+@pytest.mark.extras
+@pytest.mark.suite
 @pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")
 def test_every_file_of_the_corpus_has_the_canonical_text_of_h5py(tmp_path):
     files = corpus()
-    assert CORPUS.exists() or "CI" not in os.environ, "run `make corpus` first"
+    skip_without(CORPUS.exists(), "the corpus is not there: `make corpus` fetches it")
     ours, theirs = (texts(program, files.values(), tmp_path / program) for program in ("ours", "theirs"))
     cannot = {reason: [name for name in names if name in files] for reason, names in DIFFERS.items()}
     differences = {}

@@ -18,7 +18,7 @@ import tomllib
 import numpy as np
 import pytest
 from segy_files import CROSSLINE, INLINE, X, Y, grid, segy
-from support import IS_H5PY, REPOSITORY, hs
+from support import IS_H5PY, REPOSITORY, hs, need
 from test_documentation import REACHED
 
 if IS_H5PY:
@@ -39,6 +39,10 @@ LIBRARY = REPOSITORY / "target" / "capi"
 COMPILERS = {"c": ["gcc", "-std=c11"], "cpp": ["g++", "-std=c++17"]}
 
 
+PROGRAMS = {"docs/guide/c.md": ("g++", "pkg-config")}
+"""What a page runs beside the package and the programs that README names."""
+
+
 def blocks_of(page):
     return list(BLOCK.finditer(PAGES[page]))
 
@@ -56,7 +60,7 @@ def make_survey(folder):
 
 
 # What a page finds in its folder.
-PREPARED = {"docs/guide/seismic.md": make_survey, "README.md": make_survey}
+PREPARED = {"docs/guide/seismic.md": make_survey}
 
 
 def shell_lines(block):
@@ -85,8 +89,17 @@ def compile_and_run(block, folder):
         assert done.returncode == 0, f"{block['code']}\n{done.stdout}{done.stderr}"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(map(runs, blocks_of(page)))])
+def running():
+    """The pages with code that runs, as parameters of a test."""
+    for page in (page for page in PAGES if any(map(runs, blocks_of(page)))):
+        yield pytest.param(page, marks=[pytest.mark.extras] if page in PROGRAMS else [])
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", running())
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    for program in PROGRAMS.get(page, ()):
+        need(program)
     monkeypatch.chdir(tmp_path)
     PREPARED.get(page, lambda folder: None)(tmp_path)
     names = {"__name__": "guide"}

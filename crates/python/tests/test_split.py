@@ -10,13 +10,10 @@ import hyperslab as hs
 import numpy as np
 import pytest
 from hyperslab._native import run_cli
-from support import IS_H5PY
+from support import IS_H5PY, need
 from test_members import assert_flushed_is_left, assert_same, fill
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")
-
-# CI installs h5dump, and fails if any test is skipped.
-needs_h5dump = pytest.mark.skipif(shutil.which("h5dump") is None, reason="h5dump is not installed")
 
 VERSIONS = ["earliest", "v108", "v110", "latest"]
 
@@ -197,9 +194,10 @@ def test_options_that_libhdf5_refuses_are_refused(tmp_path):
         hs.File(tmp_path / "run", driver="split").to_bytes()
 
 
-@needs_h5dump
+@pytest.mark.extras
 @pytest.mark.parametrize("libver", ["earliest", "v108"])
 def test_h5dump_reads_a_split_file(tmp_path, libver):
+    need("h5dump")
     with hs.File(tmp_path / "run", "w", driver="split", libver=libver) as f:
         f["numbers"] = np.arange(2000)
         f.create_dataset("chunks", data=np.arange(2000), chunks=(100,))
@@ -260,8 +258,9 @@ def test_a_guarded_split_file_is_refused_by_h5py_and_recovered(tmp_path, capfd):
         assert f["numbers"][1999] == 1999
 
 
-@needs_h5dump
+@pytest.mark.extras
 def test_a_guarded_split_file_is_refused_by_h5dump(tmp_path):
+    need("h5dump")
     with hs.File(tmp_path / "run", "w", driver="split", libver="earliest") as f:
         f["numbers"] = np.arange(2000)
     first = tmp_path / "run-m.h5"

@@ -12,21 +12,36 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(not(feature = "servers"))]
+mod absent;
+#[cfg_attr(not(feature = "servers"), expect(dead_code, reason = "only connections read an address"))]
 mod address;
+#[cfg(feature = "servers")]
 mod blocks;
+#[cfg(feature = "servers")]
 mod connect;
+#[cfg(feature = "servers")]
 mod driver;
+#[cfg(feature = "servers")]
 mod error;
+#[cfg(feature = "servers")]
 mod fetch;
+#[cfg(feature = "servers")]
 mod flight;
+#[cfg_attr(not(feature = "servers"), expect(dead_code, reason = "only reads that wait are interrupted"))]
 mod interrupt;
 mod options;
+#[cfg(feature = "servers")]
 mod ranges;
+#[cfg(feature = "servers")]
 mod runtime;
 
 use std::sync::Arc;
 
+#[cfg(not(feature = "servers"))]
+pub use absent::Remote;
 pub use address::{is_url, without_secrets};
+#[cfg(feature = "servers")]
 pub use driver::Remote;
 pub use interrupt::set_poll;
 pub use options::RemoteOptions;

@@ -26,7 +26,4 @@ pub mod strategy;
 mod guides {
     #[doc = include_str!("../../../docs/guide/rust.md")]
     struct Rust;
-
-    #[doc = include_str!("../../../README.md")]
-    struct Readme;
 }

@@ -1,5 +1,7 @@
 //! The commands.
 
+#[cfg(not(all(feature = "rows", feature = "view")))]
+mod absent;
 mod check;
 mod completions;
 mod copy;
@@ -13,6 +15,7 @@ mod pio;
 #[cfg(not(unix))]
 #[path = "no_pio.rs"]
 mod pio;
+#[cfg(feature = "rows")]
 mod query;
 mod recover;
 mod refs;
@@ -31,6 +34,7 @@ use std::path::Path;
 
 use hyperslab::internals::select::{self, Parsed};
 
+#[cfg(feature = "rows")]
 pub use self::query::sql::Sql;
 pub use self::refs::Icechunk;
 use crate::error::{self, Reading, Usage};
@@ -51,14 +55,25 @@ pub(crate) enum Command {
     Repack(repack::Args),
     Copy(copy::Args),
     Diff(diff::Args),
+    #[cfg(feature = "rows")]
     Query(query::Args),
+    /// Print the rows of a table that match a condition (not in this build)
+    #[cfg(not(feature = "rows"))]
+    Query(absent::Args),
+    #[cfg(feature = "rows")]
     Sql(query::sql::Args),
+    /// Run an SQL query on the tables in a file (not in this build)
+    #[cfg(not(feature = "rows"))]
+    Sql(absent::Args),
     Refs(refs::Args),
     Segy(segy::Args),
     Tune(tune::Args),
     Pio(Box<pio::Args>),
     #[cfg(feature = "view")]
     View(view::Args),
+    /// Show files in the browser (not in this build)
+    #[cfg(not(feature = "view"))]
+    View(absent::Args),
     Vol(vol::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -120,13 +135,19 @@ impl Command {
             Self::Recover(args) => recover::run(args, to.out),
             Self::Repack(args) => repack::run(args, to.out, to.err),
             Self::Copy(args) => copy::run(args, to.out),
+            #[cfg(feature = "rows")]
             Self::Query(args) => query::run(args, to.out),
+            #[cfg(feature = "rows")]
             Self::Sql(args) => query::sql::run(args, to.out, libraries.sql),
+            #[cfg(not(feature = "rows"))]
+            Self::Query(_) | Self::Sql(_) => absent::run("the commands `query` and `sql`", "rows"),
             Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, to.out),
             Self::Tune(args) => tune::run(args, to.out),
             #[cfg(feature = "view")]
             Self::View(args) => view::run(args, to.out, to.err),
+            #[cfg(not(feature = "view"))]
+            Self::View(_) => absent::run("the viewer", "view"),
             Self::Vol(args) => return vol::run(args, libraries.plugin, to.out),
             Self::Pio(args) => return pio::run(args, given, libraries.program, to.out),
             Self::Diff(args) => return Ok(if diff::run(args, to.out)? { OK } else { FAILED }),
@@ -169,6 +190,7 @@ impl Command {
 #[derive(Default, Clone, Copy)]
 pub struct Libraries<'l> {
     /// Runs the statements of the command `sql`.
+    #[cfg(feature = "rows")]
     pub sql: Option<&'l dyn Sql>,
     /// Writes the repositories of the command `refs`.
     pub icechunk: Option<&'l dyn Icechunk>,

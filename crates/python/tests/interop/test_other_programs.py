@@ -4,7 +4,6 @@ The programs of HDF5 (Debian's, of 1.10) and Java are not Python packages: `.ci/
 requires these tests.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -17,8 +16,10 @@ import pyfive
 import pytest
 import tables
 from compare import compare_files, walk
-from support import REPOSITORY, hs, outcome
+from support import REPOSITORY, hs, need, outcome, skip_without
 from written import FEATURES, LIBVERS, write_file
+
+pytestmark = pytest.mark.extras
 
 # All features except filters that need a plugin.
 PLAIN = tuple(name for name in FEATURES if name != "plugins")
@@ -29,16 +30,9 @@ JHDF = Path(__file__).parent / "jhdf"
 JARS = REPOSITORY / "target" / "jhdf"
 
 
-def required(program, package):
-    """Skips the test if a program is not installed; in CI the test fails."""
-    if shutil.which(program) is None:
-        assert "CI" not in os.environ, f"{program} is required here: install {package}"
-        pytest.skip(f"{program} is not installed (Debian: {package}); .ci/run requires it")
-
-
 def run(program, *arguments):
     """Runs a program of HDF5 and returns its output. The program must succeed and print no errors."""
-    required(program, "hdf5-tools")
+    need(program)
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
     assert done.returncode == 0 and not done.stderr, f"{program}: {done.stderr or done.stdout}"[:2000]
     return done.stdout
@@ -177,10 +171,8 @@ def test_jhdf_reads_the_same_from_files_of_hyperslab_and_of_h5py(pairs, libver):
 
 def with_jhdf(path):
     """Returns all datasets of a file, read by jHDF."""
-    required("java", "openjdk-17-jdk-headless")
-    if not JARS.is_dir():
-        assert "CI" not in os.environ, "jHDF is required here: run `make jhdf`"
-        pytest.skip("jHDF is not there (`make jhdf` fetches it); .ci/run requires it")
+    need("java")
+    skip_without(JARS.is_dir(), "jHDF is not there: `make jhdf` fetches it")
     command = ["java", "-cp", f"{JARS}/*", JHDF / "Walk.java", path]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     # References are addresses, which differ.

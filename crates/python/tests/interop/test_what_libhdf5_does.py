@@ -4,13 +4,12 @@ Only h5py is asked here, and `h5clear` of Debian's `hdf5-tools`, which `.ci/run`
 release of HDF5 that changes an answer is noticed.
 """
 
-import os
-import shutil
 import subprocess
 
 import h5py
 import numpy as np
 import pytest
+from support import need
 
 VERSIONS = {"earliest": 0, "v108": 2, "latest": 3}
 VALUES = np.arange(100, dtype="<i4")
@@ -179,10 +178,9 @@ def test_m5_a_writer_marks_the_file_while_it_is_open(file):
     assert file.read_bytes()[at] == 0
 
 
+@pytest.mark.extras
 def test_m6_h5clear_does_not_make_a_guarded_file_readable_with_its_old_length(file):
-    if shutil.which("h5clear") is None:
-        assert "CI" not in os.environ, "h5clear is required here: install hdf5-tools"
-        pytest.skip("h5clear is not installed (Debian: hdf5-tools); .ci/run requires it")
+    need("h5clear")
     content = guarded(file.read_bytes())
     file.write_bytes(content)
     subprocess.run(["h5clear", "--increment=0", file], check=False, capture_output=True)
