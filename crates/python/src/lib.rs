@@ -98,6 +98,7 @@ mod _native {
         links::{ExternalLink, HardLink, SoftLink},
         new_row::{PlainRows, PyNewRow},
         object::HLObject,
+        objects::converted,
         plan::ReadPlan,
         query::PyQuery,
         reference::{Reference, RegionReference},
