@@ -26,7 +26,7 @@ mod runtime;
 
 use std::sync::Arc;
 
-pub use address::{is_url, without_secrets};
+pub use address::{is_url, unknown_scheme, without_secrets};
 pub use driver::Remote;
 pub use interrupt::set_poll;
 pub use options::RemoteOptions;

@@ -164,7 +164,8 @@ def copy(
         # As in h5py: with a group as the destination, the object is opened for its name.
         if isinstance(dest, Group) and name is None:
             raise
-        raise RuntimeError(f"Unable to copy object ({error.args[0]})") from None
+        why = str(error.args[0]).removeprefix("Unable to open object (").removesuffix(")")
+        raise RuntimeError(f"Unable to copy object ({why})") from None
     if isinstance(dest, Group):
         target = dest
         if name is None:
@@ -218,7 +219,9 @@ def create_dataset(
     if dtype is None and data is None and shape is not None:
         from .low.h5py_warnings import H5pyDeprecationWarning
 
-        warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "a dataset without data or dtype gets the dtype 'f4'; pass dtype=", H5pyDeprecationWarning, stacklevel=2
+        )
     parts = _external(external)
     texts = _texts(data, shape, dtype)
     if texts is not None:

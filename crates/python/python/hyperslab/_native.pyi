@@ -152,8 +152,8 @@ def set_threads(threads: int) -> None:
         threads: The number of threads, at least 1. 1 leaves all work to the caller.
 
     Raises:
-        ValueError: `threads` is 0.
-        OverflowError: `threads` is negative.
+        TypeError: `threads` is not an integer.
+        ValueError: `threads` is less than 1.
 
     Example:
         >>> hs.set_threads(4)
