@@ -1,4 +1,4 @@
-"""Writing some fields of records: sequences, strings, records in records, arrays, and several fields together.
+"""Writing some fields of records: sequences, strings, nested records, arrays, and several fields together.
 
 The oracles are NumPy's records and h5py, which reads the files.
 """

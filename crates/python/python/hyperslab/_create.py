@@ -171,12 +171,12 @@ def copy(
         if name is None:
             name = (node.name or "").rsplit("/", 1)[-1]
             if not name:
-                raise RuntimeError("the object has no name: give the copy one with name=")
+                raise RuntimeError("name must be given, because the object has no name")
         path = name
     elif isinstance(dest, HLObject):
         raise TypeError("Destination must be path or Group object")
     elif name is not None:
-        raise TypeError("name= is for a copy into a Group: a path names the copy itself")
+        raise TypeError("name must be left out if dest is a path, which already names the copy")
     else:
         target, path = group, dest
     flags = {
@@ -251,7 +251,7 @@ def create_dataset(
     has_filters = any((number is not None, shuffle, fletcher32, factor is not None))
     chunk = _chunks(chunks, extent, limits, kind, has_filters or (limits is not None and not parts))
     if compact and chunk is not None:
-        raise ValueError("compact=True: data in chunks, with filters or a maxshape are not compact")
+        raise ValueError("compact=True cannot be combined with chunks, filters or maxshape")
     filters = (
         _filters(kind, factor, shuffle, number, values, fletcher32, allow_unknown_filter) if chunk is not None else []
     )
@@ -365,7 +365,7 @@ def _external(given: Any) -> "list[tuple[str, int, int]]":
 
 def _external_part(part: Any) -> "tuple[str, int, int]":
     if not isinstance(part, tuple):
-        raise TypeError(f"a part of external files is a tuple (name, offset, size), not a {type(part).__name__}")
+        raise TypeError(f"each part of external must be a tuple (name, offset, size), not {type(part).__name__}")
     name, offset, size = part
     return os.fsdecode(name), operator.index(offset), operator.index(size)
 
@@ -470,7 +470,7 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
         raise ValueError(f'Compression filter "{compression}" is unavailable')
     number = int(compression)
     if not 0 <= number < 1 << 16:
-        raise ValueError(f"Invalid filter number {number}: registered ones are 0 to 65535")
+        raise ValueError(f"the filter number must be from 0 to 65535, not {number}")
     return number, [int(value) for value in (() if options is None else options)]
 
 
@@ -482,21 +482,19 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
         if isinstance(value, str):
             value = value.encode("utf-8")
         if not isinstance(value, bytes):
-            raise TypeError(f"the fill value of strings is a str or bytes, not {type(value).__name__}")
+            raise TypeError(f"fillvalue must be a str or bytes, not {type(value).__name__}")
         return np.asarray(value, dtype=dtype if dtype.kind in "OS" else object)
     if check_vlen_dtype(dtype) is not None:
         return vlen_array(value, dtype)
     if dtype.names is not None and not isinstance(value, tuple | list | np.void | np.ndarray):
-        raise ValueError(
-            f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype"
-        )
+        raise ValueError(f"fillvalue must be a tuple or a record, not {type(value).__name__}")
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)
     if array.dtype.kind in "US" and dtype.kind in "biufc":
         raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
     if array.size != 1 and dtype.subdtype is None:
-        raise ValueError(f"the fill value is one element, not {array.size}")
+        raise ValueError(f"fillvalue must be one element, not {array.size}")
     if array.dtype.kind in "US":
         return np.asarray(value, dtype=dtype)
     if check_enum_dtype(dtype) is not None and array.dtype.kind in "biu":

@@ -281,6 +281,6 @@ class Zfp(Filter):
         elif minbits is not None and maxbits is not None and maxprec is not None and minexp is not None:
             self.filter_options = (4, 0, int(minbits), int(maxbits), int(maxprec), int(minexp) & 0xFFFFFFFF)
         elif expert != (None,) * 4:
-            raise ValueError("an expert gives minbits, maxbits, maxprec and minexp")
+            raise ValueError("Zfp: pass all of minbits, maxbits, maxprec and minexp, or none of them")
         else:
             self.filter_options = ()

@@ -1539,10 +1539,10 @@ class File(Group):
             'sec2'
         """
     def refresh(self) -> None:
-        """Reads a file again that another program extends. All objects then show the current state.
+        """Picks up changes that another program has made to the file.
 
-        Open the file with `locking=False`, because a lock keeps the other program out. In a file that this
-        process can change, there is nothing to do.
+        All objects then show the current state. Open the file with `locking=False`, because a lock keeps the
+        other program out. In a file that this process can change, there is nothing to do.
 
         Raises:
             OSError: Another file was written in place of the file.
@@ -1923,9 +1923,9 @@ class Dataset(HLObject):
         """Whether chunks that hold only the fill value are left out when they are written.
 
         A stored chunk that comes to hold only the fill value is removed from the file. The property can be
-        set. The setting lasts while the file is open, and the file does not store the setting. The setting
-        has no effect if space is allocated early or with `fill_time="never"`, because other readers would not
-        find the fill value. Chunks that `DatasetID.write_direct_chunk` stores are not examined.
+        set. It lasts while the file is open, and is not stored in the file. It has no effect if space is
+        allocated early or with `fill_time="never"`, because other readers would not find the fill value.
+        Chunks that `DatasetID.write_direct_chunk` stores are not examined.
 
         Raises:
             ValueError: The property is set, and the file is open for reading.
@@ -2250,10 +2250,10 @@ class Dataset(HLObject):
             (slice(1, 2, 1), slice(0, 2, 1), slice(2, 3, 1))
         """
     def refresh(self) -> None:
-        """Looks at the file again, which another program extends.
+        """Picks up changes that another program has made to the file.
 
-        All objects then show the present content. The method does the same as `File.refresh`: the whole file
-        is refreshed, not only this dataset. In a file that is open for writing there is nothing to do.
+        All objects then show the current state. As `File.refresh` does, it refreshes the whole file, not only
+        this dataset. In a file that is open for writing there is nothing to do.
 
         Raises:
             OSError: Another file was written in place of the file.

@@ -211,9 +211,9 @@ impl Dataset {
     /// Whether chunks that hold only the fill value are left out when they are written.
     ///
     /// A stored chunk that comes to hold only the fill value is removed from the file. The property can be
-    /// set. The setting lasts while the file is open, and the file does not store the setting. The setting
-    /// has no effect if space is allocated early or with `fill_time="never"`, because other readers would not
-    /// find the fill value. Chunks that `DatasetID.write_direct_chunk` stores are not examined.
+    /// set. It lasts while the file is open, and is not stored in the file. It has no effect if space is
+    /// allocated early or with `fill_time="never"`, because other readers would not find the fill value.
+    /// Chunks that `DatasetID.write_direct_chunk` stores are not examined.
     ///
     /// Raises:
     ///     ValueError: The property is set, and the file is open for reading.
