@@ -18,9 +18,7 @@ def test_an_interrupt_while_the_package_is_imported_ends_the_command_quietly(tmp
     (tmp_path / "hyperslab").write_text(SCRIPT)
     (tmp_path / "path").mkdir()
     # In place of NumPy, which takes most of the time.
-    (tmp_path / "path" / "numpy.py").write_text(
-        "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(60)\n"
-    )
+    (tmp_path / "path" / "numpy.py").write_text("import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(60)\n")
     command = [sys.executable, *COMMANDS[how], "ls", "no.h5"]
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "path")}
     process = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE)

@@ -22,7 +22,7 @@ from ._arrays import (
     without_missing,
 )
 from ._dtypes import check_enum_dtype, check_opaque_dtype, check_string_dtype, check_vlen_dtype
-from ._filters import Bitshuffle, Blosc, Blosc2, SZip
+from ._filters import Filter, SZip, pipeline, stored
 from ._native import (
     Dataset,
     Empty,
@@ -110,19 +110,14 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
 
 
 def _compression_of(dataset: Dataset) -> "tuple[int, list[int]]":
-    """Returns the number and the parameters of a compression that h5py has no name for.
+    """Returns the number and the parameters of a compression that h5py has no name for."""
+    found = next(one for one in dataset.filters if one.filter_id not in (_SHUFFLE, _FLETCHER32, _SCALEOFFSET))
+    return found.filter_id, list(found.filter_options)
 
-    The filters add facts about the chunks to their parameters: Blosc in its first four values, bitshuffle in
-    its first three.
-    """
-    number, data = next(
-        pair
-        for pair in zip(dataset.filter_ids, dataset._filter_data, strict=True)
-        if pair[0] not in (_SHUFFLE, _FLETCHER32, _SCALEOFFSET)
-    )
-    if number in (Blosc.filter_id, Blosc2.filter_id):
-        return number, [0, 0, 0, 0, *data[4:7]]
-    return number, data[3:] if number == Bitshuffle.filter_id else data
+
+def filters_of(dataset: Dataset) -> "tuple[Filter, ...]":
+    """Returns the filters of a dataset; see `Dataset.filters`."""
+    return tuple(map(stored, dataset.filter_ids, dataset._filter_data))
 
 
 def set_item(group: Group, name: "str | bytes", value: Any) -> None:
@@ -246,9 +241,16 @@ def create_dataset(
     if dtype is None:
         dtype = np.dtype("f4") if data is None else data.dtype
     kind = numpy_dtype(dtype)
+    together = pipeline(compression)
+    if together is not None:
+        others = {
+            **others,
+            **_pipeline(together, compression_opts, shuffle, fletcher32, scaleoffset, allow_unknown_filter),
+        }
+        compression = None
     number, values = _compression(compression, compression_opts)
     factor = _scale_factor(scaleoffset, kind, bool(fletcher32))
-    has_filters = any((number is not None, shuffle, fletcher32, factor is not None))
+    has_filters = any((number is not None, shuffle, fletcher32, factor is not None, together))
     chunk = _chunks(chunks, extent, limits, kind, has_filters or (limits is not None and not parts))
     if compact and chunk is not None:
         raise ValueError("compact=True cannot be combined with chunks, filters or maxshape")
@@ -258,7 +260,7 @@ def create_dataset(
     if others.get("_pipeline"):
         if chunk is None:
             raise ValueError("Chunked format required for given storage options")
-        filters = [(number, flags, values, True) for number, flags, values in others["_pipeline"]]
+        filters = [(*one, True)[:4] for one in others["_pipeline"]]
     if track_times not in (None, True, False):
         raise TypeError("track_times must be either True or False")
     if track_order not in (None, True, False):
@@ -304,6 +306,17 @@ def create_dataset(
                 del group[name]
             raise
     return made
+
+
+def _pipeline(
+    filters: "tuple[Filter, ...]", options: Any, shuffle: Any, fletcher32: Any, scaleoffset: Any, allow_unknown: bool
+) -> "dict[str, Any]":
+    """Returns the filters that are given together, as the keyword of `create_dataset`."""
+    given = {"compression_opts": options, "scaleoffset": scaleoffset, "shuffle": shuffle, "fletcher32": fletcher32}
+    for key, value in given.items():
+        if value not in (None, False):
+            raise TypeError(f"{key} must be left out if compression lists all filters")
+    return {"_pipeline": [(one.filter_id, None, list(one.filter_options), allow_unknown) for one in filters]}
 
 
 def _texts(data: Any, shape: Any, dtype: Any) -> Any:

@@ -19,7 +19,7 @@ def end_by_interrupts() -> None:
 
 
 def _is_command() -> bool:
-    """Returns whether the process was started as the command: by its script, or by ``python -m hyperslab``."""
+    """Returns whether the process is the command: its script, or ``python -m hyperslab``."""
     if sys.orig_argv[1:3] == ["-m", "hyperslab"]:
         return True
     started = getattr(sys.modules.get("__main__"), "__file__", None) or ""

@@ -29,6 +29,7 @@ from typing_extensions import disjoint_base
 from ._chunks import StoreInfo
 from ._collective import CollectiveContext
 from ._dims import DimensionManager
+from ._filters import Filter
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
 from ._pytables import EArray, VLArray
 from ._transaction import Transaction
@@ -840,7 +841,8 @@ class Group(HLObject):
                 or False for no chunks. With None, filters and `maxshape` choose as True does.
             compression: "gzip", "lzf", "szip", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`,
                 `Blosc`, `Zstd`, `LZ4`, `Bitshuffle`, `Zfp`, `SZip`, `NBit`, `BZip2`, `Snappy`, or one of
-                hdf5plugin), or a registered number of a filter. False and None: no filter.
+                hdf5plugin), or a registered number of a filter. A list or tuple of filters, such as
+                `Dataset.filters` of another dataset, names all filters in order. False and None: no filter.
             compression_opts: The level of gzip (0 to 9, the default is 4), the method and the elements of a
                 block of szip (by default `("nn", 8)`), or the parameters of a filter given by its number.
             shuffle: True adds the shuffle filter.
@@ -1909,6 +1911,20 @@ class Dataset(HLObject):
         Example:
             >>> dataset.filter_ids
             (2, 1)
+        """
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """The filters, in the order in which they are applied to a chunk that is written.
+
+        Pass the tuple as `compression=` to create a dataset with the same filters, or one of them.
+
+        Example:
+            >>> options = {"shuffle": True, "compression": hs.Zstd(9)}
+            >>> made = file.create_dataset("made", (1000,), "i4", chunks=(100,), **options)
+            >>> made.filters
+            (<Filter shuffle ()>, <Zstd (9,)>)
+            >>> file.create_dataset("same", (1000,), "i4", chunks=(100,), compression=made.filters).filters
+            (<Filter shuffle ()>, <Zstd (9,)>)
         """
     @property
     def filter_names(self) -> tuple[str, ...]:

@@ -196,6 +196,22 @@ impl Dataset {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
     }
 
+    /// The filters, in the order in which they are applied to a chunk that is written.
+    ///
+    /// Pass the tuple as `compression=` to create a dataset with the same filters, or one of them.
+    ///
+    /// Example:
+    ///     >>> options = {"shuffle": True, "compression": hs.Zstd(9)}
+    ///     >>> made = file.create_dataset("made", (1000,), "i4", chunks=(100,), **options)
+    ///     >>> made.filters
+    ///     (<Filter shuffle ()>, <Zstd (9,)>)
+    ///     >>> file.create_dataset("same", (1000,), "i4", chunks=(100,), compression=made.filters).filters
+    ///     (<Filter shuffle ()>, <Zstd (9,)>)
+    #[getter]
+    fn filters<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._create")?.getattr("filters_of")?.call1((slf,))
+    }
+
     /// Returns the client data of each filter.
     #[getter]
     fn _filter_data(&self) -> Vec<Vec<u32>> {
