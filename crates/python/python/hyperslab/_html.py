@@ -246,7 +246,8 @@ def _dataset_facts(dataset: Dataset, most_chunks: int) -> "Iterable[tuple[str, s
     elif dataset.external:
         yield "external", _counted(len(dataset.external), "file") + f", first {dataset.external[0][0]}"
     elif dataset.chunks is None:
-        yield "layout", "compact" if dataset.id.get_create_plist().get_layout() == 0 else "contiguous"
+        identifier: Any = dataset.id
+        yield "layout", "compact" if identifier.get_create_plist().get_layout() == 0 else "contiguous"
     else:
         grid = math.prod(-(-side // chunk) for side, chunk in zip(shape, dataset.chunks, strict=True))
         size = math.prod(dataset.chunks) * dataset.dtype.itemsize
