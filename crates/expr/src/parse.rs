@@ -32,8 +32,8 @@ pub(crate) fn parse(text: &str) -> Result<(Node, Vec<String>)> {
     let node = parser.level(0)?;
     match parser.token() {
         Token::End => Ok((node, parser.names)),
-        Token::Sign("=") => parser.error("a comparison is written =="),
-        Token::Sign(",") => parser.error("a comma stands only between the arguments of a function"),
+        Token::Sign("=") => parser.error("to compare, write == instead of ="),
+        Token::Sign(",") => parser.error("a comma is allowed only between the arguments of a function"),
         Token::Sign(sign) => parser.error(format!("{sign:?} has no meaning here")),
         Token::Literal(_) | Token::Name(_) => parser.error("an operator is missing"),
     }
@@ -86,7 +86,9 @@ impl Parser<'_> {
         {
             count += 1;
             if operator.is_comparison() && count > 1 {
-                return self.error("a chain of comparisons is written (a < b) & (b < c)");
+                return self.error(
+                    "comparisons cannot be chained; put each one in parentheses, as in (a < b) & (b < c)",
+                );
             }
             self.at += 1;
             let right = self.level(level + 1)?;
@@ -218,11 +220,11 @@ impl Parser<'_> {
             }
             ("ddof", Kind::Literal(Value::Int(number))) => match u32::try_from(*number) {
                 Ok(number) => options.ddof = number,
-                Err(_) => return self.error("ddof is 0 or more"),
+                Err(_) => return self.error("ddof must be 0 or more"),
             },
             ("keepdims", Kind::Literal(Value::Bool(value))) => options.keepdims = *value,
-            ("keepdims", _) => return self.error("keepdims is True or False"),
-            ("axis" | "ddof", _) => return self.error(format!("{keyword} is an integer")),
+            ("keepdims", _) => return self.error("keepdims must be True or False"),
+            ("axis" | "ddof", _) => return self.error(format!("{keyword} must be an integer")),
             _ => return self.error(format!("a reduction has no argument {keyword}")),
         }
         Ok(())
@@ -292,7 +294,7 @@ impl Parser<'_> {
                 "contains" => (Function::Contains, 2),
                 "complex" => (Function::Complex, 2),
                 "isin" if count > 1 => (Function::IsIn, count),
-                "isin" => return self.error("isin takes a value and at least one more to compare it with"),
+                "isin" => return self.error("isin needs a value and at least one other to compare it with"),
                 _ => return self.error(format!("the function {name} is not known")),
             };
             takes(expected)?;

@@ -38,7 +38,7 @@ const WORDS: [(&str, &str); 8] = [
 /// Returns the tokens of a text, each with the number of its first character.
 pub(crate) fn tokens(text: &str) -> Result<Vec<(usize, Token)>> {
     if text.len() > LONGEST {
-        let why = format!("the expression has {} bytes, and at most {LONGEST} are taken", text.len());
+        let why = format!("the expression must be at most {LONGEST} bytes long, not {}", text.len());
         return Err(Error::Syntax { position: 0, why, text: text.chars().take(40).collect() });
     }
     let characters: Vec<char> = text.chars().collect();
@@ -98,7 +98,7 @@ impl Lexer<'_> {
             }
         }
         let why = match first {
-            '!' => "the negation of a condition is written ~(a), and a comparison !=".to_owned(),
+            '!' => "write ~(a) to negate a condition, and != to compare".to_owned(),
             '@' => "matrices cannot be multiplied in an expression".to_owned(),
             other => format!("{other:?} has no meaning here"),
         };
@@ -156,7 +156,7 @@ impl Lexer<'_> {
         let imaginary = matches!(self.peek(0), Some('j' | 'J'));
         self.at += usize::from(imaginary);
         if self.peek(0).is_some_and(|next| next == '_' || next.is_alphanumeric()) {
-            return self.error(self.at, "a number ends here: an operator is missing");
+            return self.error(self.at, "an operator is missing after the number");
         }
         let float = digits.parse::<f64>();
         let value = match (imaginary, is_float, float) {
@@ -164,7 +164,7 @@ impl Lexer<'_> {
             (false, true, Ok(float)) => Value::Float(float),
             (false, false, _) => match digits.parse::<i128>() {
                 Ok(integer) => Value::Int(integer),
-                Err(_) => return self.error(start, "an integer of more than 127 bits"),
+                Err(_) => return self.error(start, "the integer must fit 127 bits"),
             },
             (_, _, Err(_)) => return self.error(start, "not a number"),
         };
@@ -210,7 +210,7 @@ impl Lexer<'_> {
         let mut bytes = Vec::new();
         loop {
             let Some(character) = self.peek(0) else {
-                return self.error(start, "a text without its closing quote");
+                return self.error(start, "the closing quote of the string is missing");
             };
             self.at += 1;
             if Some(character) == quote {
@@ -221,7 +221,7 @@ impl Lexer<'_> {
             if is_bytes {
                 match u8::try_from(u32::from(character)) {
                     Ok(byte) => bytes.push(byte),
-                    Err(_) => return self.error(self.at - 1, "bytes have characters up to \\xff only"),
+                    Err(_) => return self.error(self.at - 1, "bytes must have characters up to \\xff only"),
                 }
             }
         }
@@ -230,7 +230,7 @@ impl Lexer<'_> {
 
     fn escape(&mut self) -> Result<char> {
         let start = self.at - 1;
-        let Some(kind) = self.peek(0) else { return self.error(start, "an escape without its character") };
+        let Some(kind) = self.peek(0) else { return self.error(start, "the character after \\ is missing") };
         self.at += 1;
         let digits = match kind {
             'n' => return Ok('\n'),

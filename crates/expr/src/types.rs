@@ -181,7 +181,7 @@ impl fmt::Display for Type {
             Self::C64 => f.write_str("complex64"),
             Self::C128 => f.write_str("complex128"),
             Self::Bytes(len) => write!(f, "bytes of length {len}"),
-            Self::Text(len) => write!(f, "text of length {len}"),
+            Self::Text(len) => write!(f, "string of length {len}"),
             Self::Datetime(unit) => timed(f, "datetime64", *unit),
             Self::Timedelta(unit) => timed(f, "timedelta64", *unit),
         }

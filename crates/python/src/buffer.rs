@@ -78,7 +78,7 @@ pub(crate) fn scalar<'py>(
 pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResult<&'a mut [u8]> {
     writable(array)?;
     if !array.is_c_contiguous() || array.dtype().has_object() {
-        return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
+        return Err(PyTypeError::new_err("the array must be C-contiguous, without Python objects"));
     }
     let len = array.len() * array.dtype().itemsize();
     if len == 0 {
@@ -96,7 +96,7 @@ pub(crate) fn bytes_mut<'a>(array: &'a mut Bound<'_, PyUntypedArray>) -> PyResul
 /// change the array during the call.
 pub(crate) fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> PyResult<&'a [u8]> {
     if !array.is_c_contiguous() || array.dtype().has_object() {
-        return Err(PyTypeError::new_err("Array must be C-contiguous"));
+        return Err(PyTypeError::new_err("the array must be C-contiguous, without Python objects"));
     }
     let len = array.len() * array.dtype().itemsize();
     if len == 0 {
@@ -123,7 +123,9 @@ pub(crate) fn destination<'a>(
     }
     writable(array)?;
     if array.dtype().has_object() {
-        return Err(PyTypeError::new_err("an array of Python objects cannot be a destination"));
+        return Err(PyTypeError::new_err(
+            "the array must be C-contiguous, since its elements are Python objects",
+        ));
     }
     let itemsize = array.dtype().itemsize();
     let mut own: SmallVec<[(usize, usize); 8]> = SmallVec::new();
@@ -185,7 +187,7 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     // SAFETY: the fields are valid while `array` is alive.
     let flags = unsafe { (*fields(array)).flags };
     if flags & NPY_ARRAY_WRITEABLE == 0 {
-        return Err(PyTypeError::new_err("Array must be C-contiguous and writable"));
+        return Err(PyTypeError::new_err("the array must be writable, not read-only"));
     }
     Ok(())
 }
@@ -200,7 +202,7 @@ impl<'a, 'py> Elements<'a, 'py> {
     /// Returns the elements of an array.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {
-            return Err(PyTypeError::new_err("Array must be C-contiguous"));
+            return Err(PyTypeError::new_err("the array must be C-contiguous, without Python objects"));
         }
         Ok(Self { array, itemsize: array.dtype().itemsize() })
     }
@@ -224,7 +226,7 @@ impl<'a, 'py> Places<'a, 'py> {
     /// other code refers to.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {
-            return Err(PyTypeError::new_err("Array must be C-contiguous"));
+            return Err(PyTypeError::new_err("the array must be C-contiguous, without Python objects"));
         }
         Ok(Self { array, len: array.len() * array.dtype().itemsize() })
     }

@@ -126,6 +126,14 @@ pub(crate) fn exception(error: &Error) -> PyErr {
 /// Returns the exception for an `error` that occurred while opening the file `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
     match error.root() {
+        Error::Io { op: "open" | "create", cause, .. }
+            if cause.kind() == io::ErrorKind::NotFound
+                && let Some(scheme) = hyperslab_remote::unknown_scheme(name) =>
+        {
+            let why =
+                format!("a URL must begin with http://, https://, s3://, gs:// or az://, not {scheme}://");
+            system(cause, format!("Unable to open file '{name}': {why}"))
+        }
         Error::Io { op: "open", cause, .. } => {
             system(cause, format!("Unable to open file '{name}': {}", plain(cause)))
         }
@@ -230,7 +238,8 @@ fn system(error: &io::Error, message: String) -> PyErr {
         _ => None,
     });
     match number {
-        Some(number) => PyOSError::new_err((number, message)),
+        // Python shows the number itself.
+        Some(number) => PyOSError::new_err((number, message.replace(&format!(" (os error {number})"), ""))),
         None => PyOSError::new_err(message),
     }
 }

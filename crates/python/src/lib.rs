@@ -68,7 +68,7 @@ use std::ffi::CString;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
+use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The module `hyperslab._native`.
@@ -99,6 +99,7 @@ mod _native {
         links::{ExternalLink, HardLink, SoftLink},
         new_row::{PlainRows, PyNewRow},
         object::HLObject,
+        objects::converted,
         plan::ReadPlan,
         query::PyQuery,
         reference::{Reference, RegionReference},
@@ -137,8 +138,14 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let count = given.extract::<usize>()?;
-        NonZeroUsize::new(count).map(Self).ok_or_else(|| PyValueError::new_err("threads must be at least 1"))
+        let Ok(number) = given.call_method0("__index__") else {
+            let found = given.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("threads must be an integer, not {found}")));
+        };
+        let count = number.extract::<usize>().ok().and_then(NonZeroUsize::new);
+        count
+            .map(Self)
+            .ok_or_else(|| PyValueError::new_err(format!("threads must be at least 1, not {number}")))
     }
 }
 
@@ -152,8 +159,8 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
 ///     threads: The number of threads, at least 1. 1 leaves all work to the caller.
 ///
 /// Raises:
-///     ValueError: `threads` is 0.
-///     OverflowError: `threads` is negative.
+///     TypeError: `threads` is not an integer.
+///     ValueError: `threads` is less than 1.
 ///
 /// Example:
 ///     >>> hs.set_threads(4)

@@ -10,14 +10,16 @@ use hyperslab::internals::types::Conversion;
 use hyperslab::internals::{StoredIds, VlenItems};
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference};
-use numpy::PyUntypedArray;
 use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::buffer::{self, Places};
 use crate::dtype::Translation;
 use crate::error::OrRaise;
+use crate::memory::datatype_of;
 use crate::reference;
 
 /// How to convert one stored element to a part of a NumPy element.
@@ -254,4 +256,23 @@ pub(crate) fn convert(
     let mut converted = vec![0; count * conversion.dst_size()];
     conversion.apply(bytes.as_ref(), &mut converted, count).or_raise()?;
     Ok(converted)
+}
+
+/// Returns numbers as elements of another dtype, by the engine's rules: of a value that the dtype lacks, the
+/// nearest one.
+#[pyfunction]
+#[pyo3(name = "_converted")]
+pub(crate) fn converted<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    dtype: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let datatype = |descr| {
+        datatype_of(descr)
+            .ok_or_else(|| PyTypeError::new_err(format!("No conversion path for dtype: {descr}")))
+    };
+    let (given, wanted) = (datatype(&array.dtype())?, datatype(dtype)?);
+    let bytes = convert(&given, &wanted, Widths::EIGHT, buffer::bytes(array)?)?;
+    let mut made = buffer::empty(array.py(), array.shape(), dtype)?;
+    buffer::bytes_mut(&mut made)?.copy_from_slice(&bytes);
+    Ok(made)
 }

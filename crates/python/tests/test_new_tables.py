@@ -228,17 +228,21 @@ def test_a_table_is_created_from_rows_that_tell_their_columns(form, tmp_path):
 @pytest.mark.parametrize(
     ("obj", "error", "said"),
     [
-        (pd.DataFrame({"s": ["a", None]}), TypeError, "column 's' has values of .*give its type in dtype="),
-        (pd.DataFrame({"s": pd.Series([], dtype=object)}), TypeError, "column 's' has no values: give its type"),
-        (pd.DataFrame({"s": pd.Series([1, "a"], dtype=object)}), TypeError, "column 's' has values of int and str"),
-        ({"s": [{}]}, TypeError, "column 's' has values of dict"),
-        ({"s": 3}, ValueError, "column 's' is a single value"),
+        (pd.DataFrame({"s": ["a", None]}), TypeError, "column .s., which has values of .*pass dtype="),
+        (pd.DataFrame({"s": pd.Series([], dtype=object)}), TypeError, "column 's', which has no values; pass dtype="),
+        (
+            pd.DataFrame({"s": pd.Series([1, "a"], dtype=object)}),
+            TypeError,
+            "column 's', which has values of int and str",
+        ),
+        ({"s": [{}]}, TypeError, "column 's', which has values of dict"),
+        ({"s": 3}, ValueError, "column 's' must have one value for each row"),
         ([(1, 2)], TypeError, "not list: give dtype"),
         (np.zeros((2, 3)), TypeError, "not ndarray: give dtype"),
         (pd.Series([1, 2]), TypeError, "not Series: give dtype"),
         (5, TypeError, "not int: give dtype"),
         ({}, TypeError, "at least one column"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "several columns of the same name"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "must have different names, not a, a"),
     ],
 )
 def test_rows_that_do_not_tell_their_columns_say_what_to_do(obj, error, said):

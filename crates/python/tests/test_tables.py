@@ -173,9 +173,9 @@ def test_append_takes_rows_in_every_form(rows):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([(1, 2.5)], "2 values"),
+        ([(1, 2.5)], "values, one for each column, not 2"),
         ({"a": [1], "d": [2]}, "no column 'd'"),
-        ({"a": [1, 2], "b": [1]}, "different lengths"),
+        ({"a": [1, 2], "b": [1]}, "same length"),
         ({"a": [2**31]}, "cannot hold"),
         ({"a": [1.5]}, "cannot hold"),
         ({"a": ["one"]}, "cannot hold"),

@@ -47,6 +47,23 @@ pub fn is_url(text: &str) -> bool {
     protocol(text).is_some()
 }
 
+/// Returns the scheme of `text`, if it looks like a URL of which the scheme is not one of those that
+/// [`is_url`] knows.
+///
+/// ```
+/// assert_eq!(hyperslab_remote::unknown_scheme("ftp://server/climate.h5"), Some("ftp"));
+/// assert_eq!(hyperslab_remote::unknown_scheme("https://server/climate.h5"), None);
+/// assert_eq!(hyperslab_remote::unknown_scheme("folder/climate.h5"), None);
+/// ```
+pub fn unknown_scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    // One letter is a drive of Windows.
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+    (is_scheme && protocol(text).is_none()).then_some(scheme)
+}
+
 fn protocol(text: &str) -> Option<(Protocol, &str)> {
     let (scheme, rest) = text.split_once("://")?;
     let known = SCHEMES.iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name));

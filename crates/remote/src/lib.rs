@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 #[cfg(not(feature = "servers"))]
 pub use absent::Remote;
-pub use address::{is_url, without_secrets};
+pub use address::{is_url, unknown_scheme, without_secrets};
 #[cfg(feature = "servers")]
 pub use driver::Remote;
 pub use interrupt::set_poll;

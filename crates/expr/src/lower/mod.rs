@@ -77,7 +77,7 @@ impl Lowered {
             Self::Weak(Value::Float(_)) => "a float".into(),
             Self::Weak(Value::Complex(..)) => "a complex number".into(),
             Self::Weak(Value::Bytes(_)) => "bytes".into(),
-            Self::Weak(Value::Text(_)) => "a text".into(),
+            Self::Weak(Value::Text(_)) => "a string".into(),
             Self::Strong(_, kind) => kind.to_string().into(),
         }
     }
@@ -109,7 +109,7 @@ impl Lowering<'_> {
             }
             Kind::Reduction(..) => no_meaning(
                 "a reduction such as sum(a)",
-                "a condition is computed row by row, and `Expr` computes reductions",
+                "a condition cannot contain reductions; compute them with `Expr`",
             ),
         }
     }
@@ -135,7 +135,7 @@ impl Lowering<'_> {
                 Lowered::Strong(self.constant(bytes), *kind)
             }
             Operand::Typed(kind, bytes) => {
-                let why = format!("a scalar of {kind} has {} bytes", kind.size());
+                let why = format!("a scalar of {kind} must have {} bytes", kind.size());
                 return no_meaning(format!("{name} of {} bytes", bytes.len()), why);
             }
         })
@@ -189,7 +189,7 @@ impl Lowering<'_> {
             Lowered::Weak(value) => value,
         };
         let Some(kind) = weak(&value, beside) else {
-            return no_meaning(format!("{value:?}"), "the integer does not fit 64 bits");
+            return no_meaning(format!("{value:?}"), "the integer must fit 64 bits");
         };
         Ok((self.typed(&value, kind)?, kind))
     }
@@ -205,7 +205,7 @@ impl Lowering<'_> {
             Value::Int(value) if kind.is_integer() => {
                 let Some((low, high)) = kind.range() else { return no_meaning("an integer", "no range") };
                 if *value < low || *value > high {
-                    let why = format!("{kind} holds {low} to {high}");
+                    let why = format!("{kind} must be from {low} to {high}");
                     return no_meaning(format!("the integer {value}"), why);
                 }
                 Ok(self.constant(&value.to_le_bytes()[..kind.size()]))
@@ -259,7 +259,7 @@ impl Lowering<'_> {
             _ => false,
         };
         if !is_cast {
-            return no_meaning(format!("{from} as {to}"), "there is no such cast");
+            return no_meaning(format!("{from} as {to}"), "this cast is not supported");
         }
         self.cast((source, from), to)
     }
@@ -280,13 +280,13 @@ impl Lowering<'_> {
             };
             return match folded {
                 Some(value) => Ok(Lowered::Weak(value)),
-                None => refused(&inner, "it has no such operator"),
+                None => refused(&inner, "the operator is not defined for it"),
             };
         }
         let (source, kind) = self.strong(inner.clone(), None)?;
         let op = match (operator, kind.class()) {
             (Unary::Negative | Unary::Positive, Class::Bool) => {
-                return refused(&inner, "the negation of a truth value is ~a");
+                return refused(&inner, "write ~a to negate a condition");
             }
             (Unary::Positive, class) if class <= Class::Complex || class == Class::Timedelta => {
                 return Ok(inner);
@@ -294,8 +294,8 @@ impl Lowering<'_> {
             (Unary::Negative, Class::Timedelta) => Op::TimeMath(TimeMath::Negative),
             (Unary::Negative, class) if class <= Class::Complex => Op::Negative(kind),
             (Unary::Invert, Class::Bool | Class::Signed | Class::Unsigned) => Op::Invert(kind),
-            (Unary::Invert, _) => return refused(&inner, "~ negates truth values and the bits of integers"),
-            _ => return refused(&inner, "it is no number"),
+            (Unary::Invert, _) => return refused(&inner, "~ must be applied to a condition or an integer"),
+            _ => return refused(&inner, "it must be a number"),
         };
         let made = self.in_wide(
             kind,
@@ -377,30 +377,30 @@ impl Lowering<'_> {
                 Type::Bool,
             ));
         }
-        let Some(common) = promote(one, other) else { return refused("they have no common type") };
+        let Some(common) = promote(one, other) else { return refused("they must have a common type") };
         let is_bool = common == Type::Bool;
         let is_integer = common.is_integer();
         let (work, result) = match operator {
             _ if operator.is_comparison() => (common, Type::Bool),
-            B::Subtract if is_bool => return refused("truth values have no difference: use a ^ b or a & ~b"),
+            B::Subtract if is_bool => return refused("conditions cannot be subtracted; use a ^ b or a & ~b"),
             B::Divide if is_bool || is_integer => (Type::F64, Type::F64),
             B::FloorDivide | B::Modulo | B::Fmod | B::Power | B::ShiftLeft | B::ShiftRight if is_bool => {
                 (Type::I8, Type::I8)
             }
             B::And | B::Or | B::Xor if !is_bool && !is_integer => {
                 return refused(
-                    "the operator is for truth values and integers: compare first, with parentheses",
+                    "both must be conditions or integers; put each comparison in parentheses, as in (a > 1) & (b < 2)",
                 );
             }
             B::ShiftLeft | B::ShiftRight if !is_integer => {
-                return refused("only integers have bits to shift");
+                return refused("both must be integers");
             }
             B::FloorDivide | B::Modulo | B::Fmod if common.class() == Class::Complex => {
-                return refused("complex numbers have no order");
+                return refused("complex numbers can be compared only with == and !=");
             }
             B::Arctan2 | B::Hypot | B::Copysign | B::Nextafter => {
                 if common.class() == Class::Complex {
-                    return refused("the function is for real numbers");
+                    return refused("both must be real numbers");
                 }
                 // Each operand becomes a float of its own size first.
                 let float = promote(float_of(one), float_of(other)).unwrap_or(Type::F64);
@@ -445,14 +445,22 @@ impl Lowering<'_> {
         let refused =
             |why: &str| no_meaning(format!("{} {} {}", a.describe(), operator.sign(), b.describe()), why);
         if !operator.is_comparison() {
-            return refused("strings are compared, and nothing else");
+            return refused("strings can be compared, but not computed with");
         }
         let is_bytes = |lowered: &Lowered| matches!(lowered.kind(), Some(Type::Bytes(_)));
         let (a_is_bytes, b_is_bytes) = (is_bytes(a), is_bytes(b));
         let (source_a, one) = self.string(a.clone(), b_is_bytes)?;
         let (source_b, other) = self.string(b.clone(), a_is_bytes)?;
         if one.class() != other.class() {
-            return refused("bytes are compared with bytes, written b'text', and a text with a text");
+            return refused(match (one.class(), other.class()) {
+                (Class::Bytes | Class::Text, Class::Bytes | Class::Text) => {
+                    "both must be strings, or both bytes, as in b'text'"
+                }
+                (Class::Bool, _) | (_, Class::Bool) => {
+                    "a bool must be compared with True or False, not a string"
+                }
+                _ => "a number must be compared with a number, not a string",
+            });
         }
         let op = Op::CompareStrings(operator, one, other);
         Ok(Lowered::Strong(self.push(op, &[source_a, source_b], Type::Bool)?, Type::Bool))
@@ -470,8 +478,9 @@ impl Lowering<'_> {
 
     fn call(&mut self, function: Function, arguments: Vec<Lowered>) -> Result<Lowered> {
         let mut arguments = arguments.into_iter();
-        let mut next =
-            || arguments.next().ok_or(Error::Type { what: "a call".into(), why: "too short".into() });
+        let mut next = || {
+            arguments.next().ok_or(Error::Type { what: "a call".into(), why: "arguments are missing".into() })
+        };
         match function {
             Function::Math(math) => {
                 let argument = next()?;
@@ -491,8 +500,10 @@ impl Lowering<'_> {
                         Some(found) => self.binary(Binary::Or, &found, &equal)?,
                     });
                 }
-                found
-                    .ok_or(Error::Type { what: "isin".into(), why: "it needs values to compare with".into() })
+                found.ok_or(Error::Type {
+                    what: "isin".into(),
+                    why: "values to compare with are missing".into(),
+                })
             }
             Function::Contains => {
                 let (text, part) = (next()?, next()?);
@@ -502,7 +513,7 @@ impl Lowering<'_> {
                 if one.1.class() != other.1.class() || !matches!(one.1.class(), Class::Bytes | Class::Text) {
                     return no_meaning(
                         format!("contains({}, {})", one.1, other.1),
-                        "both are strings of one kind",
+                        "both must be strings, or both bytes",
                     );
                 }
                 let op = Op::Contains(one.1, other.1);
@@ -514,7 +525,10 @@ impl Lowering<'_> {
                 let (re, im) = (self.strong(re, kind_im)?, self.strong(im, kind_re)?);
                 let part = if (re.1, im.1) == (Type::F32, Type::F32) { Type::F32 } else { Type::F64 };
                 if re.1.class() > Class::Float || im.1.class() > Class::Float {
-                    return no_meaning(format!("complex({}, {})", re.1, im.1), "both parts are real numbers");
+                    return no_meaning(
+                        format!("complex({}, {})", re.1, im.1),
+                        "both parts must be real numbers",
+                    );
                 }
                 let parts = [self.cast(re, part)?, self.cast(im, part)?];
                 let kind = if part == Type::F32 { Type::C64 } else { Type::C128 };
@@ -526,7 +540,7 @@ impl Lowering<'_> {
     fn select(&mut self, condition: Lowered, a: Lowered, b: Lowered) -> Result<Lowered> {
         let (mask, kind) = self.strong(condition, None)?;
         if !kind.is_number() || kind.class() == Class::Complex {
-            return no_meaning(format!("where({kind}, ...)"), "its first argument is a condition");
+            return no_meaning(format!("where({kind}, ...)"), "its first argument must be a condition");
         }
         let mask = self.cast((mask, kind), Type::Bool)?;
         let (kind_a, kind_b) = (a.kind(), b.kind());
@@ -535,7 +549,7 @@ impl Lowering<'_> {
         let Some(common) = common else {
             return no_meaning(
                 format!("where(..., {}, {})", a.1, b.1),
-                "they have no common type of numbers",
+                "they must have a common type of numbers",
             );
         };
         let inputs = [mask, self.cast(a, common)?, self.cast(b, common)?];
@@ -550,21 +564,21 @@ impl Lowering<'_> {
             let (op, result) = match math {
                 Math::Abs if class == Class::Timedelta => (TimeMath::Abs, kind),
                 Math::IsNan => (TimeMath::IsNat, Type::Bool),
-                _ => return refused("times have no such function"),
+                _ => return refused("the function is not defined for times"),
             };
             return Ok(Lowered::Strong(self.push(Op::TimeMath(op), &[source], result)?, result));
         }
         if !kind.is_number() {
-            return refused("it is no number");
+            return refused("it must be a number");
         }
         let is_exact = class <= Class::Unsigned;
         let (work, result) = match math {
-            Math::SignBit if class == Class::Complex => return refused("complex numbers have no sign"),
+            Math::SignBit if class == Class::Complex => return refused("it must be a real number"),
             Math::IsNan | Math::IsInf | Math::IsFinite | Math::SignBit => (kind, Type::Bool),
             Math::Abs | Math::Real | Math::Imag if class == Class::Complex => (kind, part_of(kind)),
-            Math::Sign if class == Class::Bool => return refused("truth values have no sign"),
+            Math::Sign if class == Class::Bool => return refused("it must be a number, not a condition"),
             Math::Floor | Math::Ceil | Math::Trunc if class == Class::Complex => {
-                return refused("complex numbers are not rounded");
+                return refused("it must be a real number");
             }
             Math::Conj if class == Class::Bool => (Type::I8, Type::I8),
             Math::Abs | Math::Sign | Math::Conj | Math::Real | Math::Imag | Math::OnesLike => (kind, kind),

@@ -38,7 +38,7 @@ impl Lowering<'_> {
                     kind => kind,
                 };
                 let Some(duration @ Type::Timedelta(common)) = promote(unit(one), unit(other)) else {
-                    return refused("they have no common unit");
+                    return refused("they must have a common unit");
                 };
                 let result = match (operator, times) {
                     (B::Add, (Datetime, Timedelta) | (Timedelta, Datetime))
@@ -53,7 +53,7 @@ impl Lowering<'_> {
                     (_, (Datetime, Datetime) | (Timedelta, Timedelta)) if operator.is_comparison() => {
                         Type::Bool
                     }
-                    _ => return refused("times have no such operator"),
+                    _ => return refused("the operator is not defined for times"),
                 };
                 let source_a = self.cast((source_a, unit(one)), duration)?;
                 let source_b = self.cast((source_b, unit(other)), duration)?;

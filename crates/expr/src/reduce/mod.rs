@@ -200,7 +200,7 @@ fn types(kind: ReductionKind, of: Type) -> Result<Types> {
     let of_times = matches!(kind, K::Min | K::Max | K::ArgMin | K::ArgMax)
         || (kind == K::Sum && class == Class::Timedelta);
     if (is_time && !of_times) || (!is_time && !of.is_number()) {
-        return refused("its elements are no numbers");
+        return refused("its elements must be numbers");
     }
     let wide = match class {
         Class::Float => Type::F64,
@@ -226,7 +226,7 @@ fn cells(kind: ReductionKind, of: Type, count: usize) -> Result<Box<dyn Cells>> 
     fn start<C: Cell>(count: usize) -> Result<Box<dyn Cells>> {
         let mut cells = Vec::new();
         if cells.try_reserve_exact(count).is_err() {
-            return no_meaning(format!("a reduction with {count} results"), "they do not fit into memory");
+            return no_meaning(format!("a reduction with {count} results"), "they must fit into memory");
         }
         cells.resize(count, C::START);
         Ok(Box::new(cells))

@@ -151,7 +151,7 @@ pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
     // As in libhdf5, `group/.` is the group itself and not a link.
     let is_itself = path.rsplit('/').find(|component| !component.is_empty()) == Some(".");
     let Some(name) = components.pop().filter(|_| !is_itself) else {
-        let why = "does not end with the name of a link";
+        let why = "must end with a name, as in \"group/name\"";
         return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());
     };
     let (group, passed) = groups_on_the_way(start, path, |_| {})?;

@@ -13,7 +13,7 @@ from ._dtypes import (
     regionref_dtype,
     string_dtype,
 )
-from ._native import Datatype, Reference, RegionReference, _item_type
+from ._native import Datatype, Reference, RegionReference, _converted, _item_type
 
 
 def item_type(value: Any) -> Any:
@@ -101,16 +101,13 @@ def array_for_new_object(data: Any, dtype: Any) -> Any:
 
 
 def numbers_as(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
-    """Returns integers as elements of another integer dtype.
+    """Returns numbers as elements of another dtype.
 
     As in libhdf5, the nearest value stands for a value that the dtype does not have.
     """
-    if array.dtype.kind != "b":
-        given, wanted = np.iinfo(array.dtype), np.iinfo(dtype)
-        if given.min < wanted.min or given.max > wanted.max:
-            # Of an array without dimensions, `clip` makes a scalar, which has no byte order.
-            array = np.asarray(np.clip(array, max(given.min, wanted.min), min(given.max, wanted.max)))
-    return array.astype(dtype)
+    if array.dtype.kind not in "iuf" or dtype.kind not in "iuf":
+        return array.astype(dtype)
+    return _converted(np.asarray(array, order="C"), dtype)
 
 
 def without_missing(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
@@ -144,7 +141,7 @@ def by_names(array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarr
     if base.names is None or array.dtype.names is None:
         if base.names is not None or array.dtype.names is not None or array.dtype.kind == "O" != base.kind:
             raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
-        return array.astype(base)
+        return numbers_as(array, base)
     made = np.zeros(array.shape, dtype=base)
     for name in base.names:
         if name in array.dtype.names:

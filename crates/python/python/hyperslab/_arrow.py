@@ -220,14 +220,14 @@ class Streams(Queries):
 
         Args:
             condition: The condition; see `read_where`. None takes all rows.
-            condvars: The values of names that are no columns. Without it, such names are variables of the
+            condvars: The values of names that are not columns. Without it, such names are variables of the
                 caller.
             columns: The columns, in this order. A nested column may be named by its path, "info/level". None
                 takes all.
-            start: The first row that is looked at.
+            start: The first row to search.
             stop: The row after the last one.
-            step: The distance of rows.
-            limit: The number of rows after which to stop.
+            step: Take every `step`-th row. The default is 1.
+            limit: Return at most this many rows.
             binary: Whether texts are bytes, for texts that are not UTF-8.
             wide_halves: Whether `float16` becomes `float32`, for DuckDB, which has no `float16`.
 
@@ -261,12 +261,12 @@ class Streams(Queries):
 
         Args:
             condition: The condition; see `read_where`. None takes all rows.
-            condvars: The values of names that are no columns.
+            condvars: The values of names that are not columns.
             columns: The columns; see `query`.
-            start: The first row that is looked at.
+            start: The first row to search.
             stop: The row after the last one.
-            step: The distance of rows.
-            limit: The number of rows after which to stop.
+            step: Take every `step`-th row. The default is 1.
+            limit: Return at most this many rows.
             batch_size: The largest number of rows of a batch. The default is 65,536.
             binary: Whether texts are bytes.
             wide_halves: Whether `float16` becomes `float32`.

@@ -107,7 +107,7 @@ class Changes(Rows):
         Args:
             start: The first row.
             stop: The row after the last one. The default is as many rows as are given.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
             rows: The new rows, in any form that `append` takes.
 
         Returns:
@@ -136,13 +136,15 @@ class Changes(Rows):
     def _place(self, start: int | None, stop: int | None, step: int | None, count: int) -> slice:
         start, step = start or 0, step or 1
         if start < 0 or step < 1:
-            raise ValueError("start is at least 0, and step at least 1")
+            raise ValueError(f"start must be >= 0 and step >= 1, not {start} and {step}")
         if stop is None:
             stop = start + (count - 1) * step + 1 if count else start
         if stop > self.len():
-            raise IndexError(f"rows {start} to {stop} exceed the table, which has {self.len()} rows")
+            raise IndexError(f"rows {start} to {stop} must be within the table, which has {self.len()} rows")
         if len(range(start, stop, step)) != count:
-            raise ValueError(f"{count} rows are given for {len(range(start, stop, step))} rows of the table")
+            raise ValueError(
+                f"start, stop and step select {len(range(start, stop, step))} rows, and {count} were given"
+            )
         return slice(start, stop, step)
 
     def _put(self, place: Any, made: "NDArray[Any]") -> None:
@@ -214,7 +216,7 @@ class Changes(Rows):
         Args:
             start: The first row.
             stop: The row after the last one. The default is as many rows as there are values.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
             column: The values.
             colname: The path of the column.
 
@@ -233,7 +235,7 @@ class Changes(Rows):
             array([288. , 280.5, 281.5, 291. ])
         """
         if colname is None:
-            raise TypeError("modify_column() needs colname, the path of the column")
+            raise TypeError("colname must be the path of a column, not None")
         if column is None:
             return 0
         return self.modify_columns(start, stop, step, [column], [colname])
@@ -251,7 +253,7 @@ class Changes(Rows):
         Args:
             start: The first row.
             stop: The row after the last one. The default is as many rows as there are values.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
             columns: The values: an array of records, or a list with the values of each column.
             names: The paths of the columns.
 
@@ -269,21 +271,21 @@ class Changes(Rows):
             1
         """
         if isinstance(names, str) or names is None:
-            raise TypeError("modify_columns() needs names, a list of the paths of columns")
+            raise TypeError(f"names must be a list of paths of columns, not {type(names).__name__}")
         if columns is None:
             return 0
         self._settle()
         is_array = isinstance(columns, np.ndarray) and columns.dtype.names is not None
         given = [columns[name] for name in columns.dtype.names] if is_array else list(columns)
         if len(given) != len(names):
-            raise ValueError(f"{len(given)} columns are given for the {len(names)} names {', '.join(names)}")
+            raise ValueError(f"columns must have one item for each of the names {', '.join(names)}, not {len(given)}")
         values = []
         for name, one in zip(names, given, strict=True):
             dtype = at_path(self.dtype, name)
             values.append(one_for_each_row(name, np.atleast_1d(fitted(name, one, dtype)), dtype))
         count = len(values[0]) if values else 0
         if any(len(one) != count for one in values):
-            raise ValueError("the columns have different lengths")
+            raise ValueError("all columns must have the same length")
 
         def change() -> int:
             place = self._place(start, stop, step, count)
@@ -336,7 +338,7 @@ class Changes(Rows):
     def _put_rows(self, at: "NDArray[np.int64]", made: "NDArray[Any]", paths: "Sequence[str] | None" = None) -> int:
         """Replaces the rows at `at`, which differ in these columns. None stands for all columns."""
         if len(at) != len(made):
-            raise ValueError(f"{len(made)} rows are given for {len(at)} numbers of rows")
+            raise ValueError(f"rows must have one row for each of the {len(at)} row numbers, not {len(made)}")
         # Of a number that occurs twice, the last row stays, as in a loop.
         last = len(at) - 1 - np.unique(at[::-1], return_index=True)[1]
         order = last[np.argsort(at[last])]
@@ -351,7 +353,7 @@ class Changes(Rows):
         Args:
             start: The first row. A negative number counts from the end.
             stop: The row after the last one. The default is the end of the table.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
 
         Returns:
             The number of removed rows.

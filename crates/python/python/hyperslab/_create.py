@@ -22,7 +22,7 @@ from ._arrays import (
     without_missing,
 )
 from ._dtypes import check_enum_dtype, check_opaque_dtype, check_string_dtype, check_vlen_dtype
-from ._filters import Bitshuffle, Blosc, Blosc2, SZip
+from ._filters import Filter, SZip, pipeline, stored
 from ._native import (
     Dataset,
     Empty,
@@ -110,19 +110,14 @@ def create_dataset_like(group: Group, name: "str | bytes", other: Dataset, **kwd
 
 
 def _compression_of(dataset: Dataset) -> "tuple[int, list[int]]":
-    """Returns the number and the parameters of a compression that h5py has no name for.
+    """Returns the number and the parameters of a compression that h5py has no name for."""
+    found = next(one for one in dataset.filters if one.filter_id not in (_SHUFFLE, _FLETCHER32, _SCALEOFFSET))
+    return found.filter_id, list(found.filter_options)
 
-    The filters add facts about the chunks to their parameters: Blosc in its first four values, bitshuffle in
-    its first three.
-    """
-    number, data = next(
-        pair
-        for pair in zip(dataset.filter_ids, dataset._filter_data, strict=True)
-        if pair[0] not in (_SHUFFLE, _FLETCHER32, _SCALEOFFSET)
-    )
-    if number in (Blosc.filter_id, Blosc2.filter_id):
-        return number, [0, 0, 0, 0, *data[4:7]]
-    return number, data[3:] if number == Bitshuffle.filter_id else data
+
+def filters_of(dataset: Dataset) -> "tuple[Filter, ...]":
+    """Returns the filters of a dataset; see `Dataset.filters`."""
+    return tuple(map(stored, dataset.filter_ids, dataset._filter_data))
 
 
 def set_item(group: Group, name: "str | bytes", value: Any) -> None:
@@ -164,18 +159,19 @@ def copy(
         # As in h5py: with a group as the destination, the object is opened for its name.
         if isinstance(dest, Group) and name is None:
             raise
-        raise RuntimeError(f"Unable to copy object ({error.args[0]})") from None
+        why = str(error.args[0]).removeprefix("Unable to open object (").removesuffix(")")
+        raise RuntimeError(f"Unable to copy object ({why})") from None
     if isinstance(dest, Group):
         target = dest
         if name is None:
             name = (node.name or "").rsplit("/", 1)[-1]
             if not name:
-                raise RuntimeError("the object has no name: give the copy one with name=")
+                raise RuntimeError("name must be given, because the object has no name")
         path = name
     elif isinstance(dest, HLObject):
         raise TypeError("Destination must be path or Group object")
     elif name is not None:
-        raise TypeError("name= is for a copy into a Group: a path names the copy itself")
+        raise TypeError("name must be left out if dest is a path, which already names the copy")
     else:
         target, path = group, dest
     flags = {
@@ -218,7 +214,9 @@ def create_dataset(
     if dtype is None and data is None and shape is not None:
         from .low.h5py_warnings import H5pyDeprecationWarning
 
-        warnings.warn("a dataset without data or a dtype: 'f4' is taken", H5pyDeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "a dataset without data or dtype gets the dtype 'f4'; pass dtype=", H5pyDeprecationWarning, stacklevel=2
+        )
     parts = _external(external)
     texts = _texts(data, shape, dtype)
     if texts is not None:
@@ -243,19 +241,26 @@ def create_dataset(
     if dtype is None:
         dtype = np.dtype("f4") if data is None else data.dtype
     kind = numpy_dtype(dtype)
+    together = pipeline(compression)
+    if together is not None:
+        others = {
+            **others,
+            **_pipeline(together, compression_opts, shuffle, fletcher32, scaleoffset, allow_unknown_filter),
+        }
+        compression = None
     number, values = _compression(compression, compression_opts)
     factor = _scale_factor(scaleoffset, kind, bool(fletcher32))
-    has_filters = any((number is not None, shuffle, fletcher32, factor is not None))
+    has_filters = any((number is not None, shuffle, fletcher32, factor is not None, together))
     chunk = _chunks(chunks, extent, limits, kind, has_filters or (limits is not None and not parts))
     if compact and chunk is not None:
-        raise ValueError("compact=True: data in chunks, with filters or a maxshape are not compact")
+        raise ValueError("compact=True cannot be combined with chunks, filters or maxshape")
     filters = (
         _filters(kind, factor, shuffle, number, values, fletcher32, allow_unknown_filter) if chunk is not None else []
     )
     if others.get("_pipeline"):
         if chunk is None:
             raise ValueError("Chunked format required for given storage options")
-        filters = [(number, flags, values, True) for number, flags, values in others["_pipeline"]]
+        filters = [(*one, True)[:4] for one in others["_pipeline"]]
     if track_times not in (None, True, False):
         raise TypeError("track_times must be either True or False")
     if track_order not in (None, True, False):
@@ -301,6 +306,17 @@ def create_dataset(
                 del group[name]
             raise
     return made
+
+
+def _pipeline(
+    filters: "tuple[Filter, ...]", options: Any, shuffle: Any, fletcher32: Any, scaleoffset: Any, allow_unknown: bool
+) -> "dict[str, Any]":
+    """Returns the filters that are given together, as the keyword of `create_dataset`."""
+    given = {"compression_opts": options, "scaleoffset": scaleoffset, "shuffle": shuffle, "fletcher32": fletcher32}
+    for key, value in given.items():
+        if value not in (None, False):
+            raise TypeError(f"{key} must be left out if compression lists all filters")
+    return {"_pipeline": [(one.filter_id, None, list(one.filter_options), allow_unknown) for one in filters]}
 
 
 def _texts(data: Any, shape: Any, dtype: Any) -> Any:
@@ -362,7 +378,7 @@ def _external(given: Any) -> "list[tuple[str, int, int]]":
 
 def _external_part(part: Any) -> "tuple[str, int, int]":
     if not isinstance(part, tuple):
-        raise TypeError(f"a part of external files is a tuple (name, offset, size), not a {type(part).__name__}")
+        raise TypeError(f"each part of external must be a tuple (name, offset, size), not {type(part).__name__}")
     name, offset, size = part
     return os.fsdecode(name), operator.index(offset), operator.index(size)
 
@@ -467,7 +483,7 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
         raise ValueError(f'Compression filter "{compression}" is unavailable')
     number = int(compression)
     if not 0 <= number < 1 << 16:
-        raise ValueError(f"Invalid filter number {number}: registered ones are 0 to 65535")
+        raise ValueError(f"the filter number must be from 0 to 65535, not {number}")
     return number, [int(value) for value in (() if options is None else options)]
 
 
@@ -479,21 +495,19 @@ def _fill(value: Any, dtype: "np.dtype[Any]") -> Any:
         if isinstance(value, str):
             value = value.encode("utf-8")
         if not isinstance(value, bytes):
-            raise TypeError(f"the fill value of strings is a str or bytes, not {type(value).__name__}")
+            raise TypeError(f"fillvalue must be a str or bytes, not {type(value).__name__}")
         return np.asarray(value, dtype=dtype if dtype.kind in "OS" else object)
     if check_vlen_dtype(dtype) is not None:
         return vlen_array(value, dtype)
     if dtype.names is not None and not isinstance(value, tuple | list | np.void | np.ndarray):
-        raise ValueError(
-            f"a record is no {type(value).__name__}: the fill value is a tuple, or an element of the dtype"
-        )
+        raise ValueError(f"fillvalue must be a tuple or a record, not {type(value).__name__}")
     if dtype.kind == "V" and not check_opaque_dtype(dtype):
         return np.ascontiguousarray(np.asarray(value, dtype=dtype))
     array = np.asarray(value)
     if array.dtype.kind in "US" and dtype.kind in "biufc":
         raise TypeError(f"No conversion path for dtype: {array.dtype!r}")
     if array.size != 1 and dtype.subdtype is None:
-        raise ValueError(f"the fill value is one element, not {array.size}")
+        raise ValueError(f"fillvalue must be one element, not {array.size}")
     if array.dtype.kind in "US":
         return np.asarray(value, dtype=dtype)
     if check_enum_dtype(dtype) is not None and array.dtype.kind in "biu":

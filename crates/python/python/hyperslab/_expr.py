@@ -51,7 +51,7 @@ class Expr:
 
     def __init__(self, expr: str, /, uservars: "Mapping[str, Any] | None" = None, **operands: Any) -> None:
         if not isinstance(expr, str):
-            raise TypeError(f"an expression is a text such as '2*a + b', not {type(expr).__name__}")
+            raise TypeError(f"expr must be a string such as '2*a + b', not {type(expr).__name__}")
         scopes: list[Mapping[str, Any]] = [operands, uservars or {}]
         frame = sys._getframe(1)
         self._text = expr
@@ -117,7 +117,7 @@ class Expr:
                 places. Results are cast to its dtype if NumPy's `same_kind` allows.
             start: The first row.
             stop: The row after the last one.
-            step: The distance of rows, at least 1.
+            step: Take every `step`-th row; at least 1.
             append: Whether the result becomes new rows at the end of the dataset `out`.
 
         Returns:
@@ -141,7 +141,7 @@ class Expr:
             array([529., -11.])
         """
         if out is not None and not isinstance(out, Dataset | np.ndarray):
-            raise TypeError(f"out is a dataset or an array, not {type(out).__name__}")
+            raise TypeError(f"out must be a dataset or an array, not {type(out).__name__}")
         call = partial(self._eval, out, (start, stop, step), append)
         # The columns of a table belong together: no other thread changes its rows meanwhile.
         for table in self._settled():
@@ -167,7 +167,7 @@ class Expr:
         shape, dtype = calculation.outline()
         if out is None:
             if append:
-                raise ValueError("append=True needs a dataset as out")
+                raise ValueError("out must be a dataset if append=True")
             made = np.empty(shape, dtype)
             calculation.run_into(made)
             return made if made.ndim else made[()]
@@ -176,11 +176,13 @@ class Expr:
             raise TypeError(message)
         if isinstance(out, Dataset):
             if append and any(operand == out for operand in self._operands.values() if isinstance(operand, Dataset)):
-                raise ValueError("out is an operand, whose rows would become more: append to another dataset")
+                raise ValueError(
+                    "cannot append to out because it is also an operand of the expression; append to another dataset"
+                )
             _to_dataset(calculation, shape, out, rows, append)
         else:
             if append:
-                raise ValueError("append=True needs a dataset as out")
+                raise ValueError("out must be a dataset if append=True")
             self._to_array(calculation, shape, out)
         return out
 
@@ -188,17 +190,17 @@ class Expr:
         shapes = [_shape(operand) for operand in self._operands.values()]
         common = np.broadcast_shapes(*shapes)
         if not common:
-            raise ValueError("scalars have no rows: leave out start, stop and step")
+            raise ValueError("start, stop and step must be left out, because all operands are scalars")
         if step is not None and step < 1:
-            raise ValueError(f"step is 1 or more, not {step}")
+            raise ValueError(f"step must be at least 1, not {step}")
         rows = range(*slice(start, stop, step).indices(common[0]))
         return rows.start if rows else 0, rows.step, len(rows)
 
     def _to_array(self, calculation: _Calculation, shape: tuple[int, ...], out: "NDArray[Any]") -> None:
         if out.shape != shape:
-            raise ValueError(f"out has shape {out.shape}, and the result {shape}")
+            raise ValueError(f"out must have the shape {shape}, not {out.shape}")
         if not out.flags.writeable:
-            raise ValueError("out is read-only")
+            raise ValueError("out must be writable, not read-only")
         operands = [operand for operand in self._operands.values() if isinstance(operand, np.ndarray)]
         is_shared = any(np.may_share_memory(out, operand) for operand in operands)
         if out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative and not is_shared:
@@ -221,12 +223,12 @@ def _to_dataset(
     append: bool,
 ) -> None:
     if isinstance(out, Table):
-        raise TypeError("out is a table: results are written to datasets of numbers")
+        raise TypeError("out must be a dataset of numbers, not a table")
     if out.shape is None:
-        raise TypeError("out is an empty dataset, which has no elements")
+        raise TypeError("out must be a dataset with elements, not an empty one")
     if append:
         if not shape or shape[1:] != out.shape[1:] or len(shape) != len(out.shape):
-            raise ValueError(f"results of shape {shape} are no rows of a dataset of shape {out.shape}")
+            raise ValueError(f"cannot append results of shape {shape} to out, whose shape is {out.shape}")
         before = out.shape[0]
         out.resize(before + shape[0], axis=0)
         try:

@@ -4,9 +4,19 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ._native import _filter_facts
+
 _CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 _BLOSC_FILTERS = {"none": 0, "shuffle": 1, "bitshuffle": 2}
 _BLOSC2_FILTERS = {**_BLOSC_FILTERS, "delta": 3, "truncate": 4}
+
+
+def _level(level: int | None, clevel: int | None, default: int) -> int:
+    """Returns the level, which is given by one of two names."""
+    if level is not None and clevel is not None:
+        raise TypeError("clevel must be left out if level is given: both are the same")
+    found = level if clevel is None else clevel
+    return default if found is None else int(found)
 
 
 def _choice(what: str, name: str, choices: dict[str, int]) -> int:
@@ -50,7 +60,10 @@ class Filter(Mapping[str, Any]):
         return hash((self.filter_id, self.filter_options))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.filter_options}>"
+        name = type(self).__name__
+        if type(self) is Filter:
+            name = f"{name} {_filter_facts(self.filter_id)[0] or self.filter_id}"
+        return f"<{name} {self.filter_options}>"
 
 
 class Blosc2(Filter):
@@ -58,12 +71,15 @@ class Blosc2(Filter):
 
     Args:
         cname: The codec: "blosclz", "lz4", "lz4hc", "zlib" or "zstd".
-        level: The effort of the codec, from 0 (no compression) to 9.
+        level: The effort of the codec, from 0 (no compression) to 9. The default is 5.
         filter: What happens before compression: "none", "shuffle", "bitshuffle", "delta" or "truncate".
-            "truncate" loses precision.
+            "truncate" loses precision. The default is "shuffle".
+        clevel: Another name of `level`, as in hdf5plugin.
+        filters: Another name of `filter`. Names only, not the numbers of hdf5plugin.
 
     Raises:
         ValueError: No such codec or filter.
+        TypeError: An argument is given by both of its names.
 
     Example:
         >>> fast = file.create_dataset("fast", (1000,), "i4", chunks=(100,), compression=hs.Blosc2("lz4"))
@@ -73,9 +89,19 @@ class Blosc2(Filter):
 
     filter_id = 32026
 
-    def __init__(self, cname: str = "blosclz", level: int = 5, filter: str = "shuffle") -> None:
-        codec, before = _choice("cname", cname, _CODECS), _choice("filter", filter, _BLOSC2_FILTERS)
-        self.filter_options = (0, 0, 0, 0, level, before, codec)
+    def __init__(
+        self,
+        cname: str = "blosclz",
+        level: int | None = None,
+        filter: str | None = None,
+        *,
+        clevel: int | None = None,
+        filters: str | None = None,
+    ) -> None:
+        if filter is not None and filters is not None:
+            raise TypeError("filters must be left out if filter is given: both are the same")
+        before = _choice("filter", filter or filters or "shuffle", _BLOSC2_FILTERS)
+        self.filter_options = (0, 0, 0, 0, _level(level, clevel, 5), before, _choice("cname", cname, _CODECS))
 
 
 class Blosc(Filter):
@@ -83,8 +109,9 @@ class Blosc(Filter):
 
     Args:
         cname: The codec: "blosclz", "lz4", "lz4hc", "zlib" or "zstd".
-        level: The effort of the codec, from 0 (no compression) to 9.
+        level: The effort of the codec, from 0 (no compression) to 9. The default is 5.
         shuffle: What happens before compression: "none", "shuffle" or "bitshuffle".
+        clevel: Another name of `level`, as in hdf5plugin.
 
     Raises:
         ValueError: No such codec or shuffle.
@@ -96,9 +123,11 @@ class Blosc(Filter):
 
     filter_id = 32001
 
-    def __init__(self, cname: str = "lz4", level: int = 5, shuffle: str = "shuffle") -> None:
+    def __init__(
+        self, cname: str = "lz4", level: int | None = None, shuffle: str = "shuffle", *, clevel: int | None = None
+    ) -> None:
         codec, before = _choice("cname", cname, _CODECS), _choice("shuffle", shuffle, _BLOSC_FILTERS)
-        self.filter_options = (0, 0, 0, 0, level, before, codec)
+        self.filter_options = (0, 0, 0, 0, _level(level, clevel, 5), before, codec)
 
 
 class LZ4(Filter):
@@ -122,7 +151,8 @@ class Zstd(Filter):
     """Zstandard, which compresses well.
 
     Args:
-        level: The effort, up to 22. Levels below 1 are faster and compress less.
+        level: The effort, up to 22. Levels below 1 are faster and compress less. The default is 3.
+        clevel: Another name of `level`, as in hdf5plugin.
 
     Example:
         >>> file.create_dataset("small", (1000,), "i4", chunks=(100,), compression=hs.Zstd(9)).filter_ids
@@ -131,8 +161,8 @@ class Zstd(Filter):
 
     filter_id = 32015
 
-    def __init__(self, level: int = 3) -> None:
-        self.filter_options = (level,)
+    def __init__(self, level: int | None = None, *, clevel: int | None = None) -> None:
+        self.filter_options = (_level(level, clevel, 3),)
 
 
 class Bitshuffle(Filter):
@@ -141,7 +171,8 @@ class Bitshuffle(Filter):
     Args:
         nelems: The number of elements in a block. 0 selects a suitable number.
         cname: The codec: "none", "lz4" or "zstd".
-        level: The effort of "zstd".
+        level: The effort of "zstd". The default is 3.
+        clevel: Another name of `level`, as in hdf5plugin.
 
     Raises:
         ValueError: No such codec.
@@ -153,8 +184,10 @@ class Bitshuffle(Filter):
 
     filter_id = 32008
 
-    def __init__(self, nelems: int = 0, cname: str = "lz4", level: int = 3) -> None:
-        codec = _choice("cname", cname, {"none": 0, "lz4": 2, "zstd": 3})
+    def __init__(
+        self, nelems: int = 0, cname: str = "lz4", level: int | None = None, *, clevel: int | None = None
+    ) -> None:
+        codec, level = _choice("cname", cname, {"none": 0, "lz4": 2, "zstd": 3}), _level(level, clevel, 3)
         self.filter_options = (nelems, codec, level) if codec == 3 else (nelems, codec)
 
 
@@ -281,6 +314,31 @@ class Zfp(Filter):
         elif minbits is not None and maxbits is not None and maxprec is not None and minexp is not None:
             self.filter_options = (4, 0, int(minbits), int(maxbits), int(maxprec), int(minexp) & 0xFFFFFFFF)
         elif expert != (None,) * 4:
-            raise ValueError("an expert gives minbits, maxbits, maxprec and minexp")
+            raise ValueError("Zfp: pass all of minbits, maxbits, maxprec and minexp, or none of them")
         else:
             self.filter_options = ()
+
+
+def stored(number: int, data: "list[int]") -> Filter:
+    """A filter of a dataset, without the facts about chunks that are stored with its parameters."""
+    kind = next((kind for kind in Filter.__subclasses__() if kind.filter_id == number), Filter)
+    if number in (Blosc.filter_id, Blosc2.filter_id):
+        data = [0, 0, 0, 0, *data[4:7]]
+    elif number == Bitshuffle.filter_id:
+        data = data[3:]
+    else:
+        data = data[: _PARAMETERS.get(number)]
+    made = kind.__new__(kind)
+    made.filter_id, made.filter_options = number, tuple(data)
+    return made
+
+
+def pipeline(compression: Any) -> "tuple[Filter, ...] | None":
+    """Returns filters that are given together; None if `compression` is anything else."""
+    if not isinstance(compression, tuple | list) or not all(hasattr(one, "filter_id") for one in compression):
+        return None
+    return tuple(compression)
+
+
+# Shuffle, Fletcher32, szip, N-bit, scale-offset and LZF store more than their parameters.
+_PARAMETERS = {2: 0, 3: 0, SZip.filter_id: 2, NBit.filter_id: 0, 6: 2, 32000: 0}

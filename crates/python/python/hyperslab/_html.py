@@ -233,8 +233,9 @@ def _dataset_facts(dataset: Dataset, most_chunks: int) -> "Iterable[tuple[str, s
         yield "type", _type(dataset.dtype)
         return
     limits = dataset.maxshape or shape
-    grows = "" if limits == shape else f", at most {_by(limits)}"
-    yield "shape", ("scalar" if shape == () else _by(shape)) + grows
+    yield "shape", "scalar" if shape == () else _by(shape)
+    if limits != shape:
+        yield "maxshape", _by(limits)
     yield "type", _type(dataset.dtype)
     is_flat = not dataset.dtype.hasobject
     yield "size", f"{_bytes(dataset.nbytes)}" if is_flat else _counted(dataset.size or 0, "element")
@@ -245,7 +246,8 @@ def _dataset_facts(dataset: Dataset, most_chunks: int) -> "Iterable[tuple[str, s
     elif dataset.external:
         yield "external", _counted(len(dataset.external), "file") + f", first {dataset.external[0][0]}"
     elif dataset.chunks is None:
-        yield "layout", "without chunks"
+        identifier: Any = dataset.id
+        yield "layout", "compact" if identifier.get_create_plist().get_layout() == 0 else "contiguous"
     else:
         grid = math.prod(-(-side // chunk) for side, chunk in zip(shape, dataset.chunks, strict=True))
         size = math.prod(dataset.chunks) * dataset.dtype.itemsize
@@ -305,7 +307,11 @@ def _type(dtype: "np.dtype[Any]", depth: int = 0) -> str:
     """Returns the name of a dtype, as readers call it."""
     texts, base = check_string_dtype(dtype), check_vlen_dtype(dtype)
     if texts is not None:
-        return f"str, {texts.encoding}" if texts.length is None else f"str of {texts.length} bytes, {texts.encoding}"
+        return (
+            f"str, {texts.encoding}"
+            if texts.length is None
+            else f"str of {_counted(texts.length, 'byte')}, {texts.encoding}"
+        )
     if base is not None:
         return f"sequence of {_type(np.dtype(base), depth + 1)}"
     if dtype.subdtype is not None:
@@ -319,7 +325,7 @@ def _type(dtype: "np.dtype[Any]", depth: int = 0) -> str:
     if dtype.names is not None:
         return f"record of {_listed(list(dtype.names), 4 if depth == 0 else 2)}"
     if check_opaque_dtype(dtype) or dtype.kind == "V":
-        return f"opaque, {dtype.itemsize} bytes"
+        return f"opaque, {_counted(dtype.itemsize, 'byte')}"
     return dtype.name + (", big-endian" if dtype.str.startswith(">") and dtype.itemsize > 1 else "")
 
 

@@ -81,7 +81,9 @@ class Index:
 
     @property
     def unusable(self) -> str | None:
-        """Why the index is not used, or None. The index is compared with its column, once in an opening.
+        """The reason the index cannot be used, or None.
+
+        The index is compared with its column the first time it is needed after the file is opened.
 
         Example:
             >>> index.unusable is None
@@ -93,9 +95,7 @@ class Index:
         return self.nelements
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns the numbers of the rows in the order of their values. The index must be completely
-        sorted.
-        """
+        """Returns row numbers in the order of the values. The index must be completely sorted."""
         count = self.nelements
         if not isinstance(key, slice):
             number = int(key) + (count if key < 0 else 0)

@@ -29,6 +29,7 @@ from typing_extensions import disjoint_base
 from ._chunks import StoreInfo
 from ._collective import CollectiveContext
 from ._dims import DimensionManager
+from ._filters import Filter
 from ._mapping import ItemsViewHDF5, KeysViewHDF5, ValuesViewHDF5
 from ._pytables import EArray, VLArray
 from ._transaction import Transaction
@@ -116,6 +117,7 @@ __all__ = [
     "_encode_datatype",
     "_filter_facts",
     "_handle_counts",
+    "_converted",
     "_item_type",
     "_link_facts",
     "_object_facts",
@@ -151,8 +153,8 @@ def set_threads(threads: int) -> None:
         threads: The number of threads, at least 1. 1 leaves all work to the caller.
 
     Raises:
-        ValueError: `threads` is 0.
-        OverflowError: `threads` is negative.
+        TypeError: `threads` is not an integer.
+        ValueError: `threads` is less than 1.
 
     Example:
         >>> hs.set_threads(4)
@@ -273,6 +275,7 @@ def _reference_arrays(
     list[tuple[str, str, str, list[NDArray[np.uint64]], list[str], list[tuple[int, bytes]]]],
     list[tuple[str, str]],
 ]: ...
+def _converted(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]: ...
 def _item_type(value: Any, other: Callable[[Any], Any]) -> tuple[Any, bool]: ...
 def _scale_name(scale: Dataset) -> bytes: ...
 def _scales(dataset: Dataset, axis: int) -> list[Dataset]: ...
@@ -838,7 +841,8 @@ class Group(HLObject):
                 or False for no chunks. With None, filters and `maxshape` choose as True does.
             compression: "gzip", "lzf", "szip", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`,
                 `Blosc`, `Zstd`, `LZ4`, `Bitshuffle`, `Zfp`, `SZip`, `NBit`, `BZip2`, `Snappy`, or one of
-                hdf5plugin), or a registered number of a filter. False and None: no filter.
+                hdf5plugin), or a registered number of a filter. A list or tuple of filters, such as
+                `Dataset.filters` of another dataset, names all filters in order. False and None: no filter.
             compression_opts: The level of gzip (0 to 9, the default is 4), the method and the elements of a
                 block of szip (by default `("nn", 8)`), or the parameters of a filter given by its number.
             shuffle: True adds the shuffle filter.
@@ -1537,10 +1541,10 @@ class File(Group):
             'sec2'
         """
     def refresh(self) -> None:
-        """Reads a file again that another program extends. All objects then show the current state.
+        """Picks up changes that another program has made to the file.
 
-        Open the file with `locking=False`, because a lock keeps the other program out. In a file that this
-        process can change, there is nothing to do.
+        All objects then show the current state. Open the file with `locking=False`, because a lock keeps the
+        other program out. In a file that this process can change, there is nothing to do.
 
         Raises:
             OSError: Another file was written in place of the file.
@@ -1909,6 +1913,20 @@ class Dataset(HLObject):
             (2, 1)
         """
     @property
+    def filters(self) -> tuple[Filter, ...]:
+        """The filters, in the order in which they are applied to a chunk that is written.
+
+        Pass the tuple as `compression=` to create a dataset with the same filters, or one of them.
+
+        Example:
+            >>> options = {"shuffle": True, "compression": hs.Zstd(9)}
+            >>> made = file.create_dataset("made", (1000,), "i4", chunks=(100,), **options)
+            >>> made.filters
+            (<Filter shuffle ()>, <Zstd (9,)>)
+            >>> file.create_dataset("same", (1000,), "i4", chunks=(100,), compression=made.filters).filters
+            (<Filter shuffle ()>, <Zstd (9,)>)
+        """
+    @property
     def filter_names(self) -> tuple[str, ...]:
         """The names of the filters, in the order in which a writer applies the filters.
 
@@ -1921,9 +1939,9 @@ class Dataset(HLObject):
         """Whether chunks that hold only the fill value are left out when they are written.
 
         A stored chunk that comes to hold only the fill value is removed from the file. The property can be
-        set. The setting lasts while the file is open, and the file does not store the setting. The setting
-        has no effect if space is allocated early or with `fill_time="never"`, because other readers would not
-        find the fill value. Chunks that `DatasetID.write_direct_chunk` stores are not examined.
+        set. It lasts while the file is open, and is not stored in the file. It has no effect if space is
+        allocated early or with `fill_time="never"`, because other readers would not find the fill value.
+        Chunks that `DatasetID.write_direct_chunk` stores are not examined.
 
         Raises:
             ValueError: The property is set, and the file is open for reading.
@@ -2248,10 +2266,10 @@ class Dataset(HLObject):
             (slice(1, 2, 1), slice(0, 2, 1), slice(2, 3, 1))
         """
     def refresh(self) -> None:
-        """Looks at the file again, which another program extends.
+        """Picks up changes that another program has made to the file.
 
-        All objects then show the present content. The method does the same as `File.refresh`: the whole file
-        is refreshed, not only this dataset. In a file that is open for writing there is nothing to do.
+        All objects then show the current state. As `File.refresh` does, it refreshes the whole file, not only
+        this dataset. In a file that is open for writing there is nothing to do.
 
         Raises:
             OSError: Another file was written in place of the file.

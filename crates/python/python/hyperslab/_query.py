@@ -89,14 +89,14 @@ class Queries(Indexed):
             condition: The condition: columns and values, compared and joined by `&`, `|` and `~` with
                 parentheses, as in "(temp > 310) & ((lat < 10) | (id == 'XK4'))". Nested columns are written
                 "info.level". The functions are those of `Expr`.
-            condvars: The values of names that are no columns. A value may be a column:
+            condvars: The values of names that are not columns. A value may be a column:
                 `table.cols.info.level`. Without it, such names are variables of the caller.
             field: The path of a column. None reads rows.
-            start: The first row that is looked at.
+            start: The first row to search.
             stop: The row after the last one.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
             columns: The names of the columns to read, as records. None reads all.
-            limit: The number of rows after which to stop.
+            limit: Return at most this many rows.
 
         Returns:
             An array of records, or the values of the column, in the order of the table.
@@ -136,11 +136,11 @@ class Queries(Indexed):
 
         Args:
             condition: The condition; see `read_where`.
-            condvars: The values of names that are no columns.
+            condvars: The values of names that are not columns.
             sort: Without effect: the numbers are always sorted.
-            start: The first row that is looked at.
+            start: The first row to search.
             stop: The row after the last one.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
 
         Example:
             >>> readings.get_where_list("temp >= 290")
@@ -159,8 +159,8 @@ class Queries(Indexed):
 
         Args:
             condition: The condition; see `read_where`.
-            condvars: The values of names that are no columns.
-            start: The first row that is looked at.
+            condvars: The values of names that are not columns.
+            start: The first row to search.
             stop: The row after the last one.
 
         Example:
@@ -182,10 +182,10 @@ class Queries(Indexed):
 
         Args:
             condition: The condition; see `read_where`.
-            condvars: The values of names that are no columns.
-            start: The first row that is looked at.
+            condvars: The values of names that are not columns.
+            start: The first row to search.
             stop: The row after the last one.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
 
         Example:
             >>> [row["id"] for row in readings.where("temp > 289")]
@@ -208,10 +208,10 @@ class Queries(Indexed):
         Args:
             dstTable: The other table, with columns of the same names.
             condition: The condition; see `read_where`. None appends all rows of the range.
-            condvars: The values of names that are no columns.
-            start: The first row that is looked at.
+            condvars: The values of names that are not columns.
+            start: The first row to search.
             stop: The row after the last one.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
 
         Returns:
             The number of rows that were appended.
@@ -242,8 +242,8 @@ class Queries(Indexed):
 
         Args:
             condition: The condition; see `read_where`.
-            condvars: The values of names that are no columns.
-            start: The first row that is looked at.
+            condvars: The values of names that are not columns.
+            start: The first row to search.
             stop: The row after the last one.
 
         Example:
@@ -259,7 +259,7 @@ class Queries(Indexed):
 
         Args:
             condition: The condition; see `read_where`.
-            condvars: The values of names that are no columns.
+            condvars: The values of names that are not columns.
 
         Example:
             >>> readings.will_query_use_indexing("temp > 289")

@@ -61,7 +61,7 @@ def records(rows: Any, dtype: "np.dtype[Any]", defaults: "Callable[[], Any]") ->
     names = dtype.names or ()
     if isinstance(rows, np.ndarray) and rows.ndim > 1:
         if rows.shape[1] != len(names):
-            raise ValueError(f"an array of shape {rows.shape} has {rows.shape[1]} columns: the table has {len(names)}")
+            raise ValueError(f"rows must have {len(names)} columns, as the table has, not {rows.shape[1]}")
         return _of_columns({name: rows[:, number] for number, name in enumerate(names)}, dtype, None)
     if isinstance(rows, tuple) and dtype.names is not None and not _is_rows(rows):
         rows = [rows]
@@ -70,7 +70,7 @@ def records(rows: Any, dtype: "np.dtype[Any]", defaults: "Callable[[], Any]") ->
             rows = list(rows)
         except TypeError:
             raise TypeError(
-                f"{type(rows).__name__} is no rows: give an array of records, a dict of columns or a list of tuples"
+                f"rows must be an array of records, a dict of columns or a list of tuples, not {type(rows).__name__}"
             ) from None
     if (
         rows
@@ -133,7 +133,7 @@ def columns_of(rows: Any) -> "Mapping[str, Any] | None":
         return None
     columns = {str(name): name for name in names}
     if len(columns) < len(names):
-        raise ValueError(f"the rows have several columns of the same name: {', '.join(map(str, names))}")
+        raise ValueError(f"the columns of rows must have different names, not {', '.join(map(str, names))}")
     return {text: rows[name] for text, name in columns.items()}
 
 
@@ -148,9 +148,9 @@ def _of_rows(rows: Any, dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
     names = dtype.names or ()
     for number, row in enumerate(rows):
         if not hasattr(row, "__len__") or isinstance(row, str | bytes | Mapping):
-            raise TypeError(f"row {number} is {type(row).__name__}: a row is a tuple with one value for each column")
+            raise TypeError(f"row {number} must be a tuple with one value for each column, not {type(row).__name__}")
         if len(row) != len(names):
-            raise ValueError(f"row {number} has {len(row)} values: the table has {len(names)} columns")
+            raise ValueError(f"row {number} must have {len(names)} values, one for each column, not {len(row)}")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return _of_columns(dict(zip(names, map(list, columns), strict=True)), dtype, None, is_of_rows=True)
 
@@ -160,7 +160,7 @@ def _of_array(rows: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]", defaults: An
     if rows.dtype == dtype:
         return np.ascontiguousarray(rows)
     if defaults is None and rows.dtype.names != dtype.names:
-        raise ValueError(f"the rows have the columns {rows.dtype.names}, the table has {dtype.names}")
+        raise ValueError(f"rows must have the columns {dtype.names}, not {rows.dtype.names}")
     return _of_columns({name: rows[name] for name in rows.dtype.names or ()}, dtype, defaults)
 
 
@@ -174,7 +174,7 @@ def _of_columns(
         found[name] = one_for_each_row(name, _spread(values, dtype[name]) if is_of_rows else values, dtype[name])
     lengths = {name: len(column) for name, column in found.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"the columns have different lengths: {lengths}")
+        raise ValueError(f"all columns must have the same length, not {lengths}")
     made = np.zeros(next(iter(lengths.values()), 0), dtype)
     for name, column in found.items():
         made[name] = column
@@ -191,7 +191,7 @@ def check_names(names: "Iterable[str]", dtype: "np.dtype[Any]") -> None:
     known: Mapping[str, Any] = dtype.fields or {}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"the table has no column {unknown[0]!r}: it has {', '.join(known)}")
+        raise ValueError(f"the table has no column {unknown[0]!r}; its columns are {', '.join(known)}")
 
 
 def one_for_each_row(name: str, values: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
@@ -201,13 +201,13 @@ def one_for_each_row(name: str, values: "np.ndarray[Any, Any]", dtype: "np.dtype
         ValueError: They have another shape.
     """
     if values.ndim == 0:
-        raise ValueError(f"column {name!r} is a single value: give one for each row")
+        raise ValueError(f"column {name!r} must have one value for each row, not a single value")
     if values.shape[1:] == dtype.shape:
         return values
     if values.size == 0 and len(values) == 0:
         # An empty list does not tell the shape of its values.
         return np.zeros((0, *dtype.shape), values.dtype)
-    raise ValueError(f"a value of column {name!r} has the shape {dtype.shape}, not {values.shape[1:]}")
+    raise ValueError(f"each value of column {name!r} must have the shape {dtype.shape}, not {values.shape[1:]}")
 
 
 def _spread(values: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
@@ -242,7 +242,7 @@ def fields_of(columns: "Mapping[str, Any]") -> "list[Any]":
     for name, column in columns.items():
         given = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
         if given.ndim == 0:
-            raise ValueError(f"column {name!r} is a single value: give one for each row")
+            raise ValueError(f"column {name!r} must have one value for each row, not a single value")
         if given.dtype.kind == "O":
             given = _of_one_type(name, given)
         if given.dtype.kind in "UT":
@@ -259,7 +259,9 @@ def _of_one_type(name: str, given: "np.ndarray[Any, Any]") -> "np.ndarray[Any, A
     made = np.array(given.tolist()) if types in ({bool}, {int}, {float}, {complex}) else given
     if made.dtype.kind == "O":
         found = f"values of {' and '.join(sorted(kind.__name__ for kind in types))}" if types else "no values"
-        raise TypeError(f"column {name!r} has {found}: give its type in dtype=, and replace missing values")
+        raise TypeError(
+            f"cannot choose a type for column {name!r}, which has {found}; pass dtype=, and replace missing values"
+        )
     return made
 
 
@@ -276,7 +278,7 @@ def fitted(name: str, column: Any, dtype: "np.dtype[Any]") -> "np.ndarray[Any, A
             return _of_rows([column] if isinstance(column, tuple) and not _is_rows(column) else list(column), base)
         given = np.asarray(column)
         if given.dtype.names is None:
-            raise ValueError(f"column {name!r} has nested columns: its values are records")
+            raise ValueError(f"column {name!r} must be given as records, because it has nested columns")
         return _of_array(given, base, None).reshape(given.shape)
     if hasattr(column, "to_numpy") and not isinstance(column, np.ndarray):
         column = column.to_numpy()
@@ -320,7 +322,7 @@ def _of_objects(name: str, column: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]
         made = column.astype(dtype)
         for found, one in zip(made.ravel().tolist(), column.ravel(), strict=True):
             if found != one:
-                raise ValueError(f"{one!r} is too large, or no integer")
+                raise ValueError(f"{one!r} must be an integer within the range of the type")
         return made
     except (TypeError, ValueError, OverflowError) as cause:
         raise ValueError(f"column {name!r} of {dtype} cannot hold these values: {cause}") from None
@@ -331,7 +333,7 @@ def _encoded(text: Any) -> bytes:
         return text.encode()
     if isinstance(text, bytes | bytearray | memoryview):
         return bytes(text)
-    raise TypeError(f"{text!r} is no text")
+    raise TypeError(f"each value must be str or bytes, not {text!r}")
 
 
 def _checked(name: str, given: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":

@@ -156,7 +156,7 @@ class Rows(Dataset):
         Args:
             start: The first row. It may also be a selection as for `Dataset.read`: a slice, a mask or a list.
             stop: The row after the last one.
-            step: The distance of rows, at least 1.
+            step: Take every `step`-th row; at least 1.
             field: The path of a column. None reads whole rows.
             out: The array to read into.
             threads: The number of threads. The default is that of `set_threads`.
@@ -200,7 +200,7 @@ class Rows(Dataset):
 
     def _range(self, start: int | None, stop: int | None, step: int | None) -> slice:
         if step is not None and step < 1:
-            raise ValueError("the step of rows is at least 1")
+            raise ValueError(f"step must be at least 1, not {step}")
         return slice(*slice(start, stop, step).indices(self.len()))
 
     def col(self, name: str) -> "NDArray[Any]":
@@ -244,12 +244,12 @@ class Rows(Dataset):
         if given.size == 0:
             return np.zeros(0, np.int64)
         if given.dtype.kind not in "iu":
-            raise TypeError(f"the numbers of rows are integers, not {given.dtype}")
+            raise TypeError(f"row numbers must be integers, not {given.dtype}")
         at = given.astype(np.int64).ravel()
         count = self.len()
         at = np.where(at < 0, at + count, at)
         if (at < 0).any() or (at >= count).any():
-            raise IndexError(f"row {int(at[(at < 0) | (at >= count)][0])} of a table of {count} rows")
+            raise IndexError(f"row {int(at[(at < 0) | (at >= count)][0])} is not in the table, which has {count} rows")
         return at
 
     def _taken(
@@ -275,7 +275,7 @@ class Rows(Dataset):
         Args:
             start: The first row.
             stop: The row after the last one.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
 
         Example:
             >>> [row["temp"] for row in readings.iterrows(step=2)]
@@ -317,7 +317,7 @@ class Rows(Dataset):
     def _check_unmoved(self, removals: int) -> None:
         """Raises an error if rows were removed since `removals` was counted: others have their numbers."""
         if _removals(self) != removals:
-            raise RuntimeError(f"rows of {self.name!r} were removed during a loop over them: begin the loop again")
+            raise RuntimeError(f"rows of {self.name!r} were removed during a loop over them; start the loop again")
 
     def __iter__(self) -> "Iterator[Row]":
         return self.iterrows()

@@ -75,7 +75,7 @@ class Table(Streams):
             newname: The name of the copy. The default is that of this table.
             start: The first row.
             stop: The row after the last one.
-            step: The distance of rows.
+            step: Take every `step`-th row. The default is 1.
             sortby: The column by whose values the rows of the copy are sorted; see `read_sorted`. Then
                 `start`, `stop` and `step` are positions in this order, and a negative step sorts backwards.
             checkCSI: Whether an index of `sortby` that is not completely sorted is an error.

@@ -34,9 +34,9 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
         _set_fields(dataset, index, names, value)
         return
     selected, shape = dataset._shape_of(index if index else None)
-    array = _as_array(dataset, value)
-    if array.dtype.names and dataset.dtype.names and not set(dataset.dtype.names) <= set(array.dtype.names):
-        # Members that the records do not have stay as they are.
+    array = _as_array(dataset.dtype, value)
+    if array.dtype.names and dataset.dtype.names and not _covers(array.dtype, dataset.dtype):
+        # Fields that the records do not have stay as they are.
         _set_fields(dataset, index, [name for name in array.dtype.names if name in dataset.dtype.names], array)
         return
     inner = () if dataset.dtype.subdtype is None else dataset.dtype.subdtype[1]
@@ -52,8 +52,16 @@ def set_item(dataset: "Dataset", key: Any, value: Any) -> None:
     dataset._write(index if index else None, _broadcast(array, selected, inner), shape)
 
 
-def _as_array(dataset: "Dataset", value: Any) -> "np.ndarray[Any, Any]":
-    dtype = dataset.dtype
+def _covers(given: "np.dtype[Any]", wanted: "np.dtype[Any]") -> bool:
+    """Returns whether records have all fields of other records, at all depths."""
+    given, wanted = given.base, wanted.base
+    if given.names is None or wanted.names is None:
+        return True
+    return all(name in given.names and _covers(given[name], wanted[name]) for name in wanted.names)
+
+
+def _as_array(dtype: "np.dtype[Any]", value: Any) -> "np.ndarray[Any, Any]":
+    """The values as an array that the engine converts to elements of `dtype`."""
     vlen = check_vlen_dtype(dtype)
     if vlen is not None and vlen not in (str, bytes):
         return vlen_array(value, dtype)
@@ -114,11 +122,68 @@ def _set_fields(dataset: "Dataset", index: "tuple[Any, ...]", names: "list[str]"
         raise ValueError(f"Illegal slicing argument (fields {listed} not in dataset type)")
     _, shape = dataset._shape_of(index if index else None)
     whole = np.asarray(dataset[index if index else ...])
-    records = np.array(whole, dtype=dataset.dtype)
-    source = np.asarray(value)
-    for name in names:
-        records[name] = source[name] if source.dtype.names else value
-    dataset._write(index if index else None, records, shape)
+    values = _values_of_fields(dataset.dtype, names, value)
+    dataset._write(
+        index if index else None, _merged(whole, dataset.dtype, {name: values[name] for name in names}), shape
+    )
+
+
+def _values_of_fields(dtype: "np.dtype[Any]", names: "list[str]", value: Any) -> Any:
+    """Returns a mapping, or records, of the values of each field in `names`."""
+    given = _field_names(value)
+    if len(names) == 1:
+        [name] = names
+        # The value is records that have the field, or the values of the field, which may be records as well.
+        is_record = name in given and value.dtype != dtype[name].base
+        return value if is_record else {name: value}
+    if not given:
+        return np.asarray(value, dtype=[(name, dtype[name]) for name in names])
+    missing = [repr(name) for name in names if name not in given]
+    if missing:
+        raise ValueError(f"the value must have the fields {', '.join(missing)}, or it must not be an array of records")
+    return value
+
+
+def _field_names(value: Any) -> "tuple[str, ...]":
+    """Returns the names of the fields of records, or none for other values."""
+    own = getattr(value, "dtype", None)
+    return (own.names or ()) if isinstance(own, np.dtype) else ()
+
+
+def _merged(records: Any, dtype: "np.dtype[Any]", values: "dict[str, Any]") -> "np.ndarray[Any, Any]":
+    """Returns records with other values in some fields.
+
+    Numbers keep their own dtype, and the engine converts them as it does those of a dataset without fields.
+    """
+    parts: dict[str, Any] = {}
+    kinds = []
+    for name in dtype.names or ():
+        base, inner = dtype[name].subdtype or (dtype[name], ())
+        part = _merged_field(records[name], dtype[name], values[name]) if name in values else records[name]
+        kinds.append((name, base if part.dtype == base else part.dtype, inner))
+        parts[name] = part
+    kept = all(kind == (dtype[name].base) for name, kind, _ in kinds)
+    made: np.ndarray[Any, Any] = np.empty(records.shape, dtype=dtype if kept else np.dtype(kinds))
+    for name, part in parts.items():
+        # `made[name]` is an array even of one record, and takes an object as it is.
+        made[name][...] = part
+    return made
+
+
+def _merged_field(old: Any, dtype: "np.dtype[Any]", value: Any) -> "np.ndarray[Any, Any]":
+    """Returns the new values of one field, which has the values `old`."""
+    base, inner = dtype.subdtype or (dtype, ())
+    array = _as_array(dtype, value)
+    if array.dtype.kind == "T":
+        array = without_missing(array).astype(object)
+    array = _broadcast(array, old.shape[: len(old.shape) - len(inner)], inner)
+    if base.names is not None and array.dtype.names is not None:
+        shared = [name for name in base.names if name in array.dtype.names]
+        if not shared:
+            raise TypeError(f"the records must have one of the fields {', '.join(base.names)}, not {array.dtype.names}")
+        return _merged(old, base, {name: array[name] for name in shared})
+    are_numbers = array.dtype.kind in "iuf" and base.kind in "iuf" and check_enum_dtype(base) is None
+    return array if are_numbers else array.astype(base)
 
 
 def write_direct(dataset: "Dataset", source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:

@@ -129,17 +129,35 @@ def main(arguments: "list[str]") -> None:
     """
     if arguments[:1] == ["-m"] and len(arguments) > 1:
         sys.argv = arguments[1:]
+        if "." not in arguments[1] and importlib.util.find_spec(arguments[1]) is None:
+            sys.exit(f"python -m hyperslab.as_h5py: no module named {arguments[1]!r}")
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
     elif arguments[:1] == ["-c"] and len(arguments) > 1:
         _run_text(arguments[1], "<string>", ["-c", *arguments[2:]])
     elif arguments[:1] == ["-"]:
         _run_text(sys.stdin.read(), "<stdin>", arguments)
     elif arguments and not arguments[0].startswith("-"):
+        _check_script(arguments[0])
         sys.argv = arguments
         sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
         runpy.run_path(arguments[0], run_name="__main__")
     else:
         sys.exit("usage: python -m hyperslab.as_h5py (SCRIPT | -m MODULE | -c TEXT | -) [ARGUMENTS]")
+
+
+def _check_script(path: str) -> None:
+    """Ends the process, as `python` does, if there is no script at a path."""
+    try:
+        if not os.path.isdir(path):
+            open(path, "rb").close()
+            return
+        if os.path.exists(os.path.join(path, "__main__.py")):
+            return
+        why = "the folder has no __main__.py"
+    except OSError as error:
+        why = str(error.strerror)
+    print(f"python -m hyperslab.as_h5py: cannot open the script {path!r}: {why}", file=sys.stderr)
+    sys.exit(2)
 
 
 def _run_text(text: str, file_name: str, arguments: "list[str]") -> None:

@@ -68,7 +68,7 @@ impl Incoming {
         match DataType::try_from(&schema) {
             Ok(DataType::Struct(fields)) => Ok(Self { stream, schema: Arc::new(Schema::new(fields)) }),
             Ok(other) => {
-                let why = format!("the Arrow stream has values of {other} and no rows: give a table");
+                let why = format!("the Arrow stream must have rows, not values of {other}; pass a table");
                 Err(PyTypeError::new_err(why))
             }
             Err(error) => Err(PyTypeError::new_err(error.to_string())),

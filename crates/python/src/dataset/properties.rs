@@ -196,6 +196,22 @@ impl Dataset {
         PyTuple::new(py, self.core.filters().filters.iter().map(filters::name))
     }
 
+    /// The filters, in the order in which they are applied to a chunk that is written.
+    ///
+    /// Pass the tuple as `compression=` to create a dataset with the same filters, or one of them.
+    ///
+    /// Example:
+    ///     >>> options = {"shuffle": True, "compression": hs.Zstd(9)}
+    ///     >>> made = file.create_dataset("made", (1000,), "i4", chunks=(100,), **options)
+    ///     >>> made.filters
+    ///     (<Filter shuffle ()>, <Zstd (9,)>)
+    ///     >>> file.create_dataset("same", (1000,), "i4", chunks=(100,), compression=made.filters).filters
+    ///     (<Filter shuffle ()>, <Zstd (9,)>)
+    #[getter]
+    fn filters<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("hyperslab._create")?.getattr("filters_of")?.call1((slf,))
+    }
+
     /// Returns the client data of each filter.
     #[getter]
     fn _filter_data(&self) -> Vec<Vec<u32>> {
@@ -211,9 +227,9 @@ impl Dataset {
     /// Whether chunks that hold only the fill value are left out when they are written.
     ///
     /// A stored chunk that comes to hold only the fill value is removed from the file. The property can be
-    /// set. The setting lasts while the file is open, and the file does not store the setting. The setting
-    /// has no effect if space is allocated early or with `fill_time="never"`, because other readers would not
-    /// find the fill value. Chunks that `DatasetID.write_direct_chunk` stores are not examined.
+    /// set. It lasts while the file is open, and is not stored in the file. It has no effect if space is
+    /// allocated early or with `fill_time="never"`, because other readers would not find the fill value.
+    /// Chunks that `DatasetID.write_direct_chunk` stores are not examined.
     ///
     /// Raises:
     ///     ValueError: The property is set, and the file is open for reading.

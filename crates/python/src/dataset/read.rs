@@ -21,6 +21,14 @@ use crate::reference::RegionReference;
 use crate::selection::{Index, Request};
 use crate::views::{AsStrView, AsTypeView, FieldsView};
 
+/// Returns an argument that must be an array.
+fn array<'a, 'py>(name: &str, given: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
+    if let Ok(array) = given.cast() {
+        return Ok(array);
+    }
+    Err(PyTypeError::new_err(format!("{name} must be a NumPy array, not {}", given.get_type().name()?)))
+}
+
 #[pymethods]
 impl Dataset {
     /// Reads a selection into an array, or into a part of an array.
@@ -47,10 +55,11 @@ impl Dataset {
     fn read_direct<'py>(
         &self,
         py: Python<'py>,
-        dest: &Bound<'py, PyUntypedArray>,
+        dest: &Bound<'py, PyAny>,
         source_sel: Option<&Bound<'py, PyAny>>,
         dest_sel: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
+        let dest = array("dest", dest)?;
         in_one_shape(py, || {
             let request = read::request_of(self, source_sel)?;
             let is_region = source_sel.is_some_and(PyAnyMethods::is_instance_of::<RegionReference>);
@@ -101,10 +110,11 @@ impl Dataset {
         &self,
         py: Python<'py>,
         sel: Option<&Bound<'py, PyAny>>,
-        out: Option<&Bound<'py, PyUntypedArray>>,
+        out: Option<&Bound<'py, PyAny>>,
         threads: Option<Threads>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
         let threads = threads.map(|threads| threads.0);
+        let out = out.map(|out| array("out", out)).transpose()?;
         in_one_shape(py, || {
             let request = read::request_of(self, sel)?;
             match out {
@@ -141,10 +151,14 @@ impl Dataset {
         &self,
         py: Python<'py>,
         selections: &Bound<'py, PyAny>,
-        out: Option<Vec<Bound<'py, PyUntypedArray>>>,
+        out: Option<Vec<Bound<'py, PyAny>>>,
         threads: Option<Threads>,
     ) -> PyResult<Vec<Bound<'py, PyUntypedArray>>> {
         let selections = selections.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let arrays = |out: Vec<_>| {
+            out.iter().map(|one| array("each of out", one).cloned()).collect::<PyResult<Vec<_>>>()
+        };
+        let out = out.map(arrays).transpose()?;
         in_one_shape(py, move || {
             self.read_all(py, &selections, out.as_deref(), threads.map(|threads| threads.0))
         })

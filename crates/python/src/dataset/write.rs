@@ -21,10 +21,10 @@ fn lengths<'py>(size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 #[pymethods]
 impl Dataset {
-    /// Looks at the file again, which another program extends.
+    /// Picks up changes that another program has made to the file.
     ///
-    /// All objects then show the present content. The method does the same as `File.refresh`: the whole file
-    /// is refreshed, not only this dataset. In a file that is open for writing there is nothing to do.
+    /// All objects then show the current state. As `File.refresh` does, it refreshes the whole file, not only
+    /// this dataset. In a file that is open for writing there is nothing to do.
     ///
     /// Raises:
     ///     OSError: Another file was written in place of the file.

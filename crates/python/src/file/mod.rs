@@ -364,10 +364,10 @@ impl File {
         Ok(found)
     }
 
-    /// Reads a file again that another program extends. All objects then show the current state.
+    /// Picks up changes that another program has made to the file.
     ///
-    /// Open the file with `locking=False`, because a lock keeps the other program out. In a file that this
-    /// process can change, there is nothing to do.
+    /// All objects then show the current state. Open the file with `locking=False`, because a lock keeps the
+    /// other program out. In a file that this process can change, there is nothing to do.
     ///
     /// Raises:
     ///     OSError: Another file was written in place of the file.

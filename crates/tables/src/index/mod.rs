@@ -21,9 +21,9 @@ mod value;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
-use hyperslab::Dataset;
 use hyperslab::filter::{Deflate, Filter, Shuffle};
 use hyperslab::storage::FilterSpec;
+use hyperslab::{Dataset, Group};
 use hyperslab_format::datatype::{Compound, Datatype};
 
 pub use self::build::{IndexOptions, build_index, build_index_telling};
@@ -37,6 +37,7 @@ pub use self::update::{
 };
 use self::value::ValueType;
 use crate::error::{Error, Result};
+use crate::node::is_class;
 
 /// How precisely an index gives the rows of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -294,4 +295,13 @@ struct Proof {
     changes: Vec<u64>,
     stamp: Option<content::Stamp>,
     unusable: Option<String>,
+}
+
+/// Returns whether a group holds the indexes of a table, as `_i_readings` does those of `readings`.
+///
+/// Such groups are not for users: PyTables does not list them, either.
+///
+/// Errors: an attribute of the group cannot be read.
+pub fn holds_indexes(group: &Group) -> Result<bool> {
+    Ok(is_class(group, layout::CONTAINER)?)
 }

@@ -94,7 +94,8 @@ impl Query {
         }
         let program = expression.compile(&given)?;
         if program.result() != Type::Bool {
-            let why = "its values are no truth values: compare them, as in \"temp > 310\"".to_owned();
+            let why =
+                format!("must be a comparison, not {}; write, for example, \"temp > 310\"", program.result());
             return Err(Error::Argument { what: format!("condition {condition:?}"), why });
         }
         let scalar = |name: &str| match given.iter().find(|(known, _)| *known == name)? {

@@ -28,7 +28,7 @@ Examples:
 
 Members have the same order as in h5py. A size is that of all elements, decoded. Soft and external links
 show their target; a target that does not exist is marked `dangling`. A long compound type is shortened;
---long lists its members. --json prints a line for each object, with its path from the root.")]
+--long lists its members. The indexes of tables (groups such as _i_readings) are listed with --all only. --json prints a line for each object, with its path from the root.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// List the groups below, too
     #[arg(short, long)]
     recursive: bool,
+    /// Also list the indexes of tables
+    #[arg(short, long)]
+    all: bool,
     /// Draw the groups below as a tree
     #[arg(short, long)]
     tree: bool,
@@ -61,11 +64,38 @@ pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// Returns the walk over the members of a group that are listed.
+/// Returns the walk over the members of a group.
 fn walk(args: &Args, node: &Node) -> Option<Walk> {
     let Node::Group(group) = node else { return None };
     let walk = Walk::new(group);
     Some(if args.recursive || args.tree { walk } else { walk.shallow() })
+}
+
+/// The groups of indexes that are left out.
+struct Hidden {
+    is_listed: bool,
+    groups: Vec<Box<str>>,
+}
+
+impl Hidden {
+    fn new(args: &Args) -> Self {
+        Self { is_listed: args.all, groups: Vec::new() }
+    }
+
+    /// Returns whether a step leads to a group of indexes, or to something below one.
+    fn has(&mut self, step: &Step) -> bool {
+        if self.is_listed {
+            return false;
+        }
+        if let Some(Ok(Node::Group(group))) = &step.node
+            && hyperslab_tables::index::holds_indexes(group).unwrap_or(false)
+        {
+            self.groups.push((*step.path).into());
+            return true;
+        }
+        let is_below = |group: &str| step.path.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
+        self.groups.iter().any(|group| is_below(group))
+    }
 }
 
 /// Counts the objects that cannot be read.
@@ -96,6 +126,7 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
         details(node, &decoder, &mut tree, &mut table)?;
     }
     let (mut failures, mut broken) = (Failures::default(), Vec::new());
+    let mut hidden = Hidden::new(args);
     for step in walk(args, node).into_iter().flatten() {
         let step = match step {
             Ok(step) => step,
@@ -104,6 +135,9 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
                 continue;
             }
         };
+        if hidden.has(&step) {
+            continue;
+        }
         let depth = 1 + step.path.matches('/').count();
         let name = if args.tree { step.path.rsplit('/').next().unwrap_or_default() } else { &step.path };
         tree.push(&mut table, depth, row(&step, plain(name), &mut failures))?;
@@ -120,6 +154,11 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
     failures.0 += broken.len() as u64;
     for line in broken {
         table.line(Cell::styled(line, BROKEN))?;
+    }
+    if !hidden.groups.is_empty() {
+        let count = counted(hidden.groups.len() as u64, "group");
+        table
+            .line(Cell::styled(format!("not listed: {count} of table indexes (--all lists them)"), FAINT))?;
     }
     table.finish()?;
     failures.result()
@@ -223,8 +262,10 @@ fn as_json(args: &Args, named: &Named, node: &Node, out: &mut dyn Write) -> anyh
     let base = node.path().trim_end_matches('/').to_owned();
     let unread =
         |path: &str, error: &str| json!({ "file": file, "path": path, "kind": "broken", "error": error });
+    let mut hidden = Hidden::new(args);
     for step in walk {
         let step = match step {
+            Ok(step) if hidden.has(&step) => continue,
             Ok(step) => step,
             Err((path, error)) => {
                 failures.0 += 1;

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The dataset; may be omitted if only one dataset has two or more dimensions, or if only one of these is
-    /// named `data` or `amplitude`
+    /// named `data` or `amplitude`. The arrays of table indexes are never chosen, but may be named
     #[arg(value_name = "DATASET")]
     dataset: Option<String>,
     /// The reads and their weights: `NAME:WEIGHT` is a plane across that axis, `[SELECTION]:WEIGHT` a read of

@@ -6,13 +6,22 @@ use crate::error::Usage;
 use crate::show::{plain, shape};
 
 /// Returns the dataset at `path`. Without a path, returns the only dataset of two or more dimensions, or the
-/// only one of these with a usual name.
+/// only one of these with a usual name. The arrays of indexes count only if they are named.
 pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset> {
     if let Some(path) = path {
         return Ok(file.get(path)?.into_dataset()?);
     }
     let mut found: Vec<(String, Dataset)> = Vec::new();
+    let mut indexes: Vec<String> = Vec::new();
     for step in Walk::new(&file.root()).flatten() {
+        if let Some(Node::Group(group)) = step.new_node()
+            && hyperslab_tables::index::holds_indexes(group).unwrap_or(false)
+        {
+            indexes.push(format!("{}/", step.path));
+        }
+        if indexes.iter().any(|group| step.path.starts_with(&**group)) {
+            continue;
+        }
         if let Some(Node::Dataset(dataset)) = step.new_node()
             && dataset.shape().len() >= 2
         {

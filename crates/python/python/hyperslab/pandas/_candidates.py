@@ -45,7 +45,7 @@ def candidates(
         paths: The paths of columns of the condition whose stored values have the order of the shown ones.
             Of strings in UTF-8, equal ones are stored as equal bytes.
         samples: Columns without rows, as pandas has them, by their names.
-        first: The first row that is looked at.
+        first: The first row to search.
         last: The row after the last one.
     """
     made = _Query(table, condition, paths, samples)
