@@ -84,6 +84,13 @@ impl WorkerScratch {
         if self.stored.capacity() > 0 { self.spare.push(buffer) } else { self.stored = buffer }
     }
 
+    /// Takes over a buffer that was not taken from here, unless there is one already.
+    pub(super) fn keep(&mut self, buffer: Vec<u8>) {
+        if self.stored.capacity() == 0 {
+            self.stored = buffer;
+        }
+    }
+
     fn trim(&mut self) {
         let mut kept = 0;
         let [before, after] = &mut self.convert;

@@ -361,7 +361,7 @@ impl<'w> Window<'w> {
                 let way = Some((Route::Blocks, wanted));
                 let stored = parts.assemble(len, self.scratch)?;
                 let finished = self.run.finish(task, users, way, &stored[..len], self.scratch);
-                self.scratch.put_back(stored);
+                self.scratch.keep(stored);
                 finished?;
             }
             Kind::Blocks { .. } => {}
