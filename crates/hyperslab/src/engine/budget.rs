@@ -8,10 +8,11 @@
 //! larger than the budget is read too, alone.
 //!
 //! No deadlock: a worker waits only outside a driver, when none of its requests is in progress and it can
-//! make none without more room. Then it holds nothing of `Rest`. So a worker that holds some of `Rest` does not
-//! wait, and gives it back; an empty `Rest` admits a waiting worker, and with what it gets there the worker
-//! finishes the chunks that hold its part of `First`. A read inside the work of another read (a function that
-//! takes elements may read) is not counted, because the outer read keeps what it holds until the inner ends.
+//! make none without more room. Then it holds nothing of `Rest`. So a worker that holds some of `Rest` does
+//! not wait, and gives it back; an empty `Rest` admits a waiting worker, and with what it gets there the
+//! worker finishes the chunks that hold its part of `First`. A read inside the work of another read (a
+//! function that takes elements may read) is not counted, because the outer read keeps what it holds until
+//! the inner ends.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
