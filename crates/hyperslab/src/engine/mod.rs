@@ -2,6 +2,7 @@
 
 mod array;
 mod bounds;
+mod budget;
 mod chunks;
 mod dst;
 mod fetch;
@@ -17,7 +18,7 @@ mod write;
 
 pub use array::{ChunkedStorage, Storage, StoredArray};
 pub use bounds::{Bound, Bounds, Columns};
-pub use chunks::cache::ChunkCache;
+pub use chunks::cache::{ChunkCache, IN_FLIGHT_BYTES};
 pub use chunks::dirty::DirtyChunks;
 pub use dst::Destination;
 pub use fill::Fill;

@@ -22,6 +22,8 @@ pub(super) struct WorkerScratch {
     pub(super) convert: [Vec<u8>; 2],
     /// The buffers of the filters.
     pub(super) filters: hyperslab_filters::Scratch,
+    /// Whether the thread is in the middle of another read, which has the thread's buffers.
+    pub(super) is_nested: bool,
 }
 
 thread_local! {
@@ -38,8 +40,13 @@ pub(super) fn with<R>(f: impl FnOnce(&mut WorkerScratch) -> R) -> R {
         }
         // A read within a read of the same thread, for example by a driver that calls back. It gets new
         // buffers.
-        Err(_) => f(&mut WorkerScratch::default()),
+        Err(_) => f(&mut WorkerScratch { is_nested: true, ..WorkerScratch::default() }),
     })
+}
+
+/// Returns whether this thread is in the middle of a read or write.
+pub(super) fn is_in_use() -> bool {
+    SCRATCH.with(|scratch| scratch.try_borrow_mut().is_err())
 }
 
 /// Returns the first `len` bytes of `buffer`, which grows if necessary. Their contents are unspecified.
@@ -77,24 +84,28 @@ impl WorkerScratch {
         if self.stored.capacity() > 0 { self.spare.push(buffer) } else { self.stored = buffer }
     }
 
-    fn trim(&mut self) {
-        if !self.spare.is_empty() {
-            let mut kept = 0;
-            self.spare.retain(|buffer| {
-                kept += buffer.capacity();
-                kept <= KEEP_BYTES
-            });
+    /// Takes over a buffer that was not taken from here, unless there is one already.
+    pub(super) fn keep(&mut self, buffer: Vec<u8>) {
+        if self.stored.capacity() == 0 {
+            self.stored = buffer;
         }
+    }
+
+    fn trim(&mut self) {
+        let mut kept = 0;
         let [before, after] = &mut self.convert;
         for buffer in [&mut self.stored, &mut self.chunk, before, after] {
-            if buffer.capacity() > KEEP_BYTES {
+            if buffer.capacity() > KEEP_BYTES - kept {
                 *buffer = Vec::new();
             }
+            kept += buffer.capacity();
         }
+        // Only a medium that serves several requests at a time needs more buffers.
+        self.spare.clear();
     }
 }
 
-/// A buffer with a larger capacity is freed after the read.
+/// The buffers of a thread that are kept after a read have at most this many bytes together.
 const KEEP_BYTES: usize = 64 << 20;
 
 #[cfg(test)]

@@ -1389,6 +1389,8 @@ class File(Group):
         track_order: True lists the members and attributes of the root group of a new file in the order of
             creation.
         rdcc_nbytes: The size in bytes of the cache of decoded chunks, for the whole file.
+        in_flight_bytes: The most stored bytes that reads in progress hold before they are decoded, over all
+            threads: 64 MiB by default. A larger chunk is read alone.
         swmr: With the mode "r", True reads a file that another program writes meanwhile; see `swmr_mode`.
         fs_strategy: How a new file manages its space: "fsm", "page", "aggregate" or "none". "page" allocates
             space in pages, which hold metadata or data, for readers with a page buffer.
@@ -1435,6 +1437,7 @@ class File(Group):
         userblock_size: int | None = None,
         track_order: bool | None = None,
         rdcc_nbytes: int | None = None,
+        in_flight_bytes: int | None = None,
         skip_fill_chunks: bool | None = None,
         backing_store: bool | None = None,
         **kwds: Any,

@@ -198,6 +198,7 @@ impl Keywords {
                     options = options.version(version(&libver.0)?);
                 }
                 "rdcc_nbytes" => options = options.chunk_cache_bytes(value.extract()?),
+                "in_flight_bytes" => options = options.in_flight_bytes(value.extract()?),
                 "track_order" => options = options.track_order(value.extract()?),
                 "durability" => {
                     options = options.durability(durability(&value)?);

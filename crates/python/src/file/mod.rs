@@ -93,6 +93,8 @@ pub(crate) use self::open::path_of;
 ///     track_order: True lists the members and attributes of the root group of a new file in the order of
 ///         creation.
 ///     rdcc_nbytes: The size in bytes of the cache of decoded chunks, for the whole file.
+///     in_flight_bytes: The most stored bytes that reads in progress hold before they are decoded, over all
+///         threads: 64 MiB by default. A larger chunk is read alone.
 ///     swmr: With the mode "r", True reads a file that another program writes meanwhile; see `swmr_mode`.
 ///     fs_strategy: How a new file manages its space: "fsm", "page", "aggregate" or "none". "page" allocates
 ///         space in pages, which hold metadata or data, for readers with a page buffer.
@@ -184,8 +186,8 @@ impl File {
     #[pyo3(
         signature = (*_args, **_kwds),
         text_signature = "(name, mode='r', driver=None, libver=None, *, durability=None, locking=None, \
-                          userblock_size=None, track_order=None, rdcc_nbytes=None, skip_fill_chunks=None, \
-                          backing_store=None, **kwds)"
+                          userblock_size=None, track_order=None, rdcc_nbytes=None, in_flight_bytes=None, \
+                          skip_fill_chunks=None, backing_store=None, **kwds)"
     )]
     fn new(_args: &Bound<'_, PyTuple>, _kwds: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
         let group = Group { group: Opened::not_yet() };

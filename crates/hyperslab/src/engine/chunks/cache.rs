@@ -9,6 +9,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::dirty::DirtyChunks;
+use crate::engine::budget::Budget;
 use crate::index::ChunkRecord;
 use crate::store::Store;
 
@@ -19,6 +20,8 @@ pub struct ChunkCache {
     /// Notes of minima and maxima that were compared with all stored bytes of their chunks.
     notes: Cache<ChunkKey, Arc<Vec<u8>>, ByBytes>,
     budget_bytes: u64,
+    /// The memory of reads in progress.
+    pub(in crate::engine) in_flight: Budget,
     /// Chunks of which a small part was read, most recent first. Only several touches within a short time
     /// make it worthwhile to decode a whole chunk instead of a part.
     touched: Mutex<[Option<ChunkKey>; TOUCHED]>,
@@ -61,15 +64,24 @@ impl ChunkCache {
             chunks: Cache::with_weighter(expected, budget_bytes, ByBytes),
             notes: Cache::with_weighter(expected, budget_bytes / NOTES, ByBytes),
             budget_bytes,
+            in_flight: Budget::new(IN_FLIGHT_BYTES),
             touched: Mutex::new([None; TOUCHED]),
             dirty: DirtyChunks::default(),
         }
     }
 
+    /// Sets how many bytes the reads in progress may hold.
+    #[must_use]
+    pub fn in_flight(mut self, bytes: u64) -> Self {
+        self.in_flight = Budget::new(bytes);
+        self
+    }
+
     /// Returns the cache for a forked child, with the changed chunks only. `None` if another thread was
     /// changing a chunk at the time of the fork.
     pub fn in_child(&self) -> Option<Self> {
-        Some(Self { dirty: self.dirty.in_child()?, ..Self::new(self.budget_bytes) })
+        let new = Self::new(self.budget_bytes).in_flight(self.in_flight.limit());
+        Some(Self { dirty: self.dirty.in_child()?, ..new })
     }
 
     /// Drops all cached chunks. Changed chunks stay.
@@ -155,6 +167,9 @@ const NOTES: u64 = 8;
 const TOUCHED: usize = 16;
 /// The number of remembered touches of a chunk that make it worth caching at the next touch.
 const TOUCHES: usize = 2;
+
+/// The default of [`ChunkCache::in_flight`].
+pub const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {

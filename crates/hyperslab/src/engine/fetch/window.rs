@@ -2,15 +2,16 @@
 //! requests while it can serve more of them, and a task is finished when its last byte has arrived.
 
 use std::io;
-use std::ops::Range;
 
 use hyperslab_filters::blosc::Spans as Needed;
 use hyperslab_filters::gather::Target;
 use hyperslab_format::{Addr, Extent};
 use smallvec::SmallVec;
 
+use super::parts::Parts;
 use super::ranges::{Spans, moved};
 use crate::driver::{Driver, ReadQueue, Request};
+use crate::engine::budget::{Claim, Held, Share};
 use crate::engine::dst::Region;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::plan::place::{User, Users, Wanted, destination_offset};
@@ -46,6 +47,10 @@ pub(in crate::engine) struct Window<'w> {
     lent: SmallVec<[(u64, Vec<u8>); 1]>,
     /// The last request whose buffer the driver asked for. A failed read is a read of this request.
     last: u64,
+    /// The memory of the requests in progress, as the file counts it.
+    held: Held<'w>,
+    /// The claim that was not admitted, if the last `next` returned no request because of it.
+    refused: Option<Claim>,
     scratch: &'w mut WorkerScratch,
     error: Option<Error>,
 }
@@ -64,6 +69,10 @@ struct Job<'w> {
     count: u64,
     asked: u64,
     arrived: u64,
+    /// What must be claimed before the next request.
+    due: Claim,
+    /// The bytes that are claimed, of each share.
+    claimed: [u64; 2],
     kind: Kind<'w>,
 }
 
@@ -73,14 +82,8 @@ enum Kind<'w> {
     Whole { tasks: &'w [ReadTask], extent: Extent, way: Option<Way> },
     /// A box of the unfiltered piece at `at`.
     Spans { at: Addr, spans: Spans, region: Region<'w> },
-    /// Blocks of a Blosc chunk: ranges of its stored bytes. The bytes before `known` have arrived.
-    Blocks {
-        task: &'w ReadTask,
-        wanted: Wanted,
-        extent: Extent,
-        known: usize,
-        ranges: SmallVec<[Range<usize>; 2]>,
-    },
+    /// Blocks of a Blosc chunk. The bytes before `known` have arrived.
+    Blocks { task: &'w ReadTask, wanted: Wanted, extent: Extent, known: usize, parts: Parts },
 }
 
 impl<'w> Window<'w> {
@@ -92,7 +95,10 @@ impl<'w> Window<'w> {
         scratch: &'w mut WorkerScratch,
     ) -> Self {
         let raw = run.reading.raw();
+        let is_nested = run.is_nested || scratch.is_nested;
         Self {
+            held: Held::new((!is_nested).then_some(&run.reading.cache.in_flight)),
+            refused: None,
             run,
             raw,
             base: raw.base(),
@@ -119,7 +125,12 @@ impl<'w> Window<'w> {
                 self.finish_in_memory(file, None);
                 return Ok(());
             }
-            driver.read_many(&mut self)
+            loop {
+                driver.read_many(&mut self)?;
+                if !self.waits() {
+                    return Ok(());
+                }
+            }
         })?;
         self.end(read)
     }
@@ -152,8 +163,20 @@ impl<'w> Window<'w> {
         }
     }
 
+    /// Waits for memory if the last request was refused for lack of it. Returns whether it was.
+    fn waits(&mut self) -> bool {
+        let refused = self.refused.take().filter(|_| self.error.is_none());
+        refused.inspect(|&claim| self.held.wait(claim)).is_some()
+    }
+
     fn read(&mut self, driver: &dyn Driver) -> io::Result<()> {
-        while let Some(request) = self.next() {
+        loop {
+            let Some(request) = self.next() else {
+                if self.waits() {
+                    continue;
+                }
+                return Ok(());
+            };
             if self.boxes.is_none() && self.asking.is_empty() {
                 driver.read_at(request.offset, self.place(request.id)?)?;
                 self.arrived(request.id);
@@ -162,7 +185,6 @@ impl<'w> Window<'w> {
                 driver.read_many(self)?;
             }
         }
-        Ok(())
     }
 
     fn end(mut self, read: io::Result<()>) -> Result<()> {
@@ -177,8 +199,8 @@ impl<'w> Window<'w> {
     /// Returns the next request that does not depend on one in progress.
     fn advance(&mut self) -> Result<Option<Request>> {
         loop {
-            if let Some(&index) = self.asking.last() {
-                return Ok(self.ask(index));
+            if !self.asking.is_empty() {
+                return Ok(self.ask());
             }
             if let Some(boxes) = &mut self.boxes {
                 match boxes.next(self.run, self.touches, self.users)? {
@@ -197,17 +219,33 @@ impl<'w> Window<'w> {
         }
     }
 
-    /// Returns the next request of the job at `index`.
-    fn ask(&mut self, index: usize) -> Option<Request> {
-        let job = self.jobs.get_mut(index)?.as_mut()?;
-        let number = job.asked;
-        job.asked += 1;
-        if job.asked == job.count {
-            self.asking.pop();
+    /// Returns the next request of the last job for which there is memory.
+    fn ask(&mut self) -> Option<Request> {
+        for place in (0..self.asking.len()).rev() {
+            let index = self.asking[place];
+            let job = self.jobs.get_mut(index)?.as_mut()?;
+            if job.due.1 > 0 {
+                // After a refusal only a job that needs no more memory may go on.
+                if self.refused.is_some() || !self.held.take(job.due) {
+                    self.refused.get_or_insert(job.due);
+                    continue;
+                }
+                job.claimed[job.due.0 as usize] += job.due.1;
+                if !matches!(job.kind, Kind::Spans { .. }) {
+                    job.due.1 = 0;
+                }
+            }
+            let number = job.asked;
+            job.asked += 1;
+            if job.asked == job.count {
+                self.asking.remove(place);
+            }
+            let (at, len) = job.range(number);
+            let offset = self.base.saturating_add(at.get());
+            self.refused = None;
+            return Some(Request { id: number << JOB_BITS | index as u64, offset, len });
         }
-        let (at, len) = job.range(number);
-        let offset = self.base.saturating_add(at.get());
-        Some(Request { id: number << JOB_BITS | index as u64, offset, len })
+        None
     }
 
     /// Begins the next task, together with the neighbours that are read in the same request.
@@ -225,7 +263,8 @@ impl<'w> Window<'w> {
             }
             Need::Front(extent, known, wanted) => {
                 raw.check(extent)?;
-                Kind::Blocks { task, wanted, extent, known, ranges: smallvec::smallvec![0..known] }
+                let parts = Parts::new(known, size(extent), run.is_alone);
+                Kind::Blocks { task, wanted, extent, known, parts }
             }
             Need::Whole(mut extent, way) => {
                 raw.check(extent)?;
@@ -242,7 +281,7 @@ impl<'w> Window<'w> {
                 Kind::Whole { tasks: &all[..count], extent, way }
             }
         };
-        self.push(Job { count: 1, asked: 0, arrived: 0, kind });
+        self.push(Job::new(1, kind));
         Ok(())
     }
 
@@ -268,6 +307,9 @@ impl<'w> Window<'w> {
                 let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
                 spans.scatter(&self.run.emit, bytes, target, region);
                 *key = NOBODY;
+                free(&mut self.lent);
+                job.claimed[job.due.0 as usize] -= job.due.1;
+                self.held.give_back(job.due);
             }
             Kind::Whole { tasks, extent, way } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, size(*extent))?;
@@ -277,28 +319,38 @@ impl<'w> Window<'w> {
                     self.run.finish(task, users, way.take(), bytes, self.scratch)?;
                 }
                 *key = NOBODY;
+                free(&mut self.lent);
             }
-            Kind::Blocks { task, wanted, extent, known, ranges } if is_last => {
+            Kind::Blocks { task, wanted, extent, known, parts } if is_last => {
                 let len = size(*extent);
-                let (key, buffer) = lent_to(&mut self.lent, WHOLE | index as u64, len)?;
                 if *known < len {
                     let more = &mut self.scratch.ranges;
                     more.clear();
-                    match self.run.blocks(task, wanted, &buffer[..*known], len, more)? {
+                    let needed = self.run.blocks(task, wanted, parts.front(*known)?, len, more)?;
+                    match needed {
                         Needed::More(longer) => more.push(*known..longer.clamp(*known + 1, len)),
                         Needed::Whole => more.push(*known..len),
                         Needed::Parts => {
-                            // All needed ranges are known now.
                             for range in more.iter_mut() {
                                 range.start = range.start.max(*known);
                             }
                             more.retain(|range| !range.is_empty());
-                            *known = len;
                         }
                     }
-                    *known = more.last().map_or(len, |last| last.end).max(*known);
-                    ranges.extend(more.drain(..));
-                    job.count = ranges.len() as u64;
+                    let before = *known;
+                    // After `Parts`, all needed ranges are known.
+                    *known = if matches!(needed, Needed::Parts) {
+                        len
+                    } else {
+                        more.last().map_or(len, |last| last.end)
+                    };
+                    let added = parts.add(more.drain(..));
+                    if job.claimed[Share::Rest as usize] == 0 {
+                        // More may be found to be needed later, but no claim may follow this one.
+                        let most = if *known < len { len - before } else { added };
+                        job.due = (Share::Rest, most as u64);
+                    }
+                    job.count = parts.list.len() as u64;
                     if job.asked < job.count {
                         self.asking.push(index);
                         return Ok(false);
@@ -307,8 +359,10 @@ impl<'w> Window<'w> {
                 let users = Users::of(task, self.touches, self.users);
                 let wanted = std::mem::replace(wanted, Wanted::Several { by_one: true });
                 let way = Some((Route::Blocks, wanted));
-                self.run.finish(task, users, way, &buffer[..len], self.scratch)?;
-                *key = NOBODY;
+                let stored = parts.assemble(len, self.scratch)?;
+                let finished = self.run.finish(task, users, way, &stored[..len], self.scratch);
+                self.scratch.keep(stored);
+                finished?;
             }
             Kind::Blocks { .. } => {}
         }
@@ -316,15 +370,25 @@ impl<'w> Window<'w> {
     }
 }
 
-impl Job<'_> {
+impl<'w> Job<'w> {
+    fn new(count: u64, kind: Kind<'w>) -> Self {
+        let due = match &kind {
+            Kind::Spans { spans, .. } if spans.is_direct => (Share::Rest, 0),
+            Kind::Spans { spans, .. } => (Share::Rest, spans.len as u64),
+            Kind::Whole { extent, .. } => (Share::Rest, extent.len),
+            Kind::Blocks { extent, known, parts, .. } => parts.due(*known, extent.len),
+        };
+        Self { count, asked: 0, arrived: 0, due, claimed: [0; 2], kind }
+    }
+
     /// Returns the address and length of request number `number`.
     #[inline]
     fn range(&self, number: u64) -> (Addr, usize) {
         match &self.kind {
             Kind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
             Kind::Whole { extent, .. } => (extent.addr, size(*extent)),
-            Kind::Blocks { extent, ranges, .. } => {
-                let range = part(ranges, number);
+            Kind::Blocks { extent, parts, .. } => {
+                let range = parts.range(number);
                 (moved(extent.addr, range.start), range.len())
             }
         }
@@ -353,7 +417,7 @@ impl<'w> Boxes<'w> {
             run.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
             let (count, region) = (spans.count, user.dst.region());
             let kind = Kind::Spans { at: self.extent.addr, spans, region };
-            return Ok(Some(Job { count, asked: 0, arrived: 0, kind }));
+            return Ok(Some(Job::new(count, kind)));
         }
         Ok(None)
     }
@@ -361,11 +425,9 @@ impl<'w> Boxes<'w> {
 
 impl ReadQueue for Window<'_> {
     fn next(&mut self) -> Option<Request> {
-        if let Some(&index) = self.asking.last()
-            && self.again.is_none()
-            && self.error.is_none()
-        {
-            return self.ask(index);
+        self.refused = None;
+        if !self.asking.is_empty() && self.again.is_none() && self.error.is_none() {
+            return self.ask();
         }
         if self.again.is_some() {
             return self.again.take();
@@ -384,25 +446,22 @@ impl ReadQueue for Window<'_> {
         let job = self.jobs.get_mut(index).and_then(Option::as_mut);
         let job = job.ok_or_else(|| io::Error::other("the driver read an unknown request"))?;
         self.last = id;
-        let (key, len, range) = match &mut job.kind {
+        let len = match &mut job.kind {
             Kind::Spans { spans, region, .. } if spans.is_direct => {
                 return Ok(region.run(spans.at(number).1, spans.len));
             }
-            Kind::Spans { spans, .. } => (id, spans.len, 0..spans.len),
-            Kind::Whole { extent, .. } => (id, size(*extent), 0..size(*extent)),
-            Kind::Blocks { extent, ranges, .. } => {
-                (WHOLE | index as u64, size(*extent), part(ranges, number))
-            }
+            Kind::Spans { spans, .. } => spans.len,
+            Kind::Whole { extent, .. } => size(*extent),
+            Kind::Blocks { extent, parts, .. } => return parts.place(number, size(*extent), self.scratch),
         };
         let of = |key| self.lent.iter().position(|(other, _)| *other == key);
-        let lent = of(key).or_else(|| of(NOBODY)).unwrap_or_else(|| {
-            self.lent.push((key, self.scratch.take()));
+        let lent = of(id).or_else(|| of(NOBODY)).unwrap_or_else(|| {
+            self.lent.push((id, self.scratch.take()));
             self.lent.len() - 1
         });
         let (to, buffer) = &mut self.lent[lent];
-        *to = key;
-        let bytes = sized(buffer, len).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        Ok(&mut bytes[range])
+        *to = id;
+        Ok(sized(buffer, len).map_err(|_| io::ErrorKind::OutOfMemory)?)
     }
 
     fn arrived(&mut self, id: u64) {
@@ -423,7 +482,10 @@ impl ReadQueue for Window<'_> {
         match self.finish(id) {
             Ok(false) => {}
             Ok(true) => {
-                self.jobs[index] = None;
+                if let Some(Job { claimed: [first, rest], .. }) = self.jobs[index].take() {
+                    self.held.give_back((Share::First, first));
+                    self.held.give_back((Share::Rest, rest));
+                }
                 self.free.push(index);
             }
             Err(error) => self.error = Some(error),
@@ -448,11 +510,6 @@ fn size(extent: Extent) -> usize {
     usize::try_from(extent.len).unwrap_or(usize::MAX)
 }
 
-fn part(ranges: &[Range<usize>], number: u64) -> Range<usize> {
-    let range = usize::try_from(number).ok().and_then(|number| ranges.get(number));
-    range.cloned().unwrap_or_default()
-}
-
 /// Returns the buffer of `len` bytes that is lent to a request that has arrived.
 fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u64, Vec<u8>)> {
     let found = lent.iter_mut().find(|(other, buffer)| *other == key && buffer.len() >= len);
@@ -460,11 +517,25 @@ fn lent_to(lent: &mut [(u64, Vec<u8>)], key: u64, len: usize) -> Result<&mut (u6
     found.ok_or_else(unasked)
 }
 
+/// Frees buffers that are not lent, except for a few: they are no longer counted.
+fn free(lent: &mut SmallVec<[(u64, Vec<u8>); 1]>) {
+    if lent.len() > 1 {
+        let (mut kept, mut is_first) = (0, true);
+        lent.retain(|(key, buffer)| {
+            if *key != NOBODY {
+                return true;
+            }
+            kept += buffer.capacity();
+            std::mem::take(&mut is_first) || kept <= FREE_BYTES
+        });
+    }
+}
+
 /// The bits of a request's id that hold the index of its job.
 const JOB_BITS: u32 = 16;
-/// Marks the key of a buffer that all requests of a job share.
-const WHOLE: u64 = !0 << JOB_BITS;
 /// The key of a buffer that is not lent.
 const NOBODY: u64 = !0;
+/// The most bytes of buffers that are not lent, if there are several.
+const FREE_BYTES: usize = 4 << 20;
 /// The most jobs of one worker; no driver has as many requests in progress.
 const MOST_JOBS: usize = 1 << 12;

@@ -200,6 +200,7 @@ impl<'a> Reading<'a> {
             chunked,
             hints,
             is_alone: false,
+            is_nested: scratch::is_in_use(),
         })
     }
 }

@@ -37,6 +37,8 @@ pub(in crate::engine) struct Run<'a> {
     pub(in crate::engine) hints: Hints,
     /// Whether the read has only one piece.
     pub(in crate::engine) is_alone: bool,
+    /// Whether the read was begun in the middle of another one, by the thread that does that.
+    pub(in crate::engine) is_nested: bool,
 }
 
 /// The bytes that must be read before a task can be finished.

@@ -146,7 +146,8 @@ impl Shared {
         }
         // External links are relative to this file, wherever the process moves later.
         let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-        Ok(Self::new(store, ChunkCache::new(options.chunk_cache_bytes), path, options.clone(), root, version))
+        let chunks = ChunkCache::new(options.chunk_cache_bytes).in_flight(options.in_flight_bytes);
+        Ok(Self::new(store, chunks, path, options.clone(), root, version))
     }
 
     fn new(

@@ -9,6 +9,7 @@ use super::create::check_user_block;
 use super::space::FileSpace;
 use super::{File, members};
 use crate::driver::{Create, Driver, Locking, Members, Posix, Via};
+use crate::engine::IN_FLIGHT_BYTES;
 use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
 use crate::ranks::Ranks;
@@ -39,6 +40,7 @@ pub struct OpenOptions {
     pub(super) location: Option<PathBuf>,
     pub(super) metadata_cache_bytes: u64,
     pub(super) chunk_cache_bytes: u64,
+    pub(super) in_flight_bytes: u64,
     pub(super) locking: Locking,
     pub(super) members: Option<Members>,
     pub(super) via: Via,
@@ -108,6 +110,7 @@ impl Default for OpenOptions {
             location: None,
             metadata_cache_bytes: 32 << 20,
             chunk_cache_bytes: 64 << 20,
+            in_flight_bytes: IN_FLIGHT_BYTES,
             locking: Locking::default(),
             members: None,
             via: Via::default(),
@@ -173,6 +176,20 @@ impl OpenOptions {
     /// The default is 64 MiB.
     pub fn chunk_cache_bytes(mut self, bytes: u64) -> Self {
         self.chunk_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets the memory for stored bytes that reads in progress have requested and not decoded yet, over all
+    /// threads. The default is 64 MiB. A chunk that is larger is read alone.
+    ///
+    /// ```
+    /// use hyperslab::File;
+    ///
+    /// let opened = File::options().in_flight_bytes(8 << 20).open("/no/such/file.h5");
+    /// assert!(opened.is_err());
+    /// ```
+    pub fn in_flight_bytes(mut self, bytes: u64) -> Self {
+        self.in_flight_bytes = bytes;
         self
     }
 
