@@ -257,6 +257,19 @@ def test_a_region_of_empty_blocks_without_number_is_read_at_once(tmp_path):
 
 
 @needs_hyperslab
+@pytest.mark.parametrize("options", [{}, {"compression": "gzip", "shuffle": True}])
+def test_a_stored_chunk_without_filters_has_the_bytes_of_a_chunk(tmp_path, options):
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        d = f.create_dataset("d", (6, 4), "i4", chunks=(4, 2), **options)
+        mask = 3 if options else 0
+        for wrong in (b"abc", bytes(31), bytes(33), bytes(64)):
+            with pytest.raises(ValueError, match=f"in bytes, has length {len(wrong)}, expected 32"):
+                d.id.write_direct_chunk((4, 2), wrong, mask)
+        assert d.id.get_num_chunks() == 0
+        d.id.write_direct_chunk((4, 2), np.arange(8, dtype="<i4").tobytes(), mask)
+        assert d[4:, 2:].tolist() == [[0, 1], [2, 3]]
+
+
 def test_a_stored_chunk_has_bytes(tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as f:
         d = f.create_dataset("d", (100,), "u1", chunks=(10,))

@@ -1,4 +1,4 @@
-//! Loops over numbers of the processor's types, with casts that saturate as in libhdf5.
+//! Loops over numbers of the processor's types, with casts that saturate as in libhdf5 and round once.
 
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
@@ -52,9 +52,39 @@ impl Native {
     }
 }
 
-/// A cast that clamps values out of range, as HDF5's hard conversions do. NaN becomes 0.
+/// A cast that rounds to the nearest float, ties to even, or truncates and clamps to an integer. NaN becomes
+/// the integer `Whole::NAN`.
 trait Cast<T> {
     fn cast(self) -> T;
+}
+
+/// An integer type of the processor.
+trait Whole {
+    /// What NaN becomes.
+    const NAN: Self;
+}
+
+macro_rules! wholes {
+    ($($whole:ty)*) => {$(
+        impl Whole for $whole {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            const NAN: Self = for_nan(size_of::<Self>(), Self::MIN != 0) as Self;
+        }
+    )*};
+}
+
+wholes!(i8 u8 i16 u16 i32 u32 i64 u64);
+
+/// Returns what NaN becomes as an integer of whole bytes: the smallest signed one of 4 and 8 bytes, 2^63 as
+/// an unsigned one of 8 bytes, and 0 otherwise. libhdf5 gives these between numbers in the processor's byte
+/// order on x86-64.
+pub(super) const fn for_nan(size: usize, signed: bool) -> i128 {
+    match (size, signed) {
+        (4, true) => i32::MIN as i128,
+        (8, true) => i64::MIN as i128,
+        (8, false) => 1 << 63,
+        _ => 0,
+    }
 }
 
 macro_rules! integer_to_integer {
@@ -85,6 +115,18 @@ macro_rules! by_as {
     )*};
 }
 
+macro_rules! float_to_integer {
+    ($from:ty => $($to:ty)*) => {$(
+        impl Cast<$to> for $from {
+            #[inline]
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            fn cast(self) -> $to {
+                if self.is_nan() { <$to>::NAN } else { self as $to }
+            }
+        }
+    )*};
+}
+
 macro_rules! from_integers {
     ($($from:ty)*) => {$(
         integer_to_integer!($from => i8 u8 i16 u16 i32 u32 i64 u64);
@@ -93,26 +135,15 @@ macro_rules! from_integers {
 }
 
 from_integers!(i8 u8 i16 u16 i32 u32 i64 u64);
-by_as!(f32 => i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
-by_as!(f64 => i8 u8 i16 u16 i32 u32 i64 u64 f64);
-
-impl Cast<f32> for f64 {
-    /// A value beyond the largest finite `f32` becomes infinite, even if rounding would make it finite.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)]
-    fn cast(self) -> f32 {
-        if self.abs() > f64::from(f32::MAX) { f32::INFINITY.copysign(self as f32) } else { self as f32 }
-    }
-}
+float_to_integer!(f32 => i8 u8 i16 u16 i32 u32 i64 u64);
+float_to_integer!(f64 => i8 u8 i16 u16 i32 u32 i64 u64);
+by_as!(f32 => f32 f64);
+by_as!(f64 => f32 f64);
 
 impl Cast<f16> for f32 {
     #[inline]
     fn cast(self) -> f16 {
-        if self.abs() > f16::MAX.to_f32() {
-            if self > 0.0 { f16::INFINITY } else { f16::NEG_INFINITY }
-        } else {
-            f16::from_f32(self)
-        }
+        f16::from_f32(self)
     }
 }
 

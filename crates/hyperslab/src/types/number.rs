@@ -119,6 +119,8 @@ impl Stages {
             Form::Native { native, swapped } => {
                 (native, if swapped { Stage::swap(native.size()) } else { None })
             }
+            // NaN becomes another integer here than in eight bytes.
+            Form::Packed(_) if matches!(from, Layout::Float(_)) => return Ok(exact()),
             Form::Packed(layout) => {
                 let native = if layout.signed { Native::I64 } else { Native::U64 };
                 (native, Some(Stage { step: Step::Pack(layout), size: layout.size }))
@@ -237,6 +239,50 @@ fn form(layout: &Layout) -> Form {
                 .into_iter()
                 .find(|(_, known)| float.has_values_of(known))
                 .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: float.order != NATIVE })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::datatype::{Datatype, Float};
+
+    use super::super::Scalar;
+    use super::super::convert::tests::{convert, parse};
+    use super::super::refusal::describe;
+
+    #[test]
+    fn nan_converts_to_one_integer_in_every_byte_order_and_values_out_of_range_saturate() {
+        let found = convert(&f64::datatype(), &u64::datatype(), f64::bytes(&[f64::NAN, 2f64.powi(64), -1.0]));
+        assert_eq!(found, u64::bytes(&[1 << 63, u64::MAX, 0]));
+        let found = convert(
+            &f32::datatype(),
+            &i64::datatype(),
+            f32::bytes(&[f32::NAN, 2f32.powi(63), f32::NEG_INFINITY]),
+        );
+        assert_eq!(found, i64::bytes(&[i64::MIN, i64::MAX, i64::MIN]));
+        let nans = [
+            (f32::datatype(), f32::bytes(&[f32::NAN]).to_vec()),
+            (f64::datatype(), f64::bytes(&[f64::NAN]).to_vec()),
+            (half::f16::datatype(), half::f16::bytes(&[half::f16::NAN]).to_vec()),
+            (half::bf16::datatype(), half::bf16::bytes(&[half::bf16::NAN]).to_vec()),
+            (Datatype::Float(Float::EXTENDED), [&[0xff; 10][..], &[0; 6]].concat()),
+        ];
+        for (from, nan) in nans {
+            for (to, expected) in [
+                ("i 1 < s 0 8", vec![0]),
+                ("i 2 > u 0 16", vec![0; 2]),
+                ("i 2 < s 0 16", vec![0; 2]),
+                ("i 4 < u 0 32", vec![0; 4]),
+                ("i 4 < s 0 32", vec![0, 0, 0, 0x80]),
+                ("i 4 > s 0 32", vec![0x80, 0, 0, 0]),
+                ("i 8 > s 0 64", vec![0x80, 0, 0, 0, 0, 0, 0, 0]),
+                ("i 8 < u 0 64", vec![0, 0, 0, 0, 0, 0, 0, 0x80]),
+                ("i 8 < s 4 50", vec![0; 8]),
+                ("i 3 < s 0 24", vec![0; 3]),
+            ] {
+                assert_eq!(convert(&from, &parse(to), &nan), expected, "{} to {to}", describe(&from));
+            }
         }
     }
 }

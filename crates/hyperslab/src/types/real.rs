@@ -3,6 +3,8 @@
 
 use hyperslab_format::datatype::{BitRange, ByteOrder, Float, Normalization};
 
+use super::kernels::for_nan;
+
 /// A number without rounding errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Real {
@@ -96,7 +98,9 @@ impl Layout {
     /// Writes `value` to `bytes`, which are one element.
     pub(super) fn write(&self, value: Real, bytes: &mut [u8]) {
         match self {
-            Self::Integer(layout) => layout.write(value.truncated(), bytes),
+            Self::Integer(layout) => {
+                layout.write(value.truncated().unwrap_or_else(|| layout.for_nan()), bytes);
+            }
             Self::Float(float) => write_float(float, value, bytes),
         }
     }
@@ -110,6 +114,12 @@ impl IntegerLayout {
         } else {
             bits.cast_signed()
         }
+    }
+
+    /// Returns what NaN becomes. Numbers with padding bits have 0, as in libhdf5.
+    fn for_nan(&self) -> i128 {
+        let whole = usize::from(self.bits.precision) == 8 * self.size;
+        if whole { for_nan(self.size, self.signed) } else { 0 }
     }
 
     /// Writes the nearest number that fits. A bitfield drops the high bits instead.
@@ -127,12 +137,13 @@ impl IntegerLayout {
 }
 
 impl Real {
-    /// Returns the number rounded towards zero and clamped to `i128`. NaN becomes 0.
-    fn truncated(self) -> i128 {
-        match self {
+    /// Returns the number rounded towards zero and clamped to `i128`. `None` for NaN.
+    fn truncated(self) -> Option<i128> {
+        Some(match self {
+            Self::NotANumber => return None,
             Self::Infinite { negative: true } => i128::MIN,
             Self::Infinite { negative: false } => i128::MAX,
-            Self::NotANumber | Self::Finite { mantissa: 0, .. } => 0,
+            Self::Finite { mantissa: 0, .. } => 0,
             Self::Finite { negative, mantissa, exponent } => {
                 let size = if exponent < 0 {
                     u32::try_from(-exponent).ok().and_then(|down| mantissa.checked_shr(down)).unwrap_or(0)
@@ -143,7 +154,7 @@ impl Real {
                 let size = i128::try_from(size).unwrap_or(i128::MAX);
                 if negative { -size } else { size }
             }
-        }
+        })
     }
 }
 
@@ -285,7 +296,7 @@ mod tests {
                 prop_assert_eq!(u32::from_ne_bytes(narrow), expected.to_bits());
                 #[allow(clippy::cast_possible_truncation)]
                 let whole = value as i128;
-                prop_assert_eq!(real.truncated(), whole.max(-i128::MAX));
+                prop_assert_eq!(real.truncated(), Some(whole.max(-i128::MAX)));
             }
         }
 

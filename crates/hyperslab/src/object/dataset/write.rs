@@ -346,7 +346,7 @@ impl Dataset {
     }
 
     /// Stores a chunk that is encoded already. `first` is its first element. Bit `i` of `mask` is set if
-    /// filter `i` was not applied.
+    /// filter `i` was not applied. Without any filter, the bytes must be those of a whole chunk.
     pub fn write_stored_chunk(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         self.write_stored(first, mask, bytes).map_err(|error| error.at(self.path()))
     }
@@ -373,8 +373,14 @@ impl Dataset {
             let why = "a stored chunk has 1 byte or more";
             return Err(RequestError::Argument { what: format!("chunk at {first:?}"), why }.into());
         }
+        let mask = hyperslab_filters::FilterMask(mask);
+        let (given, expected) = (bytes.len() as u64, chunked.index.chunk_bytes());
+        if chunked.pipeline.is_identity(mask) && given != expected {
+            let what = "stored chunk without filters, in bytes,";
+            return Err(RequestError::Length { what, given, expected }.into());
+        }
         let write = self.engine(&array);
-        let placed = write.place_stored(&coord, hyperslab_filters::FilterMask(mask), bytes)?;
+        let placed = write.place_stored(&coord, mask, bytes)?;
         self.insert_chunks(placed)?;
         write.forget([coord]);
         Ok(())
