@@ -43,6 +43,9 @@ impl Check<'_> {
             }
             self.values(&described.datatype, &value);
         }
+        if header.find(kind::OLD_FILL_VALUE).is_some() {
+            self.not_followed(&described.datatype);
+        }
         match layout.layout {
             Layout::Compact { data } => {
                 let needed = usize::try_from(described.bytes).unwrap_or(usize::MAX);

@@ -14,6 +14,7 @@ mod extents;
 mod fractal_heap;
 mod global_heap;
 mod header;
+mod holes;
 mod links;
 mod report;
 mod shared_messages;
@@ -41,6 +42,7 @@ use extents::{Coverage, Extents};
 use shared_messages::SharedMessages;
 
 pub use crate::store::recovery::Action as Recovery;
+pub use holes::holes;
 pub use report::{Finding, Report, Severity, Totals};
 
 /// What a check does.
@@ -126,6 +128,17 @@ pub fn check(
     options: &CheckOptions,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report> {
+    walk(driver, options, progress, &mut |_| {})
+}
+
+/// Checks a file as [`check`] does, and calls `on_hole` with the extents that nothing uses, if the check
+/// followed everything.
+fn walk(
+    driver: Arc<dyn Driver>,
+    options: &CheckOptions,
+    progress: &mut dyn FnMut(Progress<'_>),
+    on_hole: &mut dyn FnMut(Extent),
+) -> Result<Report> {
     let recovery = recovery::inspect(&*driver).map(|report| report.action);
     let store = Store::open(Arc::clone(&driver), METADATA_CACHE);
     let (store, recovery) = match (store, recovery) {
@@ -162,7 +175,7 @@ pub fn check(
             return Err(RequestError::Stopped.into());
         }
     }
-    Ok(check.finish())
+    Ok(check.finish(on_hole))
 }
 
 /// Returns the report on an HDF5 file that cannot be opened, or the error if it is not an HDF5 file.
@@ -330,19 +343,22 @@ impl Check<'_> {
     }
 
     /// Adds the findings that need a complete walk, and returns the report.
-    fn finish(mut self) -> Report {
+    fn finish(mut self, on_hole: &mut dyn FnMut(Extent)) -> Report {
         self.references();
         self.shared_references();
         self.referenced_objects();
         self.path = "".into();
         let (end, extents) = (self.end(), std::mem::take(&mut self.extents));
         let (mut lost, mut holes) = (0, 0);
-        let (report, store) = (&mut self.report, self.store);
+        let (report, store, is_certain) = (&mut self.report, self.store, self.unseen.is_none());
         extents.sweep(end, &mut |coverage| match coverage {
             Coverage::Hole(hole) => {
                 let unused = store.bytes_in_parts(hole);
                 lost += unused;
                 holes += u64::from(unused > 0);
+                if is_certain {
+                    on_hole(hole);
+                }
             }
             Coverage::Overlap { shared, first, second } => {
                 let (structure, spec) = second.name;

@@ -10,6 +10,7 @@ mod elements;
 mod extension;
 mod extents;
 mod follow;
+mod found;
 mod image;
 mod journal;
 mod kept;
@@ -55,6 +56,7 @@ use writing::Writing;
 pub use cache::BlockCache;
 pub use collective::{Collective, Meeting};
 pub use dirty::Block;
+pub use found::Finder;
 pub(crate) use lock::this_thread;
 pub use lock::{Rank, Ranked, ReadGuard, wait_by};
 pub use space::{Alignment, FreeSpace, SpaceKind, SpaceRules};
@@ -389,6 +391,7 @@ impl Store {
     fn with_space<R>(&self, f: impl FnOnce(&mut Spaces) -> Option<R>) -> Result<R> {
         self.collective().map_or(Ok(()), Collective::check_step)?;
         let mut space = self.writing()?.space.lock();
+        self.find_space(&mut space);
         let taken = f(&mut space).ok_or_else(|| {
             let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
             RequestError::TooMany { what: "bytes of a file with addresses of this width", limit }

@@ -1,9 +1,9 @@
 //! The space of a file that is open for writing: the free extents, the extents allocated since the last
 //! commit, and the extents that must not be reallocated yet (invariant J5 in `journal.rs`).
 //!
-//! A file that is opened has no free space unless it keeps a list of it ([`kept`](super::kept)). It grows, and
-//! space freed from then on is reused. Free extents that no list names are lost until the file is repacked,
-//! as in libhdf5.
+//! A file that is opened has the free space that it keeps a list of ([`kept`](super::kept)), or that is found
+//! when space is first needed ([`found`](super::found)). Space freed from then on is reused. Other free
+//! extents are lost until the file is repacked, as in libhdf5.
 
 use hyperslab_format::{Addr, Extent};
 
@@ -149,6 +149,21 @@ impl Space {
         }
         for extent in free.metadata.iter().chain(&free.data).chain(&free.any) {
             self.free.give(*extent);
+        }
+    }
+
+    /// Adds extents that nothing in the committed state uses, unless they were allocated or freed since. In a
+    /// file with pages they stay unused, because the kinds of their pages are not known.
+    pub(super) fn found(&mut self, holes: &[Extent]) {
+        if matches!(self.free, Pool::Pages(_)) {
+            return;
+        }
+        for hole in holes.iter().filter_map(|hole| before(*hole, self.end.at)) {
+            let mut parts = self.free.outside(hole);
+            for known in [&self.fresh, &self.waiting, &self.quarantine] {
+                parts = parts.into_iter().flat_map(|part| known.outside(part)).collect();
+            }
+            parts.into_iter().for_each(|part| self.free.give(part));
         }
     }
 

@@ -3,6 +3,7 @@
 
 use hyperslab_format::{Addr, Extent};
 
+use super::found::Finder;
 use super::space::{FreeSpace, Space, SpaceKind, SpaceRules};
 
 /// The ends of the ranges.
@@ -26,6 +27,8 @@ impl Ends {
 pub(super) struct Spaces {
     first: Space,
     elements: Option<Second>,
+    /// Finds space that was free when the file was opened, before anything is committed.
+    finder: Option<Finder>,
 }
 
 /// The range of elements. The addresses of its space begin at 0, so alignment counts from its start.
@@ -59,7 +62,7 @@ impl Spaces {
     /// `limit` bytes. That of elements begins at `start`.
     pub(super) fn new(ends: Ends, start: u64, limit: u64) -> Self {
         let second = |len| Second { start, space: Space::new(len, limit.min(u64::MAX - start)) };
-        Self { first: Space::new(ends.first, limit), elements: ends.elements.map(second) }
+        Self { first: Space::new(ends.first, limit), elements: ends.elements.map(second), finder: None }
     }
 
     pub(super) fn set_rules(&mut self, rules: SpaceRules, is_new: bool) {
@@ -70,6 +73,19 @@ impl Spaces {
     /// Adds extents of a file of one range that were free when the file was opened.
     pub(super) fn adopt(&mut self, free: &FreeSpace) {
         self.first.adopt(free);
+    }
+
+    pub(super) fn set_finder(&mut self, finder: Option<Finder>) {
+        self.finder = finder;
+    }
+
+    pub(super) fn take_finder(&mut self) -> Option<Finder> {
+        self.finder.take()
+    }
+
+    /// See [`Space::found`].
+    pub(super) fn found(&mut self, holes: &[Extent]) {
+        self.first.found(holes);
     }
 
     /// Returns all free space of the first range.
@@ -146,6 +162,8 @@ impl Spaces {
 
     /// See [`Space::committed`].
     pub(super) fn committed(&mut self, ends: Ends) {
+        // From now on the file may have objects without links that are open: nothing leads to them.
+        self.finder = None;
         self.first.committed(ends.first);
         if let (Some(second), Some(end)) = (&mut self.elements, ends.elements) {
             second.space.committed(end);

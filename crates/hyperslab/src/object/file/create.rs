@@ -86,6 +86,7 @@ impl Shared {
             settle_image(&store, extension)?;
         }
         space::take_over(&store)?;
+        store.set_finder(options.finder);
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path, options, version)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab_filters::Registry;
+use hyperslab_format::Extent;
 
 use super::create::check_user_block;
 use super::space::FileSpace;
@@ -14,7 +15,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
 use crate::ranks::Ranks;
 use crate::store::commit::Durability;
-use crate::store::{Alignment, Collective, CommitOptions, SpaceRules};
+use crate::store::{Alignment, Collective, CommitOptions, Finder, SpaceRules};
 
 /// Options for opening or creating a file. They begin with opening an existing file for reading.
 ///
@@ -55,6 +56,7 @@ pub struct OpenOptions {
     pub(super) space: FileSpace,
     alignment: Alignment,
     metadata_block: Option<u64>,
+    pub(super) finder: Option<Finder>,
     pub(super) track_order: bool,
 }
 
@@ -125,6 +127,7 @@ impl Default for OpenOptions {
             space: FileSpace::default(),
             alignment: Alignment::default(),
             metadata_block: None,
+            finder: None,
             track_order: false,
         }
     }
@@ -398,6 +401,13 @@ impl OpenOptions {
     /// Returns the rules of allocation for a file with this management of space.
     pub(super) fn space_rules(&self, space: &FileSpace) -> SpaceRules {
         SpaceRules { page: space.page(), alignment: self.alignment, metadata_block: self.metadata_block }
+    }
+
+    /// Sets how the free space of an existing file is found when space is first needed, such as
+    /// `check::holes`. By default only free space is used that the file keeps a list of.
+    pub fn find_free_space(mut self, finder: Option<fn(Arc<dyn Driver>) -> Vec<Extent>>) -> Self {
+        self.finder = finder;
+        self
     }
 
     /// Sets whether the root group of a new file tracks the order in which its links and attributes are
