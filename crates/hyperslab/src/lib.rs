@@ -70,6 +70,7 @@ pub use object::{
 pub use progress::{Progress, silent};
 pub use ranks::Ranks;
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
+pub use store::Finder;
 pub use store::commit::Durability;
 pub use types::Scalar;
 

@@ -163,7 +163,9 @@ impl Space {
             for known in [&self.fresh, &self.waiting, &self.quarantine] {
                 parts = parts.into_iter().flat_map(|part| known.outside(part)).collect();
             }
-            parts.into_iter().for_each(|part| self.free.give(part));
+            for part in parts {
+                self.free.give(part);
+            }
         }
     }
 

@@ -76,7 +76,6 @@ struct Job<'w> {
     kind: Kind<'w>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a worker has few of them, and makes one for each small read")]
 enum Kind<'w> {
     /// Neighbouring tasks whose stored bytes are one range, and the way of the first task if it is known.
     Whole { tasks: &'w [ReadTask], extent: Extent, way: Option<Way> },

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hyperslab_filters::Registry;
-use hyperslab_format::Extent;
 
 use super::create::check_user_block;
 use super::space::FileSpace;
@@ -405,7 +404,7 @@ impl OpenOptions {
 
     /// Sets how the free space of an existing file is found when space is first needed, such as
     /// `check::holes`. By default only free space is used that the file keeps a list of.
-    pub fn find_free_space(mut self, finder: Option<fn(Arc<dyn Driver>) -> Vec<Extent>>) -> Self {
+    pub fn find_free_space(mut self, finder: Option<Finder>) -> Self {
         self.finder = finder;
         self
     }
