@@ -217,6 +217,7 @@ lint: tools-lint $(VENV)/test.stamp
 	cargo fmt --all --check
 	cargo clippy $(TOGETHER) --all-targets --locked --quiet -- -D warnings
 	cargo clippy -p hyperslab-cli --no-default-features --all-targets --locked --quiet -- -D warnings
+	cargo clippy -p hyperslab-python --no-default-features --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps --locked --quiet
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .

@@ -19,7 +19,9 @@ REPOSITORY = Path(__file__).parent.parent
 WORKSPACES = (".", "crates/mpio")
 MANIFESTS = ("Cargo.toml", "crates/mpio/Cargo.toml", "crates/cli/Cargo.toml")
 CHANGELOG = "CHANGELOG.md"
-UNRELEASED = "## Unreleased\n"
+CHANGES = REPOSITORY / "changes"
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+FIRST_VERSION = re.compile(r"^## \d", re.MULTILINE)
 PACKAGES = ("test-wheel", "sdist", "package")
 
 
@@ -53,13 +55,19 @@ def check(version: str) -> None:
     if run("git", "tag", "--list", f"v{version}"):
         raise CannotReleaseError(f"the tag v{version} exists: give a later version")
     if not news():
-        raise CannotReleaseError(f'{CHANGELOG} has nothing under "Unreleased": write what is new for users')
+        raise CannotReleaseError("changes/ is empty: write what is new for users")
 
 
-def news() -> str:
-    """The text under "Unreleased"."""
-    after = (REPOSITORY / CHANGELOG).read_text("utf-8").partition(UNRELEASED)[2]
-    return after.partition("\n## ")[0].strip()
+def news() -> dict[str, list[str]]:
+    """The entries of `changes/*.md` by kind: each begins with `- Kind: `, and may go on in indented lines."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(CHANGES.glob("*.md")):
+        for entry in re.split(r"^- ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+            kind, _, text = entry.strip().partition(": ")
+            if kind not in KINDS:
+                raise CannotReleaseError(f"changes/{path.name}: {kind!r} must be one of {', '.join(KINDS)}")
+            found.setdefault(kind, []).append(f"- {text[0].upper()}{text[1:]}")
+    return found
 
 
 def set_version(version: str) -> None:
@@ -77,9 +85,14 @@ def set_version(version: str) -> None:
 
 
 def date_changelog(version: str) -> None:
-    path = REPOSITORY / CHANGELOG
-    heading = f"{UNRELEASED}\n## {version} ({datetime.date.today()})\n"
-    path.write_text(path.read_text("utf-8").replace(UNRELEASED, heading, 1), "utf-8")
+    path, entries = REPOSITORY / CHANGELOG, news()
+    parts = [f"## {version} ({datetime.date.today()})"]
+    parts += ["\n".join([f"### {kind}\n", *entries[kind]]) for kind in KINDS if kind in entries]
+    text = path.read_text("utf-8")
+    at = FIRST_VERSION.search(text).start()
+    path.write_text(text[:at] + "\n\n".join(parts) + "\n\n" + text[at:], "utf-8")
+    for change in CHANGES.glob("*.md"):
+        change.unlink()
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
 """Says which programs a target of the Makefile needs and does not find: `python3 scripts/tools.py test`.
 
-Exits with 1 if the target cannot run. Programs that only some tests need are named, and those tests are skipped.
+Exits with 1 if the target cannot run. Programs that only some tests need are named, and those tests are
+skipped.
 `python3 scripts/tools.py --install all` installs everything on Debian and Ubuntu, as `.ci/run` does.
 """
 
@@ -59,7 +60,7 @@ def main() -> int:
 
 
 def toolchain() -> "list[str]":
-    """What is missing of the two languages, as commands that bring it."""
+    """The commands that bring missing parts of the two languages."""
     lines = []
     if sys.version_info < PYTHON:
         lines.append(
@@ -91,7 +92,7 @@ def version(program: str) -> "tuple[int, int] | None":
 
 
 def missing(target: str, optional: bool) -> "list[str]":
-    """The Debian packages of programs that are missing: those the target cannot run without, or those of some tests too."""
+    """The Debian packages of missing programs: those that the target needs, or also those of some tests."""
     packages = []
     for name, package, targets, use in TOOLS:
         wanted = target == "all" or target in targets or (optional and target == "test" and use)

@@ -33,8 +33,8 @@ NO_SKIPS = "HYPERSLAB_NO_SKIPS" in os.environ
 
 
 def need(program):
-    """Skips the test if a program is not installed, and says what to install. Such a test is marked `extras`."""
-    beside = {"java": "javac", "h5dump": "h5clear"}.get(program, program)  # of the same package
+    """Skips the test if a program is not installed, and names its package. Such a test is marked `extras`."""
+    beside = {"java": "javac"}.get(program, "h5clear" if program.startswith("h5") else program)  # of the same package
     package = next(package for name, package, *_ in TOOLS if name == beside)
     skip_without(shutil.which(program), f"{program} is not installed: apt-get install {package}")
 

@@ -23,12 +23,17 @@ def git(folder, *words):
 @pytest.fixture
 def clone(tmp_path):
     """A repository with the files that a release changes and reads."""
-    patterns = ("*Cargo.toml", "*Cargo.lock", "*.rs", "CHANGELOG.md", "java/pom.xml", "scripts")
+    patterns = ("*Cargo.toml", "*Cargo.lock", "*.rs", "CHANGELOG.md", "java/pom.xml", "scripts", "changes")
     names = git(REPOSITORY, "ls-files", *patterns).splitlines()
     for name in names:
         target = tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((REPOSITORY / name).read_bytes())
+    for change in (tmp_path / "changes").glob("*.md"):
+        change.unlink()
+    (tmp_path / "changes").mkdir(exist_ok=True)
+    (tmp_path / "changes" / "a.md").write_text("- Added: a thing.\n- Fixed: a fault.\n")
+    (tmp_path / "changes" / "b.md").write_text("- Added: two\n  lines.\n")
     git(tmp_path, "init", "--quiet")
     for key, value in (("user.name", "Tests"), ("user.email", "tests@example.org")):
         git(tmp_path, "config", key, value)
@@ -61,7 +66,9 @@ def test_a_release_sets_every_version_and_dates_the_changelog(clone):
     versions = re.findall(r"<version>(.*)</version>", (clone / "java" / "pom.xml").read_text())
     assert versions[0] == LATER and versions.count(LATER) == 1
     changelog = (clone / "CHANGELOG.md").read_text()
-    assert re.search(rf"^## Unreleased\n\n## {LATER} \(\d{{4}}-\d\d-\d\d\)\n\n- ", changelog, re.MULTILINE)
+    dated = rf"^## {LATER} \(\d{{4}}-\d\d-\d\d\)\n\n### Added\n\n- A thing\.\n- Two\n  lines\.\n\n### Fixed\n\n- A fault\.\n\n## "
+    assert re.search(dated, changelog, re.MULTILINE)
+    assert not list((clone / "changes").glob("*.md"))
     assert git(clone, "tag").split() == [f"v{LATER}"]
     assert git(clone, "status", "--porcelain") == ""
 
@@ -72,14 +79,18 @@ def test_a_release_sets_every_version_and_dates_the_changelog(clone):
         ("1.2", None, "three numbers"),
         ("0.0.1", None, f"is before {PRESENT}"),
         (LATER, ("CHANGELOG.md", "an uncommitted line"), "commit or stash"),
-        (LATER, ("CHANGELOG.md", "# Changelog\n\n## Unreleased\n"), "write what is new"),
+        (LATER, ("changes/b.md", "- Mended: no kind\n"), "'Mended' must be one of Added"),
+        (LATER, ("changes/b.md", None), "write what is new"),
     ],
 )
 def test_a_release_that_cannot_be_says_why_and_changes_nothing(clone, version, change, why):
-    if change is not None:
+    if change is not None and change[1] is None:
+        git(clone, "rm", "--quiet", "-r", "changes")
+        git(clone, "commit", "--quiet", "--all", "--message", "No news")
+    elif change is not None:
         (clone / change[0]).write_text(change[1])
-        if "Unreleased" in change[1]:
-            git(clone, "commit", "--quiet", "--all", "--message", "No news")
+        if "changes" in change[0]:
+            git(clone, "commit", "--quiet", "--all", "--message", "Another change")
     before = git(clone, "status", "--porcelain"), git(clone, "log", "--oneline")
     done = release(clone, version, "--no-packages")
     assert (done.returncode, done.stdout) == (1, "")

@@ -304,7 +304,7 @@ def test_a_loop_over_rows_ends_with_an_error_if_a_transaction_that_removed_rows_
             loop = table.iterrows()
             assert next(loop)["step"] == 0
             raise KeyError
-        with pytest.raises(RuntimeError, match="begin the loop again"):
+        with pytest.raises(RuntimeError, match="start the loop again"):
             list(loop)
 
 

@@ -12,7 +12,7 @@ pub(crate) struct Args {
     _given: Vec<OsString>,
 }
 
-/// Fails, with what is missing and the feature of Cargo that brings it.
+/// Fails, and names the missing part and the feature of Cargo that brings it.
 pub(super) fn run(what: &str, feature: &str) -> anyhow::Result<()> {
     let why = format!(
         "this build of hyperslab does not have {what} (feature `{feature}`): run `make develop`, or install a wheel"

@@ -3233,6 +3233,7 @@ class DatasetID(ObjectID):
         Raises:
             OSError: No chunk of the dataset begins at `offsets`.
             RuntimeError: The dataset is not stored in chunks, or the file is open for reading.
+            ValueError: `data` is not as long as a chunk, and no filter was applied to it.
 
         Example:
             >>> plain = np.arange(6, dtype="f4").tobytes()
