@@ -109,6 +109,7 @@ LEFT = re.compile(
 )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_copy_by_a_program_in_c_is_the_same_for_h5py(program, path, tmp_path):
     copy = tmp_path / "copy.h5"

@@ -90,6 +90,7 @@ def look(image):
     return answered
 
 
+@pytest.mark.soak
 @pytest.mark.damages
 @pytest.mark.parametrize("kind", ["medium", "full"])
 @pytest.mark.parametrize("make", [ours, theirs])

@@ -59,6 +59,7 @@ def lengths_of(side):
     return st.one_of(st.integers(1, 16), ends.map(lambda found: tuple(found or [0])))
 
 
+@pytest.mark.soak
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_random_arrays_are_stored_and_consolidated(tmp_path_factory, data):
@@ -84,6 +85,7 @@ def test_random_arrays_are_stored_and_consolidated(tmp_path_factory, data):
             assert np.array_equal(file["g/d"][...], expected) and file["g/d"].dtype == expected.dtype
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
 def test_an_array_is_stored_by_every_scheduler(scheduler, tmp_path):
     expected = values(60, 50)
@@ -176,6 +178,7 @@ with hs.File("a.h5", "w") as file:
 """
 
 
+@pytest.mark.process
 def test_a_target_that_another_process_changes_is_waited_for(tmp_path, monkeypatch):
     array = da.from_array(values(20), chunks=5)
     for seconds in (0.5, 60):
@@ -304,6 +307,7 @@ def test_wrong_arrays_and_options_are_errors_before_anything_is_computed(tmp_pat
     assert sorted(os.listdir(tmp_path)) == ["open.h5"]
 
 
+@pytest.mark.soak
 def test_an_error_names_the_block_and_leaves_nothing(tmp_path):
     def odd(block, block_info):
         return block[:-1] if block_info[0]["chunk-location"] == (1, 0) else block
@@ -358,6 +362,7 @@ def run_program(text, tmp_path, *paths):
     return done.stdout
 
 
+@pytest.mark.soak
 def test_a_part_that_cannot_grow_is_an_error_and_leaves_nothing(tmp_path):
     assert "while writing block (" in run_program(FULL, tmp_path)
     assert os.listdir(tmp_path) == []
@@ -558,6 +563,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_workers_that_are_killed_lose_nothing_and_leave_nothing_twice(tmp_path):
     said = run_program(DISTRIBUTED, tmp_path, Path(sys.prefix) / "stacks")
     assert "while writing block (" in said and "scheduler='threads'" in said and said.endswith("done\n")

@@ -83,6 +83,7 @@ def test_columns_and_conditions_select_as_in_memory(path):
         assert len(frame) == len(selected)
 
 
+@pytest.mark.soak
 def test_tasks_run_in_other_processes(path):
     frame = hs.dask.read_table(path, "t", where="temp > 300", partition_bytes=9000)
     assert len(pickle.loads(pickle.dumps(frame)).partitions[0].compute(scheduler="sync")) == 0

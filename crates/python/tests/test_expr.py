@@ -212,6 +212,7 @@ def trees(names):
 CASES = {"numpy": 0, "numexpr": 0}
 
 
+@pytest.mark.soak
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=trees(["a", "b", "c", "d"]), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_random_expressions_are_those_of_numpy(text, seed, data):
@@ -228,6 +229,7 @@ def test_random_expressions_are_those_of_numpy(text, seed, data):
     CASES["numpy"] += 1
 
 
+@pytest.mark.soak
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=trees(["a", "b", "c"]), seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(["i4", "i8", "f4", "f8"]))
 def test_random_expressions_are_those_of_numexpr(text, seed, kind):

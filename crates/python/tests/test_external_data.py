@@ -66,6 +66,7 @@ def test_an_external_file_that_is_not_a_regular_file_is_refused(split, what):
         f["d"][:]
 
 
+@pytest.mark.process
 def test_external_files_are_looked_up_in_the_working_directory_the_prefix_or_beside_the_file(tmp_path, monkeypatch):
     for folder in ("home", "away", "elsewhere"):
         (tmp_path / folder).mkdir()

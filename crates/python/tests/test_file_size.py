@@ -249,6 +249,7 @@ CASES = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("libver", LIBVERS)
 @pytest.mark.parametrize("name", CASES)
 def test_a_file_is_not_larger_than_the_file_of_libhdf5(tmp_path, name, libver):

@@ -28,6 +28,7 @@ def names_in(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
+@pytest.mark.process
 def test_the_tables_are_those_that_the_script_writes():
     script = REPOSITORY / "scripts" / "h5py_names.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)

@@ -40,6 +40,7 @@ def run(root):
     return said["tests"], said["checked"]
 
 
+@pytest.mark.suite
 @pytest.mark.skipif(IS_H5PY, reason="h5py runs its own tests")
 def test_the_tests_of_h5py_pass_except_those_listed_with_a_reason(tmp_path):
     outcomes, checked = run(tmp_path)

@@ -93,6 +93,7 @@ def check_searches(table, path, values, seed):
     return len(pairs)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("kind", "optlevel"), KINDS)
 def test_indexes_of_pytables_are_searched(tmp_path, kind, optlevel):
     searches = 0
@@ -124,6 +125,7 @@ def test_indexes_of_pytables_are_searched(tmp_path, kind, optlevel):
 
 
 # With the usual sizes, small tables fill the last row of an index only, whatever its level.
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("kind", "optlevel", "sizes"),
     [(*kind, SIZES) for kind in KINDS] + [(kind, 6, None) for kind in ("ultralight", "light", "medium", "full")],
@@ -221,6 +223,7 @@ def test_our_index_is_completely_sorted_for_pytables(tmp_path):
                 assert np.array_equal(found, np.sort(values), equal_nan=values.dtype.kind == "f")
 
 
+@pytest.mark.soak
 def test_larger_tables_fill_slices_of_the_usual_sizes(tmp_path):
     rng = np.random.default_rng(5)
     rows = np.zeros(400_000, [("x", "f8"), ("s", "S3"), ("k", "i2")])

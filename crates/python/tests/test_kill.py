@@ -70,6 +70,7 @@ def last_step(file):
     return last
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("libver", ["earliest", "v108", "v110"])
 def test_a_killed_writer_loses_no_flushed_data(tmp_path, libver):
     path, moments = tmp_path / "f.h5", random.Random(libver)

@@ -219,6 +219,7 @@ def other(path, mode, module="hyperslab"):
     return process
 
 
+@pytest.mark.soak
 @ours
 @pytest.mark.parametrize("module", ["hyperslab", "h5py"])
 def test_a_file_locked_by_another_process_raises_a_blocking_io_error_that_names_the_process(tmp_path, module):
@@ -298,6 +299,7 @@ def test_swmr_is_refused_by_name(tmp_path):
             assert f.swmr_mode is False
 
 
+@pytest.mark.process
 @ours
 def test_an_invalid_number_of_threads_is_warned_of_once():
     code = "import hyperslab as hs; print(hs.get_threads() > 0)"

@@ -134,6 +134,7 @@ def test_the_region_of_many_bands_has_their_blocks():
         assert set(low[:, 1]) == {0} and set(high[:, 1]) == {1999}
 
 
+@pytest.mark.soak
 def test_sparse_points_in_many_axes_are_combined_as_points():
     random, shape = np.random.default_rng(1), (4000, 4000, 4000)
     points = random.integers(0, 4000, (500, 3))

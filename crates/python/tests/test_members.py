@@ -194,6 +194,7 @@ def lengths(folder):
     return [found.stat().st_size for found in sorted(folder.iterdir(), key=lambda found: (len(found.name), found.name))]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", [512, 5000, 1 << 20])
 @pytest.mark.parametrize("libver", ["earliest", "v108", "v110", "latest"])
 @pytest.mark.parametrize("userblock", [0, 2048])
@@ -312,6 +313,7 @@ for n in itertools.count(1):
             assert len(f["g"]) == flushed and np.array_equal(f["d"][...], np.arange(flushed * 120))
 
 
+@pytest.mark.process
 def test_a_process_that_is_killed_leaves_a_family_that_is_read(tmp_path):
     assert_flushed_is_left(tmp_path, tmp_path / "part-%04d.h5", {"driver": "family", "memb_size": 4096})
 

@@ -87,6 +87,7 @@ def test_scale_offset_at_the_ends_of_the_range(tmp_path, dtype):
         check(tmp_path, data, given, given, chunks=(4,), shuffle=True, compression="lzf", same_bytes=False)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_scale_offset_of_floats(tmp_path, dtype):
     for (shape, chunk), places, fill in itertools.product(SHAPES, [0, 2, 7], [None, 5.25, -1e30]):

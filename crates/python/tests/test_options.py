@@ -98,6 +98,7 @@ def test_writing_a_value_that_is_not_a_string_as_variable_length_string_is_an_er
         assert IS_H5PY or not any(f[name].shape == () for name in f), "a refused value left a dataset"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("dtype", ["S4", "fixed utf-8", "utf-8"])
 @pytest.mark.parametrize("value", [*NO_TEXTS.values(), *TEXTS.values()], ids=[*NO_TEXTS, *(f"{k} text" for k in TEXTS)])
 def test_strings_accept_the_values_that_h5py_accepts(tmp_path, dtype, value):

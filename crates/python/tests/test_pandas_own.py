@@ -37,6 +37,7 @@ def run(root):
     return said["tests"], said["compared"]
 
 
+@pytest.mark.suite
 @pytest.mark.skipif(IS_H5PY, reason="about hyperslab's pandas")
 def test_what_the_tests_of_pandas_read_is_read_here_except_what_is_listed_with_a_reason(tmp_path):
     outcomes, compared = run(tmp_path)

@@ -133,6 +133,7 @@ def columns():
 FRAMES = columns().flatmap(lambda chosen: pdst.data_frames(chosen, index=pdst.range_indexes(min_size=1, max_size=9)))
 
 
+@pytest.mark.soak
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(frame=FRAMES, form=st.sampled_from(["fixed", "table"]), data=st.data())
 def test_random_frames_are_equal_on_both_ways(frame, form, data, tmp_path_factory):
@@ -258,6 +259,7 @@ def test_a_category_that_equals_the_mark_of_missing_strings_is_missing(tmp_path)
         check_equal(hs.pandas.read_hdf(path, "k"), expected)
 
 
+@pytest.mark.soak
 def test_random_conditions_select_what_pandas_selects_in_memory(tmp_path):
     rows = 400
     frame = pd.DataFrame({name: RANDOM.integers(0, 9, rows) for name in "abcd"})

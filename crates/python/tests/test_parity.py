@@ -38,6 +38,7 @@ def outcomes(folder):
     return [json.loads((folder / f"{program}.json").read_text()) for program in PROGRAMS]
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")
 def test_a_probe_has_the_outcome_of_h5py(tmp_path):
     theirs, ours = outcomes(tmp_path)

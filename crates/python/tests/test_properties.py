@@ -5,6 +5,7 @@ import io
 import h5py
 import hdf5plugin
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import assert_same, image_of, open_image
@@ -101,6 +102,7 @@ def selections(draw, shape):
     return tuple(parts)
 
 
+@pytest.mark.soak
 @SETTINGS
 @given(layout=layouts(), libver=st.sampled_from(LIBVERS), seed=st.integers(0, 1000))
 def test_any_selection_of_any_dataset_gives_the_result_of_numpy(layout, libver, seed):

@@ -113,6 +113,7 @@ def indexed():
 CASES = {"trees": 0, "through an index": 0}
 
 
+@pytest.mark.soak
 @settings(max_examples=400, deadline=None)
 @given(trees, st.integers(0, 3000), st.integers(0, 3000), st.sampled_from([1, 1, 2, 7]))
 def test_every_index_returns_what_a_scan_and_numpy_return(indexed, tree, start, stop, step):
@@ -129,6 +130,7 @@ def test_every_index_returns_what_a_scan_and_numpy_return(indexed, tree, start, 
     assert table.read_where(condition)["t"].tolist() == rows["t"][expected].tolist()
 
 
+@pytest.mark.soak
 def test_indexes_were_used():
     assert CASES["through an index"] > 50
     CHECKS.said.append(f"queries: {CASES['trees']} conditions, {CASES['through an index']} through an index")
@@ -145,6 +147,7 @@ edits = st.lists(
 )
 
 
+@pytest.mark.soak
 @settings(max_examples=80, deadline=None)
 @given(edits, st.lists(trees, min_size=1, max_size=4), st.sampled_from(["full", "medium", "light", "ultralight"]))
 def test_indexes_follow_random_edits(steps, conditions, kind):
@@ -177,6 +180,7 @@ def test_indexes_follow_random_edits(steps, conditions, kind):
             assert np.array_equal(table.get_where_list(text(tree)), np.flatnonzero(mask(tree, model)))
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", ["ultralight", "light", "medium", "full"])
 def test_indexes_of_pytables_return_what_a_scan_returns(tmp_path, kind):
     rows = some_rows(100_000, 4)

@@ -9,6 +9,7 @@ import random
 from contextlib import closing
 
 import numpy as np
+import pytest
 import tables
 from soundness import CHECKS
 from support import hs
@@ -253,6 +254,7 @@ class Round:
             self.table.reindex_dirty()
 
 
+@pytest.mark.soak
 def test_an_index_a_scan_and_numpy_name_the_same_rows(tmp_path):
     seed, cases, used, rows = FIRST, 0, 0, 0
     while cases < CASES:

@@ -47,6 +47,7 @@ def release(clone, *words):
     return subprocess.run(command, cwd="/", capture_output=True, text=True)
 
 
+@pytest.mark.process
 def test_a_release_sets_every_version_and_dates_the_changelog(clone):
     done = release(clone, LATER, "--no-packages")
     assert done.returncode == 0, done.stderr
@@ -98,6 +99,7 @@ def test_a_release_that_cannot_be_says_why_and_changes_nothing(clone, version, c
     assert (git(clone, "status", "--porcelain"), git(clone, "log", "--oneline")) == before
 
 
+@pytest.mark.soak
 def test_a_release_whose_packages_fail_leaves_the_files_as_they_were(clone):
     done = release(clone, LATER)  # there is no Makefile
     assert done.returncode == 1

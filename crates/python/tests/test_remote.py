@@ -98,6 +98,7 @@ def path(tmp_path_factory):
     return found
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("options", [{}, {"queue_depth": 3}, {"page_buf_size": 0}], ids=str)
 def test_everything_is_read_as_by_h5py(server, path, options):
     selections = [np.s_[...], np.s_[5], np.s_[:, 7], np.s_[::3, 1:60:7, 33], np.s_[[1, 5, 19], 2:4]]
@@ -338,6 +339,7 @@ def s3():
     made.stop()
 
 
+@pytest.mark.soak
 def test_an_object_in_s3_is_read_as_by_h5py(s3, path):
     settings, client = s3
     for key in ("folder/run 1%20.h5", "run.h5"):

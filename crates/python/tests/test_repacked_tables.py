@@ -82,6 +82,7 @@ def streams(path):
     return 1 if chunk[at + 2] & 0x10 else chunk[at + 3]
 
 
+@pytest.mark.soak
 def test_both_layouts_of_rows_become_the_other(theirs, tmp_path):
     fast, back = tmp_path / "fast.h5", tmp_path / "back.h5"
     assert streams(theirs) == 1

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from segy_files import BYTES, CROSSLINE, INLINE, STORED, grid, segy, some_values
@@ -42,6 +43,7 @@ def surveys(draw):
     return image, numbers, samples if is_known else None
 
 
+@pytest.mark.soak
 @settings(max_examples=60, deadline=None)
 @given(
     surveys(),
@@ -86,6 +88,7 @@ def damaged(draw):
     return bytes(image[: draw(st.one_of(st.just(len(image)), st.integers(0, len(image))))])
 
 
+@pytest.mark.soak
 @settings(max_examples=150, deadline=None)
 @given(damaged(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 1 << 20]))
 def test_a_damaged_file_is_refused_with_a_message_or_exported_byte_for_byte(

@@ -75,6 +75,7 @@ def stops_after(count, error=Enough):
     return progress
 
 
+@pytest.mark.soak
 def test_an_ingest_stopped_by_any_call_of_progress_can_be_resumed(source, tmp_path):
     count = calls(source, tmp_path)
     assert count > 8
@@ -160,6 +161,7 @@ def killed(source, cube, lines, pause=0):
     return process.returncode
 
 
+@pytest.mark.process
 def test_a_killed_ingest_is_resumed_from_its_last_commit(source, tmp_path):
     cube = tmp_path / "cube.h5"
     assert killed(source, cube, lines=6, pause=4) == -signal.SIGKILL
@@ -172,6 +174,7 @@ def test_a_killed_ingest_is_resumed_from_its_last_commit(source, tmp_path):
     assert_same_as_uninterrupted(source, cube)
 
 
+@pytest.mark.process
 def test_an_ingest_killed_at_random_moments_can_be_resumed(source, tmp_path):
     moments = random.Random(7)
     cube = tmp_path / "cube.h5"

@@ -82,6 +82,7 @@ def test_h5py_and_hyperslab_change_a_sparse_dataset_in_turn(tmp_path, filters):
     assert path.stat().st_size < 1_000_000
 
 
+@pytest.mark.soak
 def test_a_large_fixed_array_of_h5py_is_read_and_changed_and_its_copy_is_small(tmp_path):
     path, copy = tmp_path / "f.h5", tmp_path / "copy.h5"
     count = 2**28

@@ -223,6 +223,7 @@ def test_a_file_is_locked_for_other_programs(tmp_path):
         hs.File(path, "r+", driver="split")
 
 
+@pytest.mark.process
 def test_a_process_that_is_killed_leaves_a_split_file_that_is_read(tmp_path):
     assert_flushed_is_left(tmp_path, tmp_path / "run", {"driver": "split"})
 

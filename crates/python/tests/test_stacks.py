@@ -47,6 +47,7 @@ def outcomes(suite, root):
     return {name.partition("::")[2] or name: outcome for name, outcome in said.items()}
 
 
+@pytest.mark.suite
 @pytest.mark.parametrize("name", SUITES)
 def test_a_suite_passes_except_for_tests_listed_with_a_reason(name, tmp_path):
     suite = SUITES[name]
@@ -138,5 +139,6 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.suite
 def test_dask_distributed_reads_datasets_in_other_processes(tmp_path):
     assert run_program(DISTRIBUTED, tmp_path) == ["499500.0"]

@@ -88,6 +88,7 @@ def checked(table, step):
         assert np.array_equal(table.get_where_list(condition), np.flatnonzero(mask(expected))), condition
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_a_killed_writer_of_a_table_loses_no_flushed_rows(tmp_path, libver):
     path, moments = tmp_path / "t.h5", random.Random(libver)
@@ -121,6 +122,7 @@ def test_a_killed_writer_of_a_table_loses_no_flushed_rows(tmp_path, libver):
     CHECKS.said.append(f"killed writers of tables ({libver}): {KILLS} kills, {found} steps")
 
 
+@pytest.mark.process
 def test_queries_see_whole_rows_while_threads_append_change_and_remove(tmp_path):
     stop, failed = threading.Event(), []
     with hs.File(tmp_path / "t.h5", "w") as file:
@@ -294,6 +296,7 @@ def test_a_table_of_more_rows_than_memory_has_numbers_is_looked_into_from_its_st
             table.get_where_list("1 < 2")
 
 
+@pytest.mark.soak
 def test_a_loop_over_rows_ends_with_an_error_if_a_transaction_that_removed_rows_is_undone():
     with hs.File.in_memory() as file:
         table = file.create_table("t", COLUMNS, chunkshape=64)

@@ -406,6 +406,7 @@ def test_a_table_of_many_columns(tmp_path):
         assert file.root.t.cols.c999[0] == 999
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_a_table_has_thousands_of_columns(tmp_path, libver):
     dtype = np.dtype([(f"c{number}", "f8" if number % 3 else "i2") for number in range(2200)])

@@ -53,6 +53,7 @@ def entities(name, kinds):
                 yield path, content
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "complex_class.h5"])
 def test_entities_are_described_as_h5grove_describes_them(viewer, name):
     count = 0
@@ -64,6 +65,7 @@ def test_entities_are_described_as_h5grove_describes_them(viewer, name):
     assert count > 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", NAMES)
 def test_attributes_have_the_values_that_h5grove_sends(viewer, name):
     for path, content in entities(name, ["group", "dataset", "datatype"]):
@@ -112,6 +114,7 @@ def datasets(name):
                 yield path, content, selection
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHER])
 def test_elements_are_those_that_h5grove_sends(viewer, name):
     for path, content, selection in datasets(name):
@@ -242,6 +245,7 @@ def test_a_changed_file_is_opened_again_and_has_another_version(tmp_path):
         assert "File not found" in viewer.get("meta", file="a.h5").message
 
 
+@pytest.mark.process
 def test_a_file_is_not_locked_while_nobody_looks(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as f:

@@ -221,6 +221,7 @@ def test_the_address_for_a_browser_leads_to_the_page_once(folder, tmp_path):
         assert second.status == 403 and "location" not in second.headers
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["bin", "npy", "csv", "tiff", "json"])
 def test_huge_selections_are_refused_before_they_are_read(viewer, form):
     before = viewer.resident()
@@ -270,6 +271,7 @@ def test_malformed_selections_are_errors(viewer):
     assert viewer.ask(f"{viewer.base}/data?%ff%00&&=&file").status in (404, 422)
 
 
+@pytest.mark.process
 def test_a_thousand_requests_at_once_are_all_answered(own_viewer):
     viewer = own_viewer
     where = {"path": "/huge", "format": "bin", "selection": "0:1024,0:1024"}
@@ -286,6 +288,7 @@ def test_a_thousand_requests_at_once_are_all_answered(own_viewer):
     assert viewer.resident() < 1 << 30
 
 
+@pytest.mark.process
 def test_clients_that_hang_keep_neither_memory_nor_others_from_answers(own_viewer):
     viewer = own_viewer
     request = f"GET {viewer.base}/data?file=all.h5&path=/huge&format=bin&selection=0:4096,0:4096 HTTP/1.1\r\n"

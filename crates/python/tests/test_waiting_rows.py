@@ -170,6 +170,7 @@ def test_an_index_in_another_byte_order_is_extended_in_that_order(tmp_path):
             assert np.array_equal(np.sort(found), np.sort(expected)), condition
 
 
+@pytest.mark.soak
 def test_an_expression_sees_the_columns_of_a_table_together():
     rows = np.zeros(100_000, [("a", "i8"), ("b", "i8")])
     rows["a"] = np.arange(len(rows))

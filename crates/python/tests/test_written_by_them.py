@@ -20,6 +20,7 @@ def refused(name):
     return {d["path"] for d in FILES[name].get("dataset", ()) if d.get("refused")}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", WHOLE_FILES)
 def test_a_file_written_by_libhdf5_is_read_as_by_h5py(both, name):
     ours, theirs = both(name)

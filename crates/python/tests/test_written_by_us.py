@@ -68,6 +68,7 @@ def change(file, h5):
     file.create_dataset("more", data=GRID, chunks=(5, 5), compression="gzip", shuffle=True)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 @pytest.mark.parametrize("libver", LIBVERS)
 def test_h5py_and_hyperslab_change_files_that_the_other_wrote(tmp_path, libver, first):

@@ -179,6 +179,7 @@ def with_jhdf(path):
     return sorted(re.sub(r"\d+", "", line) if re.search("reference|_LIST", line) else line for line in lines)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "reader", [with_tables, with_jhdf, lambda path: run("h5dump", "-d", "d", "-s", "1090", "-c", "20", path)]
 )
