@@ -13,6 +13,7 @@ use hyperslab::filter::{Blosc2, BloscCodec, Deflate};
 use hyperslab::{Destination, Dim, File, ReadOptions, Selection, Slab};
 use hyperslab_testkit::allocator::Watched;
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::sound::assert_sound;
 
 /// The bytes that are allocated now, and the most since the last reset.
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -101,6 +102,7 @@ fn made(is_eager: bool) -> (Arc<Deep>, Vec<i32>) {
         dataset.unwrap().write(.., &values).unwrap();
     }
     file.close().unwrap();
+    assert_sound(&driver.inner.bytes());
     (driver, values)
 }
 

@@ -43,7 +43,8 @@ impl Check<'_> {
             }
             self.values(&described.datatype, &value);
         }
-        if header.find(kind::OLD_FILL_VALUE).is_some() {
+        // With both messages, the old one repeats the value of the other.
+        if header.find(kind::OLD_FILL_VALUE).is_some() && header.find(kind::FILL_VALUE).is_none() {
             self.not_followed(&described.datatype);
         }
         match layout.layout {
