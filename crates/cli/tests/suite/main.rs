@@ -13,6 +13,7 @@ mod ls;
 mod pio;
 #[cfg(feature = "plot")]
 mod plot;
+#[cfg(feature = "rows")]
 mod query;
 mod recover;
 mod refs;
