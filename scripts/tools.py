@@ -33,7 +33,7 @@ TOOLS = [
     ("mvn", "maven", ("test-java",), "tests with jHDF"),
     ("mpirun", "openmpi-bin", ("test-mpi",), ""),
     ("/usr/lib/*/openmpi/include/mpi.h", "libopenmpi-dev", ("test-mpi",), ""),
-    ("/usr/lib/llvm-*/lib/libclang*.so*", "libclang-dev", ("test-mpi",), ""),
+    ("/usr/lib/llvm-*/lib/libclang.so", "libclang-dev", ("test-mpi",), ""),
 ]
 """Programs, and files where there is no program to look for."""
 

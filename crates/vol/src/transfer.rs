@@ -95,7 +95,8 @@ fn gives_the_same(from: &Datatype, to: &Datatype) -> bool {
         (Datatype::Float(from), Datatype::Float(to)) => {
             // libhdf5 has casts for numbers in the order of the machine only, and gives NaNs other bits by
             // its other path.
-            // Its cast to 2 bytes makes numbers just above the largest one infinite, where IEEE 754 rounds down.
+            // Its cast to 2 bytes makes numbers just above the largest one infinite, where IEEE 754 rounds
+            // down.
             let is_cast = from.order == NATIVE && to.order == NATIVE && to.size != 2;
             (from.size == to.size || is_cast) && is_ieee(from) && is_ieee(to)
         }
