@@ -7,6 +7,7 @@ skipped.
 
 import argparse
 import glob
+import importlib.util
 import os
 import re
 import shutil
@@ -66,11 +67,8 @@ def toolchain() -> "list[str]":
         lines.append(
             f"apt-get install python3 python3-venv  # Python {PYTHON[0]}.{PYTHON[1]} or later; set PYTHON= if it is not python3"
         )
-    elif not os.path.isdir(".venv"):
-        try:
-            import ensurepip  # noqa: F401  Debian leaves it out of python3
-        except ImportError:
-            lines.append("apt-get install python3-venv")
+    elif not os.path.isdir(".venv") and importlib.util.find_spec("ensurepip") is None:
+        lines.append("apt-get install python3-venv")  # Debian leaves it out of python3
     found = [(name, version(name)) for name in ("rustc", "cargo")]
     for name, have in found:
         if have is None or have < RUST:

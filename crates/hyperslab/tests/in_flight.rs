@@ -31,13 +31,13 @@ static ALLOCATOR: Watched = Watched {
 
 /// Takes requests until the queue has none, then reads them.
 #[derive(Debug)]
-struct Deep {
+struct Greedy {
     inner: Memory,
     /// Whether the memory of a request is asked for when the request is taken, as if its bytes came in parts.
     is_eager: bool,
 }
 
-impl Driver for Deep {
+impl Driver for Greedy {
     fn len(&self) -> io::Result<u64> {
         self.inner.len()
     }
@@ -84,8 +84,8 @@ const CHUNK_BYTES: usize = 128 * 1024 * 4;
 const THREADS: usize = 4;
 const DATASETS: [&str; 5] = ["blosc", "blosc shuffled", "gzip", "chunked", "contiguous"];
 
-fn made(is_eager: bool) -> (Arc<Deep>, Vec<i32>) {
-    let driver = Arc::new(Deep { inner: Memory::default(), is_eager });
+fn made(is_eager: bool) -> (Arc<Greedy>, Vec<i32>) {
+    let driver = Arc::new(Greedy { inner: Memory::default(), is_eager });
     let file = File::options().create(true).open_on(driver.clone()).unwrap();
     let mut random = Random::new(5);
     let values: Vec<i32> = (0..SHAPE[0] * SHAPE[1]).map(|_| (random.u64() & 0xf_ffff) as i32).collect();
@@ -109,7 +109,7 @@ fn made(is_eager: bool) -> (Arc<Deep>, Vec<i32>) {
 /// Reads every `steps`-th element. Returns the most bytes that were allocated beside the result, and those
 /// that stay after it.
 fn read(
-    driver: &Arc<Deep>,
+    driver: &Arc<Greedy>,
     name: &str,
     limit: u64,
     threads: usize,

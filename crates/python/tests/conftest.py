@@ -66,6 +66,10 @@ def pytest_sessionfinish(session):
         return
     for why, count in Counter(str(report.longrepr[2]) for report in skipped).items():
         CHECKS.said.append(f"{count} tests were skipped: {why.removeprefix('Skipped: ')}")
+    # `make test-extras` requires those with this marker, and nothing would require the others.
+    if unmarked := [report.nodeid for report in skipped if "extras" not in report.keywords]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        CHECKS.said.append(f"{len(unmarked)} skipped tests lack the marker `extras`: {', '.join(unmarked[:5])}")
     if skipped and NO_SKIPS:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         CHECKS.said.append(f"{len(skipped)} tests were skipped, and HYPERSLAB_NO_SKIPS requires all of them")

@@ -4,7 +4,6 @@ import importlib
 import io
 import os
 import shutil
-import sys
 import tomllib
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import h5py
 import hdf5plugin  # noqa: F401  (registers its filters with h5py)
 import numpy as np
 import pytest
+from tools import TOOLS
 
 # `HYPERSLAB_MODULE=h5py pytest` tests the tests: h5py must agree with itself.
 hs = importlib.import_module(os.environ.get("HYPERSLAB_MODULE", "hyperslab"))
@@ -19,9 +19,6 @@ IS_H5PY = hs is h5py
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GOLDEN = REPOSITORY / "golden"
-sys.path.append(str(REPOSITORY / "scripts"))
-from tools import TOOLS  # noqa: E402  (the table of programs and their Debian packages)
-
 MANIFEST = tomllib.loads((GOLDEN / "MANIFEST.toml").read_text())
 FILES = {entry["name"]: entry for entry in MANIFEST["file"]}
 WHOLE_FILES = [name for name, entry in FILES.items() if not entry.get("damaged")]

@@ -7,7 +7,7 @@ use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::ExternalFiles;
-use hyperslab_format::message::fill::{FillBytes, FillValue};
+use hyperslab_format::message::fill::{FillBytes, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::message::kind;
 use hyperslab_format::{Addr, Extent, Reader};
@@ -36,16 +36,20 @@ impl Check<'_> {
             self.local_heap(files.heap);
         }
         let Some(described) = self.described(header, at) else { return };
-        if let Some(FillValue { value: FillBytes::Defined(value), .. }) = self.message::<FillValue>(header) {
+        let fill = self.message::<FillValue>(header).map(|fill| fill.value);
+        if let Some(FillBytes::Defined(value)) = &fill {
             if !value.is_empty() && value.len() as u64 != described.element_bytes {
                 let (stated, found) = (value.len() as u64, described.element_bytes);
                 self.expect(name_of::<FillValue>(), at, "size of the fill value", stated, found);
             }
-            self.values(&described.datatype, &value);
+            self.values(&described.datatype, value);
         }
-        // With both messages, the old one repeats the value of the other.
-        if header.find(kind::OLD_FILL_VALUE).is_some() && header.find(kind::FILL_VALUE).is_none() {
-            self.not_followed(&described.datatype);
+        // Beside a new message, which is the one that counts, the old one usually repeats its value.
+        if let Some(OldFillValue { value }) = self.message::<OldFillValue>(header) {
+            let is_repeated = matches!(&fill, Some(FillBytes::Defined(known)) if *known == value);
+            if !value.is_empty() && !is_repeated {
+                self.not_followed(&described.datatype);
+            }
         }
         match layout.layout {
             Layout::Compact { data } => {
