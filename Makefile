@@ -158,7 +158,7 @@ test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PAG
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
 
 # Those that `make test` leaves out where a program is missing (`scripts/tools.py`).
-test-extras: $(VENV)/test.stamp develop capi
+test-extras: $(VENV)/test.stamp $(PAGE) develop capi
 	HYPERSLAB_NO_SKIPS=1 $(BIN)/python -m pytest -q -n auto -m extras crates/python/tests
 	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) --locked --quiet -p hyperslab-capi --test programs
 	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) --locked --quiet -p hyperslab-cli --test suite groff

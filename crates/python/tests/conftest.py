@@ -11,8 +11,9 @@ from collections import Counter
 import h5py
 import numpy as np
 import pytest
+from needs import NO_SKIPS
 from soundness import CHECKS
-from support import GOLDEN, IS_H5PY, NO_SKIPS, REPOSITORY, hs, image_of, open_image
+from support import GOLDEN, IS_H5PY, REPOSITORY, hs, image_of, open_image
 
 # h5py supports neither SEG-Y nor tables, so these tests do not run with h5py in place of hyperslab.
 OWN = ("test_segy_*", "test_table*", "test_*_tables", "test_index*", "test_quer*", "test_waiting_rows", "test_arrow")
@@ -32,7 +33,7 @@ def pytest_configure(config):
     """Registers the markers. A misspelt one is an error."""
     config.option.strict_markers = True
     config.addinivalue_line("markers", "damages: leaves a file that is not sound, on purpose")
-    config.addinivalue_line("markers", "extras: needs more than README names (`support.need`)")
+    config.addinivalue_line("markers", "extras: needs more than README names (`needs.py`)")
     for name, what in SLOW.items():
         config.addinivalue_line("markers", f"{name}: {what}; `make quick` leaves it out")
 

@@ -3,15 +3,12 @@
 import importlib
 import io
 import os
-import shutil
 import tomllib
 from pathlib import Path
 
 import h5py
 import hdf5plugin  # noqa: F401  (registers its filters with h5py)
 import numpy as np
-import pytest
-from tools import TOOLS
 
 # `HYPERSLAB_MODULE=h5py pytest` tests the tests: h5py must agree with itself.
 hs = importlib.import_module(os.environ.get("HYPERSLAB_MODULE", "hyperslab"))
@@ -23,24 +20,6 @@ MANIFEST = tomllib.loads((GOLDEN / "MANIFEST.toml").read_text())
 FILES = {entry["name"]: entry for entry in MANIFEST["file"]}
 WHOLE_FILES = [name for name, entry in FILES.items() if not entry.get("damaged")]
 DAMAGED_FILES = [name for name, entry in FILES.items() if entry.get("damaged")]
-
-
-NO_SKIPS = "HYPERSLAB_NO_SKIPS" in os.environ
-"""Whether a test that cannot run here fails. `.ci/run` sets it when all programs are installed."""
-
-
-def need(program):
-    """Skips the test if a program is not installed, and names its package. Such a test is marked `extras`."""
-    beside = {"java": "javac"}.get(program, "h5clear" if program.startswith("h5") else program)  # of the same package
-    package = next(package for name, package, *_ in TOOLS if name == beside)
-    skip_without(shutil.which(program), f"{program} is not installed: apt-get install {package}")
-
-
-def skip_without(there, why):
-    """Skips the test if something is not there; `why` says how to get it."""
-    if not there:
-        assert not NO_SKIPS, f"{why} (no test may be skipped here)"
-        pytest.skip(why)
 
 
 def image_of(write, libver=None, userblock_size=None):

@@ -9,7 +9,8 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
-from support import GOLDEN, IS_H5PY, REPOSITORY, need
+from needs import need
+from support import GOLDEN, IS_H5PY, REPOSITORY
 
 if IS_H5PY:
     pytest.skip("about hyperslab's own interface", allow_module_level=True)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from listed import account
-from support import IS_H5PY, REPOSITORY, skip_without
+from needs import skip_without
+from support import IS_H5PY, REPOSITORY
 
 HERE = Path(__file__).parent / "corpus"
 CORPUS = REPOSITORY / "target" / "corpus"

@@ -17,8 +17,9 @@ import tomllib
 
 import numpy as np
 import pytest
+from needs import need
 from segy_files import CROSSLINE, INLINE, X, Y, grid, segy
-from support import IS_H5PY, REPOSITORY, hs, need
+from support import IS_H5PY, REPOSITORY, hs
 from test_documentation import REACHED
 
 if IS_H5PY:

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from hyperslab._native import run_cli
 from hyperslab.low import h5f, h5p
-from support import IS_H5PY, REPOSITORY, need, skip_without
+from needs import need, skip_without
+from support import IS_H5PY, REPOSITORY
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")
 

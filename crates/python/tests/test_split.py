@@ -10,7 +10,8 @@ import hyperslab as hs
 import numpy as np
 import pytest
 from hyperslab._native import run_cli
-from support import IS_H5PY, need
+from needs import need
+from support import IS_H5PY
 from test_members import assert_flushed_is_left, assert_same, fill
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py is the oracle")

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import h5py
 import numpy as np
 import pytest
-from support import REPOSITORY, skip_without
+from needs import skip_without
+from support import REPOSITORY
 from test_remote import Server
 from viewer import Viewer
 

@@ -16,7 +16,8 @@ import pyfive
 import pytest
 import tables
 from compare import compare_files, walk
-from support import REPOSITORY, hs, need, outcome, skip_without
+from needs import need, skip_without
+from support import REPOSITORY, hs, outcome
 from written import FEATURES, LIBVERS, write_file
 
 pytestmark = pytest.mark.extras

@@ -9,7 +9,7 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
-from support import need
+from needs import need
 
 VERSIONS = {"earliest": 0, "v108": 2, "latest": 3}
 VALUES = np.arange(100, dtype="<i4")
