@@ -317,6 +317,8 @@ pub enum RequestError {
         name: String,
         /// The limit.
         limit: u32,
+        /// Whether one of the links is external.
+        is_external: bool,
     },
     /// The destination does not have the size of the selection.
     #[error("the destination has {found} bytes, the selection {expected}")]

@@ -168,6 +168,7 @@ pub(crate) fn is_missing(error: &Error) -> bool {
                 | RequestError::NoSuchFile { .. }
                 | RequestError::UnopenedFile { .. }
                 | RequestError::UserLink { .. }
+                | RequestError::TooManyLinks { is_external: true, .. }
         )
     )
 }
@@ -196,8 +197,9 @@ fn request(error: &RequestError, message: String) -> PyErr {
         | RequestError::NoSuchFile { .. }
         | RequestError::UnopenedFile { .. }
         | RequestError::NoSuchAttribute { .. }
-        | RequestError::UserLink { .. } => PyKeyError::new_err(message),
-        RequestError::TooManyLinks { .. }
+        | RequestError::UserLink { .. }
+        | RequestError::TooManyLinks { is_external: true, .. } => PyKeyError::new_err(message),
+        RequestError::TooManyLinks { is_external: false, .. }
         | RequestError::Forked
         | RequestError::ForkedInChange
         | RequestError::MaxShape { .. } => PyRuntimeError::new_err(message),

@@ -248,6 +248,34 @@ def test_a_link_to_a_file_that_cannot_be_opened_breaks_no_other_member(tmp_path,
             process.communicate(b"")
 
 
+def rings(module, folder):
+    """What each call gives for links that lead in a ring within a file, between two files, and through both."""
+    with module.File(folder / "one.h5", "r+") as f:
+        for name in ("soft", "external", "itself", "mixed"):
+            for call in (
+                lambda: f[name],
+                lambda: f.get(name, 5),
+                lambda: f[name + "/below"],
+                lambda: name in f,
+                lambda: name + "/below" in f,
+                lambda: f.get(name, getlink=True).path,
+                lambda: f.get(name + "/below", getlink=True),
+                lambda: f.require_group(name + "/below"),
+                lambda: f.create_dataset(name + "/x/y", data=1),
+            ):
+                yield name, told(call)
+
+
+def test_rings_of_links_fail_as_in_h5py(tmp_path):
+    with h5py.File(tmp_path / "one.h5", "w") as f:
+        f["soft"], f["back"] = h5py.SoftLink("/back"), h5py.SoftLink("/soft")
+        f["external"], f["itself"] = h5py.ExternalLink("two.h5", "/external"), h5py.ExternalLink("one.h5", "/itself")
+        f["mixed"], f["into"] = h5py.SoftLink("/into"), h5py.ExternalLink("two.h5", "/mixed")
+    with h5py.File(tmp_path / "two.h5", "w") as f:
+        f["external"], f["mixed"] = h5py.ExternalLink("one.h5", "/external"), h5py.ExternalLink("one.h5", "/mixed")
+    assert list(rings(hs, tmp_path)) == list(rings(h5py, tmp_path))
+
+
 # Objects without a path, and deleted ones
 
 

@@ -220,6 +220,51 @@ def test_statements_that_fail(path, statement, message):
     assert message in run("sql", path, statement, code=1)
 
 
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("create table hot as select * from readings", "CREATE"),
+        ("create view hot as select * from readings", "CREATE"),
+        ("copy (select 1) to 'x.csv'", "COPY"),
+        ("explain analyze copy (select 1) to 'x.csv'", "COPY"),
+        ("attach 'x.db'; select 1", "ATTACH"),
+        ("select 1; insert into readings select * from readings", "INSERT"),
+        ("export database 'x'", "EXPORT"),
+        ("delete from readings", "DELETE"),
+        ("copy (pivot (select 1 as a) on a) to 'x.csv'", "COPY"),
+    ],
+)
+def test_statements_that_would_write_are_refused_before_any_runs(path, statement, word, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    message = run("sql", path, statement, code=1)
+    assert f"{word} is refused" in message and "`-o FILE`" in message
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_statements_that_read_are_taken(path):
+    for statement in (
+        "explain select * from readings",
+        "explain analyze select count(*) from readings",
+        "from few select count(*) as n",
+        "pivot (select 1 as a, 2 as b) on a using sum(b)",
+        "set threads = 1; describe readings",
+        "pragma version",
+        "values (1)",
+    ):
+        assert run("sql", path, statement, "--format", "csv"), statement
+    assert "end with a query" in run("sql", path, "create temp table hot as from few", code=1)
+    assert "end with a query" in run("sql", path, "set threads = 1", code=1)
+
+
+@pytest.mark.damages
+def test_sql_names_a_bad_file_as_other_commands_do(path, tmp_path):
+    cut = tmp_path / "cut.h5"
+    cut.write_bytes(path.read_bytes()[:3000])
+    for file in (tmp_path / "none.h5", cut):
+        assert run("sql", file, "select 1", code=1) == run("ls", file, code=1)
+
+
 def test_sql_says_how_to_get_duckdb(path):
     code = "import sys; sys.modules['duckdb'] = None; " + CODE
     words = [sys.executable, "-c", code, "sql", str(path), "select 1"]

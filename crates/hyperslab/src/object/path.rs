@@ -18,6 +18,8 @@ pub(super) const LINK_LIMIT: u32 = 64;
 pub(super) struct Budget {
     left: u32,
     access: LinkAccess,
+    /// Whether an external link was followed.
+    is_external: bool,
 }
 
 impl Budget {
@@ -28,14 +30,15 @@ impl Budget {
 
     /// Creates the budget of one request that opens files with this access.
     pub(super) fn with(access: LinkAccess) -> Self {
-        Self { left: LINK_LIMIT, access }
+        Self { left: LINK_LIMIT, access, is_external: false }
     }
 
     fn spend(&mut self, name: &str) -> Result<()> {
-        self.left = self
-            .left
-            .checked_sub(1)
-            .ok_or_else(|| RequestError::TooManyLinks { name: name.to_owned(), limit: LINK_LIMIT })?;
+        self.left = self.left.checked_sub(1).ok_or_else(|| RequestError::TooManyLinks {
+            name: name.to_owned(),
+            limit: LINK_LIMIT,
+            is_external: self.is_external,
+        })?;
         Ok(())
     }
 }
@@ -80,6 +83,7 @@ pub(super) fn follow(group: &Group, link: &Link, budget: &mut Budget) -> Result<
             Ok(node.with_path(path))
         }
         LinkTarget::External { file, path: target } => {
+            budget.is_external = true;
             budget.spend(&path)?;
             let other = external::open(group.file(), file, budget.access)
                 .map_err(|error| unopened(&path, file, error).at(&path))?;

@@ -8,6 +8,12 @@ from ._table import Table
 
 #: The error of DuckDB for a table that it does not know.
 _MISSING = re.compile(r"^Catalog Error: Table with name (.*) does not exist!", re.DOTALL)
+#: Statements that change nothing but the connection, by the names of DuckDB's types.
+_READS = {"SELECT", "PRAGMA", "SET", "VARIABLE_SET"}
+#: Statements that DuckDB gives no type of their own: what is created lives in memory, or there are rows only.
+_IN_MEMORY = re.compile(r"create\s+(or\s+replace\s+)?temp(orary)?\s|(pivot|unpivot|from|select|with)\b", re.IGNORECASE)
+#: `EXPLAIN ANALYZE` runs the statement behind it.
+_EXPLAIN = re.compile(r"explain\s+(analyze\b\s*)?(\([^)]*\)\s*)?", re.IGNORECASE)
 
 
 def run(path: str, statement: str) -> Any:
@@ -20,7 +26,8 @@ def run(path: str, statement: str) -> Any:
 
     Raises:
         ImportError: DuckDB is not installed.
-        ValueError: Two tables have the name that the statement uses, or the statement has no rows.
+        ValueError: Two tables have the name that the statement uses, the statement would change or write
+            something, or it has no rows. Nothing has run if one of several statements is refused.
     """
     try:
         import duckdb
@@ -29,12 +36,31 @@ def run(path: str, statement: str) -> Any:
     connection = duckdb.connect()
     # Without this, the names of variables here are tables.
     connection.execute("set python_enable_replacements = false")
+    parts = connection.extract_statements(statement)
+    for part in parts:
+        _check(connection, part)
     file, result = File(path, "r"), None
-    for part in connection.extract_statements(statement):
+    for part in parts:
         result = _result(connection, file, part)
-    if result is None:
-        raise ValueError("the statement has no result: the tables of a file can only be read")
+    if result is None or parts[-1].type.name in {"CREATE", "SET", "VARIABLE_SET"}:
+        raise ValueError("the last statement has no rows: end with a query, such as `select * from ...`")
     return result
+
+
+def _check(connection: Any, statement: Any) -> None:
+    """Raises `ValueError` if a statement would change the file, or write another one."""
+    kind, text = statement.type.name, statement.query.strip()
+    if kind in _READS or (kind in {"CREATE", "MULTI"} and _IN_MEMORY.match(text)):
+        return
+    if kind == "EXPLAIN" and (found := _EXPLAIN.match(text)):
+        for part in connection.extract_statements(text[found.end() :]):
+            _check(connection, part)
+        return
+    word = text.split(None, 1)[0].upper() if text else kind
+    raise ValueError(
+        f"{word} is refused: `hyperslab sql` reads the tables of a file and writes nothing. Keep rows with "
+        "`-o FILE` after a query; an intermediate result is a `create temp table` before it"
+    )
 
 
 def _result(connection: Any, file: File, statement: Any) -> Any:

@@ -8,6 +8,7 @@ use arrow_array::RecordBatchReader;
 
 use super::output::Output;
 use crate::error::{Lines, Usage};
+use crate::place;
 
 /// Run a statement of SQL on the tables of a file
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,8 @@ Examples:
 
 DuckDB runs the statement: install it beside the Python package of hyperslab with `pip install duckdb`. With
 pyarrow it reads only the columns that the statement needs. A table has the name of the last part of its path,
-or its whole path in double quotes. Only the tables that the statement names are opened.")]
+or its whole path in double quotes. Only the tables that the statement names are opened. Statements
+that would change or write something are refused.")]
 pub(crate) struct Args {
     /// The HDF5 file or its URL
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -44,6 +46,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write, sql: Option<&dyn Sql>) -> an
                    that has it; `hyperslab query` selects rows without SQL";
         return Err(Usage(why.to_owned()).into());
     };
+    // A file that cannot be opened has the same message and hint here as in all commands.
+    place::open(file)?;
     let rows = sql.run(file, &args.statement).map_err(|error| Lines(error.to_string()))?;
     args.output.write(rows, out)
 }
