@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use hyperslab::internals::types::Conversion;
 use hyperslab_expr::Type;
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{Compound, Datatype, Enumeration};
+use hyperslab_format::datatype::{Compound, Datatype, Enumeration, Padding};
 
 use crate::columns::Forms;
 use crate::error::{Error, Result};
@@ -199,11 +199,13 @@ impl Native {
             let conversion = Conversion::between(from, to).ok()?;
             Some((!conversion.is_identity()).then_some(conversion))
         };
-        let padding = match datatype {
-            Datatype::Text(text) if text.padding == hyperslab_format::datatype::Padding::SpacePadded => b' ',
-            _ => 0,
+        let read = between(stored, &native)?;
+        let (padding, write) = match datatype {
+            Datatype::Text(text) if text.padding == Padding::SpacePadded => (b' ', between(&native, stored)?),
+            // PyTables stores texts that fill their space, and calls them terminated.
+            Datatype::Text(_) => (0, None),
+            _ => (0, between(&native, stored)?),
         };
-        let (read, write) = (between(stored, &native)?, between(&native, stored)?);
         Some(Self { kind, is_time: matches!(datatype, Datatype::Time(_)), read, write, padding })
     }
 

@@ -249,7 +249,7 @@ def test_a_link_to_a_file_that_cannot_be_opened_breaks_no_other_member(tmp_path,
 
 
 def rings(module, folder):
-    """What each call gives for links that lead in a ring within a file, between two files, and through both."""
+    """What each call gives for links in a ring: within a file, between two files, through both."""
     with module.File(folder / "one.h5", "r+") as f:
         for name in ("soft", "external", "itself", "mixed"):
             for call in (

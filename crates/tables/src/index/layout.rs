@@ -154,7 +154,7 @@ impl Layout {
                 .map(|name| group.dataset(name));
         let (sorted, indices, indices_last) = (sorted?, indices?, indices_last?);
         let kind = Kind::of_size(indices.element_size());
-        let values = ValueType::of(&sorted.datatype());
+        let values = ValueType::of_index(&sorted.datatype());
         let (Some(kind), Some(values)) = (kind, values) else {
             return Err(damaged(&group, "its datasets have unknown datatypes: build the index again"));
         };
@@ -233,7 +233,7 @@ impl Layout {
             }
         }
         for dataset in [&self.ranges, &self.bounds, &self.sorted_last] {
-            if ValueType::of(&dataset.datatype()) != Some(self.values) {
+            if ValueType::of_index(&dataset.datatype()) != Some(self.values) {
                 return Err(damaged(dataset, "its values have another datatype: build the index again"));
             }
         }

@@ -2,10 +2,11 @@
 //!
 //! A value is compared by its key: words that have the order of the values. The order is that of NumPy: -0.0
 //! equals 0.0, and texts that differ only in zero bytes at their end are equal. NaN equals NaN and comes
-//! last, where PyTables sorts it; no comparison matches it.
+//! last, where PyTables sorts it; no comparison matches it. A null-terminated text of a column ends at its
+//! first zero byte, whatever follows, as when it is read.
 
 use crate::table::is_bool;
-use hyperslab::internals::types::seconds;
+use hyperslab::internals::types::{seconds, text_of};
 use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Integer, Padding, Text};
 
 /// How the bytes of a value are read.
@@ -18,6 +19,8 @@ enum Kind {
     Signed,
     Float,
     Text,
+    /// A text that ends at its first zero byte. Indexes hold it without the bytes behind.
+    Terminated,
     /// PyTables' time with fractions: seconds in the upper half, microseconds in the lower half.
     Time,
 }
@@ -48,8 +51,11 @@ impl ValueType {
             Datatype::Float(float) if float.is_ieee() && float.size <= 8 => {
                 (Kind::Float, float.size, float.order)
             }
-            Datatype::Text(text) if text.padding != Padding::SpacePadded => {
-                (Kind::Text, text.size, ByteOrder::Little)
+            Datatype::Text(Text { padding: Padding::SpacePadded, .. }) => return None,
+            Datatype::Text(text) => {
+                let is_terminated = text.padding == Padding::NullTerminated;
+                let kind = if is_terminated { Kind::Terminated } else { Kind::Text };
+                (kind, text.size, ByteOrder::Little)
             }
             Datatype::Time(time) if time.size == 4 => (Kind::Signed, 4, time.order),
             Datatype::Time(time) if time.size == 8 => (Kind::Time, 8, time.order),
@@ -69,12 +75,20 @@ impl ValueType {
         Some(Self { kind, size, is_big })
     }
 
+    /// Returns the type of the values in an index that stores them with this datatype. PyTables calls the
+    /// texts of all indexes terminated.
+    pub(super) fn of_index(datatype: &Datatype) -> Option<Self> {
+        let stored = Self::of(datatype)?;
+        Some(if stored.is_text() { stored.indexed() } else { stored })
+    }
+
     /// Returns the type of the values in an index of a column of this type: little-endian numbers, and
     /// seconds for times with fractions.
     pub(super) fn indexed(self) -> Self {
         let kind = match self.kind {
             Kind::Time => Kind::Float,
             Kind::Truth => Kind::Signed,
+            Kind::Terminated => Kind::Text,
             kind => kind,
         };
         Self { kind, is_big: false, ..self }
@@ -97,7 +111,7 @@ impl ValueType {
             Kind::Unsigned => Datatype::Integer(Integer::little(size, false)),
             Kind::Signed | Kind::Truth => Datatype::Integer(Integer::little(size, true)),
             Kind::Float | Kind::Time => Datatype::Float(Float::ieee(size, ByteOrder::Little)?),
-            Kind::Text => {
+            Kind::Text | Kind::Terminated => {
                 Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii })
             }
         })
@@ -115,7 +129,7 @@ impl ValueType {
 
     /// Returns whether values are texts.
     pub(super) fn is_text(self) -> bool {
-        self.kind == Kind::Text
+        matches!(self.kind, Kind::Text | Kind::Terminated)
     }
 
     /// Returns whether some values match no comparison.
@@ -141,16 +155,21 @@ impl ValueType {
             Kind::Float => float_key(raw, bits),
             Kind::Time => float_key(seconds(raw.to_le_bytes()).to_bits(), 64),
             Kind::Text => text_word(value),
+            Kind::Terminated => text_word(text_of(value, Padding::NullTerminated)),
         }
     }
 
     /// Writes the key of a value. `key` has [`words`](Self::words) words.
     #[inline]
     pub(super) fn key(self, value: &[u8], key: &mut [u64]) {
-        if self.kind == Kind::Text {
-            for (word, bytes) in key.iter_mut().zip(value.chunks(8)) {
+        if self.is_text() {
+            let is_terminated = self.kind == Kind::Terminated;
+            let value = if is_terminated { text_of(value, Padding::NullTerminated) } else { value };
+            let (words, rest) = key.split_at_mut(value.len().div_ceil(8));
+            for (word, bytes) in words.iter_mut().zip(value.chunks(8)) {
                 *word = text_word(bytes);
             }
+            rest.fill(0);
         } else if let [word] = key {
             *word = self.word(value);
         }
@@ -158,7 +177,7 @@ impl ValueType {
 
     /// Writes the value of an index of this type that has this key. `value` has [`size`](Self::size) bytes.
     pub(super) fn value(self, key: &[u64], value: &mut [u8]) {
-        if self.kind == Kind::Text {
+        if self.is_text() {
             for (bytes, word) in value.chunks_mut(8).zip(key) {
                 bytes.copy_from_slice(&word.to_be_bytes()[..bytes.len()]);
             }
@@ -167,7 +186,7 @@ impl ValueType {
             let raw = match self.kind {
                 Kind::Signed | Kind::Truth => word ^ (1 << (bits - 1)),
                 Kind::Float | Kind::Time => float_of_key(*word, bits),
-                Kind::Bool | Kind::Unsigned | Kind::Text => *word,
+                Kind::Bool | Kind::Unsigned | Kind::Text | Kind::Terminated => *word,
             };
             if self.is_big {
                 value.copy_from_slice(&raw.to_be_bytes()[8 - self.size..]);
@@ -273,8 +292,24 @@ mod tests {
     }
 
     fn text(size: u32) -> ValueType {
-        let text = Text { size, padding: Padding::NullPadded, charset: Charset::Ascii };
-        ValueType::of(&Datatype::Text(text)).expect("texts have keys")
+        ValueType::of(&padded(size, Padding::NullPadded)).expect("texts have keys")
+    }
+
+    fn padded(size: u32, padding: Padding) -> Datatype {
+        Datatype::Text(Text { size, padding, charset: Charset::Ascii })
+    }
+
+    #[test]
+    fn a_terminated_text_ends_at_its_first_zero() {
+        let datatype = padded(12, Padding::NullTerminated);
+        let column = ValueType::of(&datatype).expect("texts have keys");
+        assert_eq!(key(column, b"station\0qwer"), key(column, b"station\0\0\0\0\0"));
+        assert_eq!(key(column, b"sta\0ion\0qwer"), key(text(12), b"sta\0\0\0\0\0\0\0\0\0"));
+        assert_eq!(back(column, b"sta\0ion\0qwer"), b"sta\0\0\0\0\0\0\0\0\0");
+        // The texts of an index may be those of a padded column, which have zeros inside.
+        let index = ValueType::of_index(&datatype).expect("texts have keys");
+        assert_eq!(back(index, b"sta\0ion\0qwer"), b"sta\0ion\0qwer");
+        assert!(column.fits(index) && text(12).fits(index));
     }
 
     #[test]

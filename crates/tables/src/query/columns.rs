@@ -162,13 +162,8 @@ pub fn native(datatype: &Datatype) -> Option<(Type, Datatype)> {
         Datatype::Time(Time { size: 4, .. }) => integer(4, true),
         Datatype::Time(Time { size: 8, .. }) => Some((Type::F64, Datatype::Float(Float::ieee(8, NATIVE)?))),
         Datatype::Text(text) => {
-            // PyTables stores strings that fill their space, and calls them terminated.
-            let padding = match text.padding {
-                Padding::SpacePadded => Padding::NullPadded,
-                padding => padding,
-            };
             let size = usize::try_from(text.size).ok()?;
-            Some((Type::Bytes(size), Datatype::Text(Text { padding, ..*text })))
+            Some((Type::Bytes(size), Datatype::Text(Text { padding: Padding::NullPadded, ..*text })))
         }
         Datatype::Complex(complex) => {
             let Datatype::Float(float) = &*complex.base else { return None };
