@@ -21,6 +21,10 @@ Filters:
                                    lz4hc, zlib or zstd; LEVEL is by default 5, and the filter shuffle
   none                             no filter at all";
 
+/// The names of filters, for messages.
+const NAMES: &str = "gzip, zstd, bzip2, lz4, lzf, snappy, shuffle, fletcher32, nbit, szip, scaleoffset, zfp, \
+                     bitshuffle, blosc, blosc2 and none";
+
 /// A filter, or `None` for the word `none`.
 pub(crate) type Choice = Option<FilterChoice>;
 
@@ -78,12 +82,13 @@ pub(crate) fn parse(text: &str) -> Result<Choice, String> {
             let (codec, level, filter) = blosc(&mut parts, codec, level, filter)?;
             Some(FilterChoice::Blosc2 { codec, level, filter })
         }
-        other => return Err(format!("unknown filter {other:?}")),
+        other => return Err(format!("the filter must be one of {NAMES}, not {other:?}")),
     };
-    match parts.next() {
-        None => Ok(choice),
-        Some(rest) => Err(format!("{name} takes no parameter {rest:?}")),
+    if let Some(rest) = parts.next() {
+        return Err(format!("{name} takes no parameter {rest:?}"));
     }
+    choice.as_ref().map_or(Ok(()), FilterChoice::check).map_err(|error| error.to_string())?;
+    Ok(choice)
 }
 
 fn number<T: std::str::FromStr>(text: Option<&str>, otherwise: T) -> Result<T, String> {
@@ -195,7 +200,11 @@ mod tests {
             "",
             "zip",
             "gzip:x",
+            "gzip:10",
             "gzip:4:5",
+            "bzip2:0",
+            "zstd:23",
+            "blosc2:lz4:10",
             "lzf:1",
             "blosc:lz5",
             "bitshuffle:gzip",

@@ -260,8 +260,8 @@ impl FilterChoice {
         })
     }
 
-    /// Checks that the parameters are in range.
-    fn check(&self) -> Result<()> {
+    /// Checks that the parameters are in range, as far as they do not depend on the chunks.
+    pub fn check(&self) -> Result<()> {
         match *self {
             Self::Deflate { level } | Self::Blosc { level, .. } | Self::Blosc2 { level, .. } if level > 9 => {
                 Err(self.wrong("level", u64::from(level), "0 to 9"))

@@ -59,3 +59,31 @@ def test_levels_have_the_name_of_hdf5plugin_too():
             made(level=1, clevel=1)
     with pytest.raises(TypeError, match="filters must be left out if filter is given"):
         hs.Blosc2(filter="none", filters="none")
+
+
+@pytest.mark.parametrize(
+    ("word", "options", "filter"),
+    [
+        ("zstd", None, hs.Zstd()),
+        ("zstd", 9, hs.Zstd(9)),
+        ("lz4", None, hs.LZ4()),
+        ("blosc2", ("lz4", 7), hs.Blosc2("lz4", 7)),
+        ("blosc", "zstd", hs.Blosc("zstd")),
+        ("bitshuffle", None, hs.Bitshuffle()),
+        ("bzip2", 3, hs.BZip2(3)),
+        (hs.Zstd, None, hs.Zstd()),
+    ],
+)
+def test_filters_are_named_by_words_and_classes(word, options, filter):
+    with hs.File.in_memory() as file:
+        made = file.create_dataset("x", (100,), "i4", chunks=(10,), compression=word, compression_opts=options)
+        assert made.filters == (filter,)
+
+
+def test_the_error_of_an_unknown_word_lists_those_that_are_known():
+    with hs.File.in_memory() as file:
+        with pytest.raises(ValueError, match=r"bitshuffle, blosc, .*zstd, or a filter such as hyperslab.Zstd\(5\)"):
+            file.create_dataset("x", (100,), "i4", compression="zip")
+        with pytest.raises(ValueError, match="cname must be one of blosclz, .*, not 5"):
+            file.create_dataset("x", (100,), "i4", compression="blosc2", compression_opts=5)
+        assert list(file) == []

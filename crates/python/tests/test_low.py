@@ -426,6 +426,22 @@ def test_the_prefix_of_external_links_says_where_their_files_are(m, tmp_path):
                 m.h5o.open(file.id, path, plist)
 
 
+@BOTH
+def test_the_order_of_members_is_no_part_of_a_datatype(m):
+    def record(names, letters):
+        letter = m.h5t.enum_create(m.h5t.STD_I8LE)
+        for name in letters:
+            letter.enum_insert(name.encode(), ord(name))
+        made = m.h5t.create(m.h5t.COMPOUND, 2)
+        for name in names:
+            made.insert(name.encode(), "ab".index(name), letter if name == "a" else m.h5t.STD_I8LE)
+        return made
+
+    first = record("ab", "RGB")
+    for other, is_equal in ((record("ab", "BGR"), True), (record("ba", "RGB"), True), (record("ab", "RGX"), False)):
+        assert (first == other) is first.equal(other) is is_equal
+
+
 def test_the_access_list_of_a_dataset_lives_as_long_as_a_handle_that_has_it():
     with warnings.catch_warnings(action="ignore"), hs.File.in_memory() as file:
         first = file.create_dataset("x", (4,), "i4", chunks=(2,), rdcc_nbytes=12345)

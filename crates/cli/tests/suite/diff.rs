@@ -5,6 +5,7 @@
 use crate::common::{Scratch, dataset};
 use hyperslab::internals::types::Scalar as _;
 use hyperslab::{Attribute, File, Group, Selection};
+use hyperslab_format::datatype::{Datatype, Enumeration};
 use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::{Value, json};
 
@@ -165,4 +166,20 @@ fn failures_give_exit_code_2() {
     file.dataset("x").unwrap().write(Selection::All, &[2_i32; 10]).unwrap();
     file.close().unwrap();
     assert_eq!(scratch.run(&["diff", "%a.h5", "%b.h5"]).0, 1);
+}
+
+#[test]
+fn the_order_of_the_names_of_an_enumeration_is_no_difference() {
+    let scratch = Scratch::new("diff-enum");
+    for (name, order) in [("a.h5", b"RGB"), ("b.h5", b"BGR"), ("c.h5", b"RGX")] {
+        let members = order.iter().map(|&letter| (char::from(letter).to_string(), vec![letter])).collect();
+        let datatype = Datatype::Enumeration(Enumeration { base: Box::new(u8::datatype()), members });
+        scratch.make(name, |root| {
+            let (name, dataspace) = ("letter".to_owned(), Dataspace::Scalar);
+            root.put_attribute(&Attribute { name, datatype, dataspace, data: vec![b'R'] }).unwrap();
+        });
+    }
+    assert_eq!(scratch.printed(&["diff", "%a.h5", "%b.h5"]), "");
+    let (code, out, _) = scratch.run(&["diff", "%a.h5", "%c.h5"]);
+    assert!(code == 1 && out.contains("enum(uint8: R, G, B) | enum(uint8: R, G, X)"), "{out}");
 }

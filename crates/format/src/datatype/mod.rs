@@ -247,13 +247,25 @@ pub enum ReferenceKind {
     Attribute,
 }
 
-/// Named values of an integer type.
-#[derive(Debug, Clone, PartialEq)]
+/// Named values of an integer type. As for `H5Tequal`, the order of the names is no part of it.
+#[derive(Debug, Clone)]
 pub struct Enumeration {
     /// The type of the values.
     pub base: Box<Datatype>,
     /// Names and values, in the order of the file. A value has `base.size()` bytes.
     pub members: Vec<(String, Vec<u8>)>,
+}
+
+impl PartialEq for Enumeration {
+    fn eq(&self, other: &Self) -> bool {
+        fn sorted(members: &[(String, Vec<u8>)]) -> Vec<&(String, Vec<u8>)> {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_unstable();
+            sorted
+        }
+        self.base == other.base
+            && (self.members == other.members || sorted(&self.members) == sorted(&other.members))
+    }
 }
 
 /// A fixed number of elements.

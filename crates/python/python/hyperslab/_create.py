@@ -22,7 +22,7 @@ from ._arrays import (
     without_missing,
 )
 from ._dtypes import check_enum_dtype, check_opaque_dtype, check_string_dtype, check_vlen_dtype
-from ._filters import Filter, SZip, pipeline, stored
+from ._filters import Filter, SZip, pipeline, stored, worded
 from ._native import (
     Dataset,
     Empty,
@@ -453,6 +453,8 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
         if options is not None:
             raise TypeError("No compression algorithm to apply options to")
         return None, []
+    if isinstance(compression, type) and hasattr(compression, "filter_id"):
+        compression = compression()
     if hasattr(compression, "filter_id"):
         return int(compression.filter_id), [int(value) for value in compression.filter_options]
     if compression is True:
@@ -480,7 +482,8 @@ def _compression(compression: Any, options: Any) -> "tuple[int | None, list[int]
             raise ValueError(message)
         return SZip.filter_id, list(SZip(coding, pixels).filter_options)
     if isinstance(compression, str):
-        raise ValueError(f'Compression filter "{compression}" is unavailable')
+        filter = worded(compression, options)
+        return filter.filter_id, list(filter.filter_options)
     number = int(compression)
     if not 0 <= number < 1 << 16:
         raise ValueError(f"the filter number must be from 0 to 65535, not {number}")

@@ -22,7 +22,7 @@ def _level(level: int | None, clevel: int | None, default: int) -> int:
 def _choice(what: str, name: str, choices: dict[str, int]) -> int:
     try:
         return choices[name.lower()]
-    except KeyError:
+    except (KeyError, AttributeError):
         raise ValueError(f"{what} must be one of {', '.join(choices)}, not {name!r}") from None
 
 
@@ -317,6 +317,34 @@ class Zfp(Filter):
             raise ValueError("Zfp: pass all of minbits, maxbits, maxprec and minexp, or none of them")
         else:
             self.filter_options = ()
+
+
+#: The words that `create_dataset(compression=...)` takes beside those of h5py.
+WORDS: dict[str, Any] = {
+    "bitshuffle": Bitshuffle,
+    "blosc": Blosc,
+    "blosc2": Blosc2,
+    "bzip2": BZip2,
+    "lz4": LZ4,
+    "snappy": Snappy,
+    "zfp": Zfp,
+    "zstd": Zstd,
+}
+
+
+def worded(word: str, options: Any) -> Filter:
+    """The filter that a word names, with the first arguments of its class as options: one or several.
+
+    Raises:
+        ValueError: No filter has the word, or an option is wrong.
+    """
+    if word not in WORDS:
+        known = ", ".join(sorted((*WORDS, "gzip", "lzf", "szip")))
+        raise ValueError(
+            f'Compression filter "{word}" is unavailable: compression must be one of {known}, '
+            "or a filter such as hyperslab.Zstd(5)"
+        )
+    return WORDS[word](*(() if options is None else options if isinstance(options, tuple | list) else (options,)))
 
 
 def stored(number: int, data: "list[int]") -> Filter:

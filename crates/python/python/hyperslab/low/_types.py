@@ -33,6 +33,14 @@ Description = tuple[Any, ...]
 _ENCODED = bytes([3, 0])
 
 
+def _unordered(description: Any) -> Any:
+    """The description with members in the order of their names, as `H5Tequal` compares them."""
+    if not isinstance(description, tuple):
+        return description
+    parts = tuple(map(_unordered, description))
+    return (*parts[:-1], tuple(sorted(parts[-1]))) if parts[:1] in (("enum",), ("compound",)) else parts
+
+
 class TypeID(ObjectID):
     """A datatype."""
 
@@ -44,10 +52,10 @@ class TypeID(ObjectID):
         self._committed = committed
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TypeID) and self._description == other._description
+        return isinstance(other, TypeID) and _unordered(self._description) == _unordered(other._description)
 
     def __hash__(self) -> int:  # type: ignore[override]
-        return hash(self._description)
+        return hash(_unordered(self._description))
 
     def __reduce__(self) -> Any:
         return decode, (self.encode(),)
