@@ -93,16 +93,10 @@ impl Named {
     /// Opens the file and the object.
     pub(crate) fn open(&self) -> anyhow::Result<Node> {
         let opened = object(&self.file, &self.path);
-        let is_missing = |error: &anyhow::Error| {
-            let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(Error::root);
-            matches!(error, Some(Error::Request(RequestError::NoSuchObject { .. })))
-        };
-        match opened {
-            Err(error) if self.is_own && is_missing(&error) => {
-                Err(error.context(format!("there is no file {:?}", self.path)))
-            }
-            opened => opened,
-        }
+        opened.map_err(|error| match missing(&error) {
+            Some(Missing::Path) if self.is_own => error.context(format!("there is no file {:?}", self.path)),
+            _ => error,
+        })
     }
 
     /// Returns the name of the object for a person.
@@ -130,7 +124,28 @@ pub(crate) fn open_object(argument: &OsStr) -> anyhow::Result<Node> {
 }
 
 fn object(file: &Path, path: &str) -> anyhow::Result<Node> {
-    open(file)?.get(path).with_context(|| shown(file))
+    let found = open(file)?.get(path).map_err(anyhow::Error::from);
+    found.map_err(|error| match missing(&error) {
+        Some(Missing::Target) => {
+            error.context(format!("{}: {path} is a link that leads nowhere", shown(file)))
+        }
+        _ => error.context(shown(file)),
+    })
+}
+
+/// Why an object was not found.
+enum Missing {
+    /// Nothing has the path.
+    Path,
+    /// A soft link on the path leads to nothing.
+    Target,
+}
+
+/// Returns why an object was not found, or `None` for another error.
+fn missing(error: &anyhow::Error) -> Option<Missing> {
+    let error = error.chain().find_map(|cause| cause.downcast_ref::<Error>())?;
+    let Error::Request(RequestError::NoSuchObject { .. }) = error.root() else { return None };
+    Some(if matches!(error, Error::At { .. }) { Missing::Target } else { Missing::Path })
 }
 
 /// Opens a file for reading. If there is no such file, but there are members of one, opens that file.

@@ -1,4 +1,4 @@
-"""Null-terminated texts in records that have other bytes behind the terminator: h5py and h5dump stop there."""
+"""Null-terminated texts in records, with other bytes behind the terminator: h5py and h5dump stop there."""
 
 import subprocess
 import sys
@@ -55,7 +55,9 @@ CONDITIONS = ["name == b'ab'", "name > b'ab'", "name < b'ab'", "name == b''", "n
 def test_conditions_hold_for_the_values_that_are_read(path, condition, is_indexed):
     rows = expected(path)
     name, operator, value = condition.split()
-    found = {"==": np.equal, ">": np.greater, "<": np.less, "!=": np.not_equal}[operator](rows[name], value[2:-1].encode())
+    found = {"==": np.equal, ">": np.greater, "<": np.less, "!=": np.not_equal}[operator](
+        rows[name], value[2:-1].encode()
+    )
     with hs.File(path, "r+") as file:
         table = hs.Table(file["t"].id)
         if is_indexed:

@@ -153,6 +153,12 @@ fn every_command_names_the_object_that_does_not_exist() {
     }
     let (code, err) = run(&scratch, &with(&["ls", "a.h5", "b.h5"], "", ""));
     assert!(code == 1 && err.contains("there is no file \"b.h5\": a.h5: no object named \"b.h5\""), "{err}");
+    scratch.make("links.h5", |root| root.link_soft("dangling", "/nope").unwrap());
+    for args in [&["dump", "links.h5", "/dangling"][..], &["dump", "links.h5:/dangling"]] {
+        let (code, err) = run(&scratch, &with(args, "", ""));
+        let text = "links.h5: /dangling is a link that leads nowhere: no object named \"/nope\" (/dangling)";
+        assert!(code == 1 && err.contains(text) && !err.contains("there is no file"), "{err}");
+    }
 }
 
 #[test]

@@ -841,12 +841,12 @@ class Group(HLObject):
                 or False for no chunks. With None, filters and `maxshape` choose as True does.
             compression: "gzip", "lzf", "szip", a level of gzip (0 to 9), True for gzip, a filter (`Blosc2`,
                 `Blosc`, `Zstd`, `LZ4`, `Bitshuffle`, `Zfp`, `SZip`, `NBit`, `BZip2`, `Snappy`, or one of
-                hdf5plugin) or its name in lowercase, such as "zstd", or a registered number of a filter. A list
-                or tuple of filters, such as `Dataset.filters` of another dataset, names all filters in order.
+                hdf5plugin) or its name, such as "zstd", or a registered number of a filter. A list or
+                tuple of filters, such as `Dataset.filters` of another dataset, names all filters in order.
                 False and None: no filter.
             compression_opts: The level of gzip (0 to 9, the default is 4), the method and the elements of a
-                block of szip (by default `("nn", 8)`), one or several arguments of a filter given by its name,
-                or the parameters of a filter given by its number.
+                block of szip (by default `("nn", 8)`), the arguments of a filter given by its name, or the
+                parameters of a filter given by its number.
             shuffle: True adds the shuffle filter.
             fletcher32: True adds a checksum to each chunk.
             scaleoffset: Stores differences from the smallest element of a chunk in few bits. For integers,
