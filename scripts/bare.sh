@@ -34,7 +34,7 @@ done
 for target in ${BARE_TARGETS:-demo test}; do
 	began=$SECONDS
 	# Nothing of this machine's environment goes along, but the certificates.
-	env -i chroot "$root" /usr/bin/env HOME=/root LANG=C.UTF-8 PATH=/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+	env -i "$(command -v chroot)" "$root" /usr/bin/env HOME=/root LANG=C.UTF-8 PATH=/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 		SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
 		CARGO_HTTP_CAINFO=/etc/ssl/certs/ca-certificates.crt PIP_DEFAULT_TIMEOUT=180 \
 		make -C /src "$target"

@@ -73,7 +73,7 @@ fn code_of(error: &Error) -> i32 {
             RequestError::AlreadyOpen { .. } => HS_ERROR_LOCKED,
             // The caller closed the file by another handle, or deleted the object.
             RequestError::Closed | RequestError::Deleted { .. } => HS_ERROR_HANDLE,
-            RequestError::Argument { .. } => HS_ERROR_ARGUMENT,
+            RequestError::Argument { .. } | RequestError::LongAttribute { .. } => HS_ERROR_ARGUMENT,
             _ => HS_ERROR_REQUEST,
         },
         Error::Io { cause, .. } => match cause.kind() {

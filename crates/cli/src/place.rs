@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use hyperslab::driver::{Driver, Members};
 use hyperslab::{Error, File, Node, RequestError};
 use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};

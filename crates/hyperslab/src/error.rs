@@ -394,6 +394,16 @@ pub enum RequestError {
         /// The reason why it is invalid.
         why: &'static str,
     },
+    /// An attribute, or a part of it, is longer than its message may be.
+    #[error("{what} of {len} bytes: {why}")]
+    LongAttribute {
+        /// The part.
+        what: &'static str,
+        /// Its length.
+        len: usize,
+        /// The limit, and what to do.
+        why: &'static str,
+    },
     /// A commit contradicts itself or the file.
     #[error("the commit has {what}")]
     Commit {

@@ -208,6 +208,7 @@ fn request(error: &RequestError, message: String) -> PyErr {
         RequestError::AlreadyOpen { .. }
         | RequestError::OtherFile
         | RequestError::NoConversion { .. }
+        | RequestError::LongAttribute { .. }
         | RequestError::Members { .. } => PyOSError::new_err(message),
         RequestError::Reshaped => Reshaped::new_err(message),
         RequestError::OutOfBounds { .. } => PyIndexError::new_err(message),

@@ -1,6 +1,7 @@
 """Reading a damaged file gives an error or data, and never a crash, a hang or unbounded memory."""
 
 import resource
+import shutil
 import sys
 
 import h5py
@@ -266,6 +267,19 @@ def test_a_stored_chunk_without_filters_has_the_bytes_of_a_chunk(tmp_path):
         assert d.id.get_num_chunks() == 0
         d.id.write_direct_chunk((4, 2), np.arange(8, dtype="<i4").tobytes())
         assert d[4:, 2:].tolist() == [[0, 1], [2, 3]]
+
+
+@needs_hyperslab
+def test_a_stored_chunk_at_an_edge_without_filters_has_the_bytes_of_a_chunk(golden, tmp_path):
+    shutil.copy(golden / "unfiltered_edges.h5", tmp_path / "f.h5")
+    with hs.File(tmp_path / "f.h5", "r+") as f:
+        for name in ("ends_together", "fixed", "free"):
+            edge, inside = (8, 6), (0, 0)
+            with pytest.raises(ValueError, match="has length 3, expected 96"):
+                f[name].id.write_direct_chunk(edge, b"abc")
+            f[name].id.write_direct_chunk(edge, np.arange(24, dtype="<i4").tobytes())
+            assert f[name][8, 6:].tolist() == [0, 1, 2, 3]
+            f[name].id.write_direct_chunk(inside, f[name].id.read_direct_chunk(inside)[1])
 
 
 @pytest.mark.damages

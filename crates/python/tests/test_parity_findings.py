@@ -405,3 +405,13 @@ def test_several_elements_are_sequences_of_sequences(tmp_path):
         assert [[list(item) for item in element] for element in dataset[:]] == [[[1, 2], [3]], [[4]]]
         dataset[1:] = objects(one)
         assert [list(item) for item in dataset[1]] == [[1, 2], [3]]
+
+
+@BOTH
+def test_an_attribute_that_an_old_file_cannot_hold_is_an_os_error(tmp_path, reader):
+    with reader.File(tmp_path / "f.h5", "w", libver="earliest") as f:
+        with pytest.raises(OSError):
+            f.attrs["x"] = np.zeros(70000, "u1")
+        with pytest.raises(OSError):
+            f.attrs["n" * 70000] = 1
+        assert list(f.attrs) == []

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use hyperslab_filters::Pipeline;
+use hyperslab_filters::{FilterMask, Pipeline};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
 
 use super::fill::Fill;
 use crate::driver::Driver;
 use crate::index::ChunkIndex;
+use crate::select::is_cut;
 
 /// A stored array.
 #[derive(Debug)]
@@ -76,4 +77,12 @@ pub struct ChunkedStorage {
     pub unfiltered_edges: bool,
     /// Where each chunk is.
     pub index: ChunkIndex,
+}
+
+impl ChunkedStorage {
+    /// Returns whether the chunk at `coord` of an array of this shape is stored without filters: all are
+    /// skipped by its mask, or it crosses an edge that has none.
+    pub fn is_raw(&self, coord: &[u64], mask: FilterMask, shape: &[u64]) -> bool {
+        self.pipeline.is_identity(mask) || (self.unfiltered_edges && is_cut(coord, &self.chunk_shape, shape))
+    }
 }

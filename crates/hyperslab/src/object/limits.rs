@@ -105,7 +105,9 @@ pub(super) fn check_attribute(attribute: &Attribute, widths: Widths) -> Result<(
     let why = "each must be smaller than 64 KiB";
     match (attribute.name.len() + 1).max(datatype_len) {
         ..=LONGEST => Ok(()),
-        len => refuse(format!("attribute with a name or datatype of {len} bytes"), why),
+        len => {
+            Err(RequestError::LongAttribute { what: "attribute with a name or datatype", len, why }.into())
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::engine::chunks::dirty::HeldChunk;
 use crate::engine::chunks::stored::StoredChunk;
 use crate::error::Result;
 use crate::index::ChunkRecord;
-use crate::select::{Coord, Tiling, first_element, is_cut};
+use crate::select::{Coord, Tiling, first_element};
 use crate::store::Store;
 
 /// The read of one chunk.
@@ -197,9 +197,7 @@ impl<'a> Pieces<'a> {
     /// edge decide whether the chunk is filtered.
     pub(in crate::engine) fn source(&self, stored: StoredChunk<'_>) -> Result<Source> {
         let StoredChunk { coord, record, chunked } = stored;
-        let is_raw = chunked.pipeline.is_identity(record.mask)
-            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape));
-        if !is_raw {
+        if !chunked.is_raw(coord, record.mask, &self.array.shape) {
             return Ok(Source::Chunk(record));
         }
         // An unfiltered chunk must have exactly the size of a chunk.

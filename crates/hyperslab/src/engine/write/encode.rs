@@ -12,7 +12,7 @@ use crate::engine::bounds;
 use crate::engine::fill::Fill;
 use crate::error::{Error, Result};
 use crate::index::ChunkRecord;
-use crate::select::{Coord, first_element, is_cut};
+use crate::select::{Coord, first_element};
 
 /// A chunk in its stored form.
 #[derive(Debug, Clone)]
@@ -94,8 +94,7 @@ impl Write<'_> {
 
     /// Returns whether a chunk is stored without filters.
     pub(super) fn is_raw(&self, chunked: &ChunkedStorage, coord: &Coord) -> bool {
-        chunked.pipeline.is_empty()
-            || (chunked.unfiltered_edges && is_cut(coord, &chunked.chunk_shape, &self.array.shape))
+        chunked.is_raw(coord, FilterMask::NONE_SKIPPED, &self.array.shape)
     }
 
     /// Returns whether a chunk is not stored, because it holds only the fill value. Elements beyond the shape

@@ -135,7 +135,7 @@ pub(in crate::object) fn insert(
     if len > LONGEST_MESSAGE {
         let why =
             "must be smaller than 64 KiB in this file format: create the file with libver=\"v108\" or later";
-        return Err(RequestError::Argument { what: format!("attribute of {len} bytes"), why }.into());
+        return Err(RequestError::LongAttribute { what: "attribute", len, why }.into());
     }
     let mut change = HeaderChange::new(txn, address)?;
     change.put(&message, 0)?;

@@ -376,8 +376,9 @@ impl Dataset {
         let mask = hyperslab_filters::FilterMask(mask);
         let (given, expected) = (bytes.len() as u64, chunked.index.chunk_bytes());
         // An index of unfiltered chunks has no sizes: a reader would take the bytes beside a short chunk.
-        // With filters, a size that is wrong is an error when the elements are read.
-        if chunked.pipeline.is_identity(hyperslab_filters::FilterMask(0)) && given != expected {
+        // If the mask alone skips the filters, a size that is wrong is an error when the elements are read.
+        let is_raw = chunked.is_raw(&coord, hyperslab_filters::FilterMask::NONE_SKIPPED, &array.shape);
+        if is_raw && given != expected {
             let what = "stored chunk without filters, in bytes,";
             return Err(RequestError::Length { what, given, expected }.into());
         }
