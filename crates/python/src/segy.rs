@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_segy::{
-    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Kind, Position, SegyOptions, SurveyOptions,
+    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Kind, Number, SegyOptions, SurveyOptions,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -133,7 +133,17 @@ pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<Py
 /// Writes the traces at one number of an axis to a SEG-Y file.
 #[pyfunction]
 #[pyo3(name = "_segy_extract")]
-pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathBuf) -> PyResult<()> {
+pub(crate) fn extract(
+    file: &Bound<'_, File>,
+    axis: &str,
+    number: &Bound<'_, PyAny>,
+    to: PathBuf,
+) -> PyResult<()> {
+    // What Python takes for an index is an integer, also NumPy's integers.
+    let number = match number.extract::<i64>() {
+        Ok(number) => Number::Integer(number),
+        Err(_) => Number::Real(number.extract()?),
+    };
     let core = open_state(file)?.core.clone();
     file.py()
         .detach(|| {
@@ -194,8 +204,8 @@ pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bo
 
 fn axis_dict(py: Python<'_>, axis: AxisSummary) -> PyResult<Bound<'_, PyDict>> {
     let position = |position| match position {
-        Position::Number(number) => number.into_bound_py_any(py),
-        Position::Quantity(value) => value.into_bound_py_any(py),
+        Number::Integer(number) => number.into_bound_py_any(py),
+        Number::Real(number) => number.into_bound_py_any(py),
     };
     let said = PyDict::new(py);
     said.set_item("name", axis.name)?;
