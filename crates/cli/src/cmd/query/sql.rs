@@ -9,7 +9,7 @@ use arrow_array::RecordBatchReader;
 use super::output::Output;
 use crate::error::{Lines, Usage};
 
-/// Run a statement of SQL on the tables of a file
+/// Run an SQL query on the tables in a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
