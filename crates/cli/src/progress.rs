@@ -29,9 +29,10 @@ pub(crate) struct Steps<'e> {
 }
 
 impl<'e> Steps<'e> {
-    pub(crate) fn new(err: &'e mut dyn Write) -> anyhow::Result<Self> {
+    /// Shows steps. `err`, if it is given, gets the lines.
+    pub(crate) fn new(err: Option<&'e mut dyn Write>) -> anyhow::Result<Self> {
         let bar = bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(0))?;
-        let err = (!std::io::stderr().is_terminal()).then_some(err);
+        let err = err.filter(|_| !std::io::stderr().is_terminal());
         Ok(Self { bar, err })
     }
 

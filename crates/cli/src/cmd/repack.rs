@@ -146,10 +146,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     {
         let what = if filters.iter().any(shuffles) { "try another filter" } else { "add --shuffle" };
         let [source, target] = [&source, &target].map(|name| plain(name));
-        writeln!(
-            err,
-            "hyperslab: {target} is larger than {source}: {what}, or keep the filters of {source}"
-        )?;
+        writeln!(err, "hyperslab: {target} is larger than {source}: {what}")?;
     }
     if args.json {
         let kept: Vec<&str> = misfits.others.iter().map(|(path, _)| path.as_str()).collect();

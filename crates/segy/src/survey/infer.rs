@@ -165,7 +165,7 @@ fn both_at(path: &str, kind: Kind, [a, b]: [u64; 2], columns: &[Column]) -> Erro
     let [at, other] = [a, b].map(|trace| usize::try_from(trace).unwrap_or(0));
     let axes = kind.axes().iter().zip(columns);
     let (places, fields): (Vec<String>, Vec<String>) = axes
-        .filter(|(_, column)| column.keys[at] == column.keys[other])
+        .filter(|(_, column)| column.key(at) == column.key(other))
         .map(|(name, column)| (format!("{name} {}", column.number(at)), column.field.name()))
         .unzip();
     let (places, fields) = (places.join(", "), fields.join(", "));
@@ -177,8 +177,8 @@ fn both_at(path: &str, kind: Kind, [a, b]: [u64; 2], columns: &[Column]) -> Erro
 
 /// Lays traces out along axes, if at least `least` of a hundred positions have a trace.
 fn lay_out(path: &str, kind: Kind, columns: &[Column], least: u64) -> Result<Laid> {
-    let count = columns.first().map_or(0, |column| column.keys.len());
-    let axes: Vec<Vec<i64>> = columns.iter().map(|column| distinct(&column.keys)).collect();
+    let count = columns.first().map_or(0, Column::len);
+    let axes: Vec<Vec<i64>> = columns.iter().map(distinct).collect();
     let positions = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.len() as u64));
     let is_filled = |positions: &u64| positions.saturating_mul(least) <= (count as u64).saturating_mul(100);
     let Some(positions) = positions.filter(is_filled) else { return Ok(Laid::Sparse) };
@@ -196,7 +196,7 @@ fn lay_out(path: &str, kind: Kind, columns: &[Column], least: u64) -> Result<Lai
     for trace in 0..count {
         let mut position = 0;
         for (column, axis) in columns.iter().zip(&axes) {
-            position = position * axis.len() + index(axis, column.keys[trace]);
+            position = position * axis.len() + index(axis, column.key(trace));
         }
         let before = std::mem::replace(&mut map[position], trace as u64);
         if before == TraceMap::NONE {
@@ -215,12 +215,12 @@ fn lay_out(path: &str, kind: Kind, columns: &[Column], least: u64) -> Result<Lai
 }
 
 /// Returns the distinct keys of a column, ascending.
-fn distinct(column: &[i64]) -> Vec<i64> {
+fn distinct(column: &Column) -> Vec<i64> {
     let mut values = Vec::new();
     // Neighbours are often equal, so dropping repetitions leaves few values to sort.
-    for &value in column {
-        if values.last() != Some(&value) {
-            values.push(value);
+    for key in (0..column.len()).map(|trace| column.key(trace)) {
+        if values.last() != Some(&key) {
+            values.push(key);
         }
     }
     values.sort_unstable();
@@ -230,10 +230,15 @@ fn distinct(column: &[i64]) -> Vec<i64> {
 
 /// Returns the index of a key on an axis. Integers are mostly evenly spaced, so the first guess is mostly
 /// right.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a guess, which is compared with the axis"
+)]
 fn index(axis: &[i64], key: i64) -> usize {
-    let (first, last) = (i128::from(axis[0]), i128::from(axis[axis.len() - 1]));
-    let span = (last - first).max(1);
-    let guess = (i128::from(key) - first) * (axis.len() - 1) as i128 / span;
-    let guess = usize::try_from(guess).unwrap_or(0);
+    let from_first = |key: i64| key.wrapping_sub(axis[0]).cast_unsigned() as f64;
+    let last = axis.len() - 1;
+    let guess = (from_first(key) / from_first(axis[last]).max(1.0) * last as f64).round() as usize;
     if axis.get(guess) == Some(&key) { guess } else { axis.binary_search(&key).unwrap_or(0) }
 }

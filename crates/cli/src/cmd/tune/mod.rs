@@ -130,7 +130,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let accesses = access::parse(&args.access, &shape, &names)?;
     let array = Array { shape: shape.clone(), element_size: dataset.element_size() as u64 };
     let recipe = Recipe { dataset: &dataset, filters };
-    let mut steps = Steps::new(err)?;
+    // A prediction takes no longer than its steps take to read.
+    let mut steps = Steps::new((!args.predict).then_some(err))?;
     let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &mut steps)?;
     let engine = Engine { hints: file.store().hints(), threads: threads() };
     let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
