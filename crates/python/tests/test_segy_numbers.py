@@ -191,6 +191,19 @@ def test_coordinates_of_any_kind_have_their_scalar(tmp_path, kind):
         assert survey.x.tolist() == [stored / 100] * 4
 
 
+def test_messages_name_the_file(tmp_path):
+    brought(tmp_path, segy(some_values(5, (4, 3)), {CDP: range(4)})).close()
+    whole = (tmp_path / "cube.h5").read_bytes()
+    (tmp_path / "half.h5").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "half.sgy").write_bytes((tmp_path / "source.sgy").read_bytes()[:3700])
+    for name in ("half.h5", "half.sgy", "none.sgy"):
+        with pytest.raises(OSError, match=f"{tmp_path / name}") as raised:
+            hs.segy.scan(tmp_path / name)
+        assert "os error" not in str(raised.value)
+    with pytest.raises(ValueError, match=r"cube.h5: it exists, .*overwrite=True"):
+        hs.segy.ingest(tmp_path / "source.sgy", tmp_path / "cube.h5")
+
+
 def test_large_numbers_are_shown_whole(tmp_path):
     with brought(tmp_path, segy(some_values(5, (4, 3)), {CDP: range(1234567, 1234571)})) as survey:
         assert "cdp 1234567 to 1234570" in repr(survey) and "1234567 to 1234570" in survey._repr_html_()

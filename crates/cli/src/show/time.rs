@@ -1,5 +1,5 @@
-//! Dates and durations of NumPy, which h5py and hyperslab store as opaque elements: 8 bytes, and a tag such as
-//! `NUMPY:<M8[us]` or `<m8[25s]`.
+//! Dates and durations of NumPy, which h5py and hyperslab store as opaque elements: 8 bytes, and a tag such
+//! as `NUMPY:<M8[us]` or `<m8[25s]`.
 
 use hyperslab_format::datatype::Opaque;
 

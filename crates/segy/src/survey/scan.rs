@@ -177,7 +177,9 @@ mod tests {
             let mut all = Keys::default();
             for part in &parts {
                 let mut keys = Keys::default();
-                part.iter().for_each(|&key| keys.push(key));
+                for &key in part {
+                    keys.push(key);
+                }
                 all.append(keys);
             }
             let field = Field::new(189, FieldKind::I64);
