@@ -185,9 +185,10 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {
     let (segy, survey) = taking.options()?;
-    let facts = match py.detach(|| hyperslab_segy::summary(&path, &segy, &survey)) {
+    let name = path.display().to_string();
+    let facts = match py.detach(|| hyperslab_segy::summary(path, &segy, &survey)) {
         // Errors of the engine do not name the file.
-        Err(Error::Hdf5(error)) => return Err(open_exception(&error, &path.display().to_string())),
+        Err(Error::Hdf5(error)) => return Err(open_exception(&error, &name)),
         done => done.or_raise()?,
     };
     let said = PyDict::new(py);
