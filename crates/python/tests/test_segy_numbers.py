@@ -202,7 +202,7 @@ def test_messages_name_the_file(tmp_path):
         assert "os error" not in str(raised.value)
     with pytest.raises(ValueError, match=r"cube.h5: it exists, .*overwrite=True"):
         hs.segy.ingest(tmp_path / "source.sgy", tmp_path / "cube.h5")
-    # What is left is checked to be sound.
+    # After each test, every HDF5 file in its folder must be sound.
     (tmp_path / "half.h5").unlink()
 
 
