@@ -1,6 +1,6 @@
-//! Progress on a terminal. If standard error is not a terminal, nothing is shown.
+//! Progress on a terminal. If standard error is not a terminal, only [`Steps`] are shown.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,6 +20,46 @@ pub(crate) fn bar(template: &str, total: Option<u64>) -> anyhow::Result<Progress
     let bar = bar.with_style(ProgressStyle::with_template(template)?);
     bar.enable_steady_tick(Duration::from_millis(200));
     Ok(bar)
+}
+
+/// The steps of a command that takes minutes: on a terminal a bar, else a line for each step.
+pub(crate) struct Steps<'e> {
+    bar: ProgressBar,
+    err: Option<&'e mut dyn Write>,
+}
+
+impl<'e> Steps<'e> {
+    /// Shows steps. `err`, if it is given, gets the lines.
+    pub(crate) fn new(err: Option<&'e mut dyn Write>) -> anyhow::Result<Self> {
+        let bar = bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(0))?;
+        let err = err.filter(|_| !std::io::stderr().is_terminal());
+        Ok(Self { bar, err })
+    }
+
+    /// Says what the command does now.
+    pub(crate) fn say(&mut self, message: String) {
+        if let Some(err) = &mut self.err {
+            // If standard error is closed, the command still has its result to print.
+            let _ = writeln!(err, "hyperslab: {message}");
+        }
+        self.bar.set_message(message);
+    }
+
+    /// Sets how often [`advance`](Self::advance) is called.
+    pub(crate) fn set_length(&self, length: u64) {
+        self.bar.set_length(length);
+    }
+
+    /// Moves the bar.
+    pub(crate) fn advance(&self) {
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Steps<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 /// A spinner with the time that has passed, which is shown until this value is dropped.

@@ -94,8 +94,8 @@ fn survey(error: hyperslab_segy::Error) -> PyErr {
     use hyperslab_segy::Error;
     let message = error.to_string();
     match error {
-        Error::Argument { .. } | Error::Geometry(_) => PyValueError::new_err(message),
-        Error::Unsupported(_) => PyNotImplementedError::new_err(message),
+        Error::Argument { .. } | Error::Geometry { .. } => PyValueError::new_err(message),
+        Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
         Error::Io { cause, .. } => system(&cause, message),
         Error::Hdf5(source) => exception(&source),
         _ => defined::FormatError::new_err(message),

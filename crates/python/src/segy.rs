@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_segy::{
-    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Kind, Position, SegyOptions, SurveyOptions,
+    AxisSummary, Cube, Domain, Error, Fact, Field, IngestOptions, Kind, Number, SegyOptions, SurveyOptions,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, open_exception};
 use crate::file::{File, open_state};
 use crate::filters;
 use crate::progress::Progress;
@@ -133,7 +133,17 @@ pub(crate) fn export(file: &Bound<'_, File>, to: PathBuf, progress: Option<Py<Py
 /// Writes the traces at one number of an axis to a SEG-Y file.
 #[pyfunction]
 #[pyo3(name = "_segy_extract")]
-pub(crate) fn extract(file: &Bound<'_, File>, axis: &str, number: i64, to: PathBuf) -> PyResult<()> {
+pub(crate) fn extract(
+    file: &Bound<'_, File>,
+    axis: &str,
+    number: &Bound<'_, PyAny>,
+    to: PathBuf,
+) -> PyResult<()> {
+    // What Python takes for an index is an integer, also NumPy's integers.
+    let number = match number.extract::<i64>() {
+        Ok(number) => Number::Integer(number),
+        Err(_) => Number::Real(number.extract()?),
+    };
     let core = open_state(file)?.core.clone();
     file.py()
         .detach(|| {
@@ -175,7 +185,12 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {
     let (segy, survey) = taking.options()?;
-    let facts = py.detach(|| hyperslab_segy::summary(path, &segy, &survey)).or_raise()?;
+    let name = path.display().to_string();
+    let facts = match py.detach(|| hyperslab_segy::summary(path, &segy, &survey)) {
+        // Errors of the engine do not name the file.
+        Err(Error::Hdf5(error)) => return Err(open_exception(&error, &name)),
+        done => done.or_raise()?,
+    };
     let said = PyDict::new(py);
     for (name, fact) in facts {
         match fact {
@@ -194,8 +209,8 @@ pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bo
 
 fn axis_dict(py: Python<'_>, axis: AxisSummary) -> PyResult<Bound<'_, PyDict>> {
     let position = |position| match position {
-        Position::Number(number) => number.into_bound_py_any(py),
-        Position::Quantity(value) => value.into_bound_py_any(py),
+        Number::Integer(number) => number.into_bound_py_any(py),
+        Number::Real(number) => number.into_bound_py_any(py),
     };
     let said = PyDict::new(py);
     said.set_item("name", axis.name)?;

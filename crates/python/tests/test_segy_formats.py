@@ -168,7 +168,7 @@ def test_traces_of_several_lengths_are_padded_on_request(tmp_path, pad):
     samples = [some_values(5, 9, seed)[:length] for seed, length in enumerate(lengths)]
     image = segy(samples, {INLINE: [1, 1, 1, 2, 2, 2], CROSSLINE: [1, 2, 3] * 2})
     if not pad:
-        with pytest.raises(OSError, match="trace 1, at byte .* counts 5 samples, .* 9: ask for padding"):
+        with pytest.raises(OSError, match=r"trace 1, at byte .* counts 5 samples, .* 9: --pad \(in Python, pad=True\)"):
             brought(tmp_path, image)
         return
     for options in ({}, {"memory": 1, "chunks": (1, 2, 4)}):

@@ -6,7 +6,6 @@ use hyperslab::Dataset;
 
 use crate::cube::{self, Cube};
 use crate::error::{Error, Result};
-use crate::field::{Field, FieldKind};
 use crate::{TRACE_HEADER_BYTES, ranges, sample};
 
 /// Encodes traces of a survey as they are in a SEG-Y file.
@@ -51,7 +50,7 @@ impl<'a> Encoder<'a> {
 
     /// Returns the number of samples that the header of a trace gives, or an error if the survey has fewer.
     pub(crate) fn own_samples(&self, trace: u64, header: &[u8]) -> Result<u64> {
-        let own = Field::new(115, FieldKind::U16).integer(header, self.cube.source.order).unsigned_abs();
+        let own = u64::from(self.cube.source.order.read::<u16>(header, 115));
         if own > self.samples() {
             let why = format!(
                 "the header of trace {trace} counts {own} samples, but the survey has {}: correct the number in \

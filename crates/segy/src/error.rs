@@ -7,8 +7,10 @@ use std::io;
 #[non_exhaustive]
 pub enum Error {
     /// The SEG-Y file is damaged or cut short, or it is not a SEG-Y file.
-    #[error("{what}{}: {why}", place(*.trace, *.byte))]
+    #[error("{path}: {what}{}: {why}", place(*.trace, *.byte))]
     Format {
+        /// The SEG-Y file.
+        path: String,
         /// The part of the file.
         what: &'static str,
         /// The trace, counted from 0, if the error is in one.
@@ -19,11 +21,21 @@ pub enum Error {
         why: String,
     },
     /// The file is valid SEG-Y, but not supported.
-    #[error("{0}")]
-    Unsupported(String),
+    #[error("{path}: {why}")]
+    Unsupported {
+        /// The SEG-Y file.
+        path: String,
+        /// What is not supported, and what to do.
+        why: String,
+    },
     /// The traces do not form a survey of the requested kind.
-    #[error("{0}")]
-    Geometry(String),
+    #[error("{path}: {why}")]
+    Geometry {
+        /// The SEG-Y file.
+        path: String,
+        /// Why they do not, and what to do.
+        why: String,
+    },
     /// An argument is wrong.
     #[error("{what}: {why}")]
     Argument {
@@ -56,6 +68,12 @@ pub enum Error {
     Hdf5(#[from] hyperslab::Error),
 }
 
+/// What to do about a file without the geometry that was looked for.
+pub(crate) const AS_TRACES: &str =
+    "take plain traces without geometry (--as traces; in Python, kind=\"traces\")";
+/// What to do about a file that exists.
+pub(crate) const OVERWRITE: &str = "replace it (--overwrite; in Python, overwrite=True)";
+
 /// A result with the [`Error`] of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -64,12 +82,26 @@ impl Error {
         Self::Argument { what: what.into(), why: why.into() }
     }
 
-    pub(crate) fn format(what: &'static str, byte: u64, why: impl Into<String>) -> Self {
-        Self::Format { what, trace: None, byte, why: why.into() }
+    pub(crate) fn unsupported(path: &str, why: impl Into<String>) -> Self {
+        Self::Unsupported { path: path.to_owned(), why: why.into() }
     }
 
-    pub(crate) fn trace(what: &'static str, trace: u64, byte: u64, why: impl Into<String>) -> Self {
-        Self::Format { what, trace: Some(trace), byte, why: why.into() }
+    pub(crate) fn geometry(path: &str, why: impl Into<String>) -> Self {
+        Self::Geometry { path: path.to_owned(), why: why.into() }
+    }
+
+    pub(crate) fn format(path: &str, what: &'static str, byte: u64, why: impl Into<String>) -> Self {
+        Self::Format { path: path.to_owned(), what, trace: None, byte, why: why.into() }
+    }
+
+    pub(crate) fn trace(
+        path: &str,
+        what: &'static str,
+        trace: u64,
+        byte: u64,
+        why: impl Into<String>,
+    ) -> Self {
+        Self::Format { path: path.to_owned(), what, trace: Some(trace), byte, why: why.into() }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::number::Number;
 
 /// The byte order of all numbers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,11 @@ impl ByteOrder {
             Self::Big => "big",
             Self::Little => "little",
         }
+    }
+
+    /// Returns the number in `header` whose first byte is `byte`, counted from 1 as in the standards.
+    pub(crate) fn read<T: Stored>(self, header: &[u8], byte: u16) -> T {
+        T::read(&header[usize::from(byte) - 1..], self)
     }
 }
 
@@ -102,54 +108,80 @@ impl Field {
         Self { byte, kind }
     }
 
+    /// Returns whether the field holds integers.
+    pub(crate) fn is_integer(self) -> bool {
+        !matches!(self.kind, FieldKind::F32 | FieldKind::F64 | FieldKind::Text8)
+    }
+
     /// Returns the field in the notation of users: `189:i4`.
     pub fn name(self) -> String {
         let kind = FieldKind::NUMBERS.into_iter().find(|(_, kind)| *kind == self.kind);
         format!("{}:{}", self.byte, kind.map_or("text", |(name, _)| name))
     }
 
-    /// Returns the bytes of the field, most significant byte first.
-    fn bytes<const N: usize>(self, header: &[u8], order: ByteOrder) -> [u8; N] {
-        let start = usize::from(self.byte) - 1;
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(&header[start..start + N]);
-        if order == ByteOrder::Little {
-            bytes.reverse();
-        }
-        bytes
-    }
-
-    /// Returns the number in `header`. Floating-point numbers are rounded towards zero, and unsigned numbers
-    /// beyond `i64` become its maximum.
-    #[expect(clippy::cast_possible_truncation, reason = "a float that is read as an integer")]
-    pub fn integer(self, header: &[u8], order: ByteOrder) -> i64 {
-        match self.kind {
-            FieldKind::I8 => i8::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::U8 => u8::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::I16 => i16::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::U16 => u16::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::I32 => i32::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::U32 => u32::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::I64 => i64::from_be_bytes(self.bytes(header, order)),
+    /// Returns the number in `header`, or the reason why it does not place a trace. No number is rounded.
+    pub(crate) fn number(self, header: &[u8], order: ByteOrder) -> Result<Number, String> {
+        let real =
+            |value: f64| Number::real(value).ok_or_else(|| format!("{value:?} is not a finite number"));
+        Ok(Number::Integer(match self.kind {
+            FieldKind::I8 => order.read::<i8>(header, self.byte).into(),
+            FieldKind::U8 => order.read::<u8>(header, self.byte).into(),
+            FieldKind::I16 => order.read::<i16>(header, self.byte).into(),
+            FieldKind::U16 => order.read::<u16>(header, self.byte).into(),
+            FieldKind::I32 => order.read::<i32>(header, self.byte).into(),
+            FieldKind::U32 => order.read::<u32>(header, self.byte).into(),
+            FieldKind::I64 => order.read::<i64>(header, self.byte),
             FieldKind::U64 => {
-                i64::try_from(u64::from_be_bytes(self.bytes(header, order))).unwrap_or(i64::MAX)
+                let number = order.read::<u64>(header, self.byte);
+                i64::try_from(number).map_err(|_| format!("{number} is above {}", i64::MAX))?
             }
-            FieldKind::F32 => f32::from_be_bytes(self.bytes(header, order)) as i64,
-            FieldKind::F64 => f64::from_be_bytes(self.bytes(header, order)) as i64,
-            FieldKind::Text8 => 0,
-        }
+            FieldKind::F32 => return real(order.read::<f32>(header, self.byte).into()),
+            FieldKind::F64 => return real(order.read::<f64>(header, self.byte)),
+            FieldKind::Text8 => return Err("text is not a number".to_owned()),
+        }))
     }
 
-    /// Returns the number in `header` with its fraction.
-    #[expect(clippy::cast_precision_loss, reason = "coordinates and intervals have fewer digits")]
-    pub fn real(self, header: &[u8], order: ByteOrder) -> f64 {
+    /// Returns the number in `header` as a float: a coordinate. Text is NaN.
+    #[expect(clippy::cast_precision_loss, reason = "coordinates have fewer digits")]
+    pub(crate) fn real(self, header: &[u8], order: ByteOrder) -> f64 {
         match self.kind {
-            FieldKind::F32 => f32::from_be_bytes(self.bytes(header, order)).into(),
-            FieldKind::F64 => f64::from_be_bytes(self.bytes(header, order)),
-            _ => self.integer(header, order) as f64,
+            FieldKind::I8 => order.read::<i8>(header, self.byte).into(),
+            FieldKind::U8 => order.read::<u8>(header, self.byte).into(),
+            FieldKind::I16 => order.read::<i16>(header, self.byte).into(),
+            FieldKind::U16 => order.read::<u16>(header, self.byte).into(),
+            FieldKind::I32 => order.read::<i32>(header, self.byte).into(),
+            FieldKind::U32 => order.read::<u32>(header, self.byte).into(),
+            FieldKind::I64 => order.read::<i64>(header, self.byte) as f64,
+            FieldKind::U64 => order.read::<u64>(header, self.byte) as f64,
+            FieldKind::F32 => order.read::<f32>(header, self.byte).into(),
+            FieldKind::F64 => order.read::<f64>(header, self.byte),
+            FieldKind::Text8 => f64::NAN,
         }
     }
 }
+
+/// A type of numbers in headers.
+pub(crate) trait Stored: Copy {
+    /// Returns the number at the start of `bytes`.
+    fn read(bytes: &[u8], order: ByteOrder) -> Self;
+}
+
+macro_rules! stored {
+    ($($number:ty)*) => {
+        $(impl Stored for $number {
+            fn read(bytes: &[u8], order: ByteOrder) -> Self {
+                let mut own = [0; size_of::<$number>()];
+                own.copy_from_slice(&bytes[..size_of::<$number>()]);
+                match order {
+                    ByteOrder::Big => Self::from_be_bytes(own),
+                    ByteOrder::Little => Self::from_le_bytes(own),
+                }
+            }
+        })*
+    };
+}
+
+stored!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
 /// Parses `189`, a byte with a four-byte integer, or `189:i2`, a byte with another kind: `i1`, `u1`, `i2`,
 /// `u2`, `i4`, `u4`, `i8`, `u8`, `f4`, `f8`.
@@ -188,9 +220,30 @@ mod tests {
         header[188..192].copy_from_slice(&(-7_i32).to_be_bytes());
         header[114..116].copy_from_slice(&40_000_u16.to_le_bytes());
         header[8..16].copy_from_slice(&1.5_f64.to_be_bytes());
-        assert_eq!(Field::new(189, FieldKind::I32).integer(&header, ByteOrder::Big), -7);
-        assert_eq!(Field::new(115, FieldKind::U16).integer(&header, ByteOrder::Little), 40_000);
+        let number = |byte, kind, order| Field::new(byte, kind).number(&header, order);
+        assert_eq!(number(189, FieldKind::I32, ByteOrder::Big), Ok(Number::Integer(-7)));
+        assert_eq!(number(115, FieldKind::U16, ByteOrder::Little), Ok(Number::Integer(40_000)));
+        assert_eq!(number(9, FieldKind::F64, ByteOrder::Big), Ok(Number::Real(1.5)));
         assert!((Field::new(9, FieldKind::F64).real(&header, ByteOrder::Big) - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_number_that_places_no_trace_is_an_error_with_the_number() {
+        let mut header = [0_u8; 240];
+        header[0..8].copy_from_slice(&u64::MAX.to_be_bytes());
+        header[8..12].copy_from_slice(&f32::NEG_INFINITY.to_be_bytes());
+        header[16..24].copy_from_slice(&f64::NAN.to_be_bytes());
+        for (byte, kind, why) in [
+            (1, FieldKind::U64, "18446744073709551615 is above"),
+            (9, FieldKind::F32, "-inf is not"),
+            (17, FieldKind::F64, "NaN is not"),
+            (233, FieldKind::Text8, "text is not"),
+        ] {
+            let said = Field::new(byte, kind).number(&header, ByteOrder::Big).unwrap_err();
+            assert!(said.starts_with(why), "{said}");
+        }
+        let real = Field::new(1, FieldKind::U64).real(&header, ByteOrder::Big);
+        assert_eq!(real.to_bits(), 2_f64.powi(64).to_bits());
     }
 
     #[test]

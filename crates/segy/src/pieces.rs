@@ -180,10 +180,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::number::Numbers;
     use crate::survey::{Axis, Keys, Kind};
 
     fn survey(inlines: u64, crosslines: u64, strides: [i64; 2]) -> Survey {
-        let axis = |name, len: u64| Axis { name, values: (0..len.cast_signed()).collect() };
+        let axis =
+            |name, len: u64| Axis { name, values: Numbers::Integers((0..len.cast_signed()).collect()) };
         let axes = vec![axis("inline", inlines), axis("crossline", crosslines)];
         let map =
             TraceMap::Regular { origin: 0, strides: strides.to_vec(), shape: vec![inlines, crosslines] };

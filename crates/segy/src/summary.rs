@@ -9,6 +9,7 @@ use crate::cube::Cube;
 use crate::error::Result;
 use crate::file::{SegyFile, SegyOptions};
 use crate::io;
+use crate::number::Number;
 use crate::survey::{Axis, Survey, SurveyOptions};
 
 /// Names and facts of a file, in reading order.
@@ -40,24 +41,14 @@ pub struct AxisSummary {
     /// Its name.
     pub name: String,
     /// The value at the first position, or `None` if the axis is empty.
-    pub first: Option<Position>,
+    pub first: Option<Number>,
     /// The value at the last position.
-    pub last: Option<Position>,
+    pub last: Option<Number>,
     /// The number of positions.
     pub length: u64,
     /// The unit of the values, if they have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-}
-
-/// The value at a position of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Position {
-    /// The number of a line, an offset, a trace or a sample.
-    Number(i64),
-    /// A time or a depth.
-    Quantity(f64),
 }
 
 /// Returns the summary of the file at `path`: of a survey if the file is HDF5, else of a SEG-Y file, which is
@@ -84,8 +75,8 @@ fn of_segy(path: &Path, segy: &SegyOptions, survey: &SurveyOptions) -> Result<Su
     let mut axes: Vec<_> = survey.axes.iter().map(AxisSummary::of_lines).collect();
     axes.push(AxisSummary {
         name: "sample".to_owned(),
-        first: Some(Position::Number(0)),
-        last: Some(Position::Number(i64::from(samples) - 1)),
+        first: Some(Number::Integer(0)),
+        last: Some(Number::Integer(i64::from(samples) - 1)),
         length: samples.into(),
         unit: None,
     });
@@ -116,8 +107,8 @@ fn of_cube(path: &Path) -> Result<Summary> {
     let mut axes: Vec<_> = cube.axes.iter().map(AxisSummary::of_lines).collect();
     axes.push(AxisSummary {
         name: samples.name.clone(),
-        first: samples.values.first().copied().map(Position::Quantity),
-        last: samples.values.last().copied().map(Position::Quantity),
+        first: samples.values.first().copied().map(Number::Real),
+        last: samples.values.last().copied().map(Number::Real),
         length: samples.values.len() as u64,
         unit: Some(samples.unit.clone()),
     });
@@ -141,8 +132,8 @@ impl AxisSummary {
     fn of_lines(axis: &Axis) -> Self {
         Self {
             name: axis.name.to_owned(),
-            first: axis.values.first().copied().map(Position::Number),
-            last: axis.values.last().copied().map(Position::Number),
+            first: axis.values.first(),
+            last: axis.values.last(),
             length: axis.values.len() as u64,
             unit: None,
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap_complete::Shell;
 
-/// Print a script with which a shell completes commands, options and files
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -143,7 +143,7 @@ impl Command {
             Self::Query(_) | Self::Sql(_) => absent::run("the commands `query` and `sql`", "rows"),
             Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, to.out),
-            Self::Tune(args) => tune::run(args, to.out),
+            Self::Tune(args) => tune::run(args, to.out, to.err),
             #[cfg(feature = "view")]
             Self::View(args) => view::run(args, to.out, to.err),
             #[cfg(not(feature = "view"))]

@@ -13,7 +13,7 @@ use crate::show::{counted, plain};
 use crate::target::{self, Target};
 use crate::{place, progress};
 
-/// Write where the chunks of files are, for the readers of Zarr
+/// Write kerchunk or Icechunk references, with which Zarr readers open HDF5 files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

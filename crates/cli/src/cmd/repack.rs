@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hyperslab::{Dataset, File, LibVersion, Node, RepackChunks, RepackOptions, Walk};
-use hyperslab_filters::FilterChoice;
+use hyperslab_filters::{BloscFilter, FilterChoice};
 use hyperslab_tables::{Table, index};
 use serde_json::json;
 
@@ -141,6 +141,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     if misfits.fitting == 0 && !misfits.others.is_empty() {
         writeln!(err, "hyperslab: {misfits}")?;
     }
+    if after > before
+        && let Some(filters) = options.filters.as_deref().filter(|filters| !filters.is_empty())
+    {
+        let what = if filters.iter().any(shuffles) { "try another filter" } else { "add --shuffle" };
+        let [source, target] = [&source, &target].map(|name| plain(name));
+        writeln!(err, "hyperslab: {target} is larger than {source}: {what}")?;
+    }
     if args.json {
         let kept: Vec<&str> = misfits.others.iter().map(|(path, _)| path.as_str()).collect();
         let said = json!({
@@ -163,6 +170,21 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         writeln!(out, "index {}: built again for the new chunks of its table", plain(&index))?;
     }
     Ok(())
+}
+
+/// Returns whether a filter knows elements. Others compress numbers badly without a shuffle before them.
+fn shuffles(filter: &FilterChoice) -> bool {
+    match filter {
+        FilterChoice::Blosc { filter, .. } | FilterChoice::Blosc2 { filter, .. } => {
+            *filter != BloscFilter::None
+        }
+        // The coders of these filters take elements, and not bytes.
+        FilterChoice::Szip { .. }
+        | FilterChoice::NBit
+        | FilterChoice::ScaleOffset { .. }
+        | FilterChoice::Zfp { .. } => true,
+        other => matches!(other, FilterChoice::Shuffle | FilterChoice::Bitshuffle { .. }),
+    }
 }
 
 /// Returns the path of the indexes of a selected table, if it has any.

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Print the address, and do not open a browser
     #[arg(long)]
     no_browser: bool,
-    /// The folder in which files may be that the given files link to [default: the folder of each file]
+    /// Allow linked files in this folder and below [default: the folder of each file]
     #[arg(long, value_name = "FOLDER")]
     links: Option<PathBuf>,
 }

@@ -7,6 +7,7 @@ pub(crate) mod paint;
 mod region;
 pub(crate) mod storage;
 pub(crate) mod table;
+mod time;
 pub(crate) mod value;
 
 use hyperslab_format::message::dataspace::Dataspace;

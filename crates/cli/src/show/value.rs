@@ -9,7 +9,7 @@ use hyperslab_format::Addr;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, Padding, Reference};
 use hyperslab_format::selection::StoredSelection;
 
-use super::{float, json, region};
+use super::{float, json, region, time};
 
 /// An element.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub(crate) enum Value {
     Name(String),
     /// A string.
     Text(String),
+    /// A date or a time, or `NaT`.
+    Date(String),
     /// Opaque bytes, or a string that is not UTF-8.
     Bytes(Vec<u8>),
     /// Members by name.
@@ -134,7 +136,10 @@ impl<'f> Decoder<'f> {
                 let [id] = ids[..] else { bail!("{} bytes are not the id of a string", stored.len()) };
                 text(until_zero(&self.file.vlen_bytes(id)?))
             }
-            Datatype::Opaque(_) => Value::Bytes(stored.to_vec()),
+            Datatype::Opaque(t) => match time::value(t, stored) {
+                Some(time) if !self.is_exact => time,
+                _ => Value::Bytes(stored.to_vec()),
+            },
             Datatype::Compound(t) => {
                 if let Some(part) = t.complex_parts() {
                     return self.complex(&Datatype::Float(*part), stored);
@@ -229,6 +234,7 @@ impl Value {
             Self::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
             Self::Name(name) => super::plain(name),
             Self::Text(text) => format!("{text:?}"),
+            Self::Date(date) => date.clone(),
             Self::Bytes(bytes) => format!("0x{}", hex(bytes)),
             Self::Record(members) => super::tuple(members.iter().map(|(_, value)| value.text(most))),
             Self::List(items) => {
@@ -256,7 +262,7 @@ impl Value {
             Self::NotFinite(text) => json(text),
             Self::Complex(parts) => format!("[{},{}]", parts[0].json(), parts[1].json()),
             Self::Bool(value) => value.to_string(),
-            Self::Name(text) | Self::Text(text) => json(text),
+            Self::Name(text) | Self::Text(text) | Self::Date(text) => json(text),
             Self::Bytes(bytes) => format!(r#"{{"hex":"{}"}}"#, hex(bytes)),
             Self::Record(members) => {
                 let members = members.iter().map(|(name, value)| format!("{}:{}", json(name), value.json()));

@@ -396,15 +396,12 @@ fn every_command_ends_silently_when_its_output_is_closed() {
         &["repack", "--help"],
     ];
     for args in cases {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
-            .args(args)
-            .current_dir(scratch.path(""))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let ended = child.wait_with_output().unwrap();
+        // A quick command writes before a reader that is closed later, so the reader is closed first.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
+        command.args(args).current_dir(scratch.path("")).stdout(writer).stderr(Stdio::piped());
+        let ended = command.spawn().unwrap().wait_with_output().unwrap();
         let err = String::from_utf8(ended.stderr).unwrap();
         assert_eq!((ended.status.code(), &*err), (Some(0), ""), "{args:?}");
     }

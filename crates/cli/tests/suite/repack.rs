@@ -318,3 +318,23 @@ fn invalid_options_are_refused() {
     assert!(code == 1 && err.contains("level"), "{err}");
     assert!(scratch.names().is_empty(), "{:?}", scratch.names());
 }
+
+#[test]
+fn a_larger_file_is_reported_with_advice() {
+    let scratch = Scratch::new("repack-larger");
+    let values: Vec<f32> = (0..60_000_u16).map(|k| 1e4 + f32::from(k % 977).sin()).collect();
+    scratch.make("plain.h5", |root| {
+        dataset(root, "x", &[60_000], Some(&[10_000]), &values);
+    });
+    scratch.printed(&["repack", "%plain.h5", "%in.h5", "--filter", "gzip:9", "--shuffle"]);
+    for (args, advice) in [
+        (&["--filter", "zstd:-5"][..], "out.h5 is larger than "),
+        (&["--filter", "zstd:-5", "--json"], "in.h5: add --shuffle\n"),
+        (&["--filter", "lz4", "--shuffle"], "in.h5: try another filter\n"),
+    ] {
+        let (code, out, err) = scratch.run(&[&["repack", "%in.h5", "%out.h5", "--overwrite"], args].concat());
+        assert!(code == 0 && err.starts_with("hyperslab: ") && err.contains(advice), "{args:?}: {out}{err}");
+    }
+    scratch.printed(&["repack", "%in.h5", "%out.h5", "--overwrite", "--filter", "none"]);
+    scratch.printed(&["repack", "%plain.h5", "%out.h5", "--overwrite", "--filter", "zstd:-5"]);
+}

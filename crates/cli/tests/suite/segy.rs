@@ -26,7 +26,7 @@ fn a_file_round_trips_through_ingest_and_export() {
     let (code, _, err) = scratch.run(&["segy", "export", "%cube.h5", "%back.sgy"]);
     assert!(code == 2 && err.contains("it exists"), "{err}");
     let (code, _, err) = scratch.run(&["segy", "ingest", "%in.sgy", "%cube.h5"]);
-    assert!(code == 2 && err.contains("overwrite"), "{err}");
+    assert!(code == 2 && err.contains("replace it (--overwrite; in Python, overwrite=True)"), "{err}");
     scratch.printed(&[
         "segy",
         "ingest",
@@ -112,6 +112,7 @@ fn damaged_and_foreign_files_are_refused_with_a_position() {
     scratch.write_damaged("cut.sgy", &bytes[..bytes.len() - 10]);
     let (code, _, err) = scratch.run(&["segy", "ingest", "%cut.sgy", "%cut.h5"]);
     assert!(code == 1 && err.contains("trace 29") && err.contains("byte 15200"), "{err}");
+    assert!(err.contains("cut.sgy: bytes of") && err.contains("--ignore-rest (in Python"), "{err}");
     assert!(!scratch.path("cut.h5").exists());
     scratch.printed(&["segy", "ingest", "%cut.sgy", "%cut.h5", "--ignore-rest", "--as", "traces"]);
     scratch.make("other.h5", |_| ());
@@ -119,6 +120,27 @@ fn damaged_and_foreign_files_are_refused_with_a_position() {
     assert!(code == 1 && err.contains("ingest the SEG-Y file first"), "{err}");
     let (code, _, err) = scratch.run(&["segy", "info", "%other.h5"]);
     assert!(code == 1 && err.contains("other.h5"), "{err}");
+    for name in ["headers.sgy", "text.sgy"] {
+        scratch.write_damaged(name, &bytes[..if name == "text.sgy" { 3000 } else { 3600 }]);
+        let (code, _, err) = scratch.run(&["segy", "info", &format!("%{name}")]);
+        assert!(code == 1 && err.contains(&format!("{name}: ")), "{err}");
+    }
+    let (code, _, err) = scratch.run(&["segy", "info", "%in.sgy", "--as", "prestack-line"]);
+    assert!(
+        code == 1 && err.contains("in.sgy: traces 0 and 1 are both at cdp 0, offset 0 (21:i4, 37:i4)"),
+        "{err}"
+    );
+    assert!(err.contains("(--as traces; in Python, kind=\"traces\")"), "{err}");
+    scratch.printed(&["segy", "ingest", "%in.sgy", "%whole.h5"]);
+    let whole = std::fs::read(scratch.path("whole.h5")).unwrap();
+    scratch.write_damaged("trunc.h5", &whole[..whole.len() / 2]);
+    for args in [&["segy", "info", "%trunc.h5"][..], &["segy", "export", "%trunc.h5", "%x.sgy"]] {
+        let (code, _, err) = scratch.run(args);
+        assert!(
+            code == 1 && err.contains("trunc.h5: the file is cut short") && err.contains("hint: copy"),
+            "{err}"
+        );
+    }
     let (code, _, err) = scratch.run(&["segy", "info", "%missing.sgy"]);
     assert!(code == 1 && err.contains("missing.sgy"), "{err}");
     let (code, _, err) = scratch.run(&[

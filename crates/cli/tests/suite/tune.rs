@@ -32,8 +32,31 @@ fn scratch(name: &str) -> Scratch {
     scratch
 }
 
+/// Runs `tune`, and returns what it prints. Without a terminal, it names its steps on standard error.
+fn tuned(scratch: &Scratch, args: &[&str]) -> String {
+    let (code, out, err) = scratch.run(args);
+    assert_eq!(code, 0, "{err}");
+    let steps = ["measuring ", "reading ", "writing sample ", "timing reads, round "];
+    let is_step = |line: &str| steps.iter().any(|step| line.starts_with(&format!("hyperslab: {step}")));
+    assert!(err.lines().all(is_step), "{err}");
+    out
+}
+
+#[test]
+fn without_a_terminal_each_step_has_a_line() {
+    let scratch = scratch("tune-steps");
+    let (_, _, err) = scratch.run(&["tune", "%cube.h5", "--edges", "8,16", "--rounds", "2"]);
+    for step in
+        ["measuring the medium", "reading a sample", "writing sample 2 of", "timing reads, round 2 of 2"]
+    {
+        assert!(err.contains(&format!("hyperslab: {step}")), "{step}: {err}");
+    }
+    let help = scratch.printed(&["tune", "--help"]);
+    assert!(help.contains("takes a minute or more"), "{help}");
+}
+
 fn json(scratch: &Scratch, args: &[&str]) -> Value {
-    let text = scratch.printed(&[&["tune", "%cube.h5", "--json"], args].concat());
+    let text = tuned(scratch, &[&["tune", "%cube.h5", "--json"], args].concat());
     serde_json::from_str(&text).unwrap()
 }
 
@@ -50,8 +73,10 @@ fn chunks(candidate: &Value) -> Vec<u64> {
 #[test]
 fn the_table_and_the_advice_are_printed_and_no_files_remain() {
     let scratch = scratch("tune-table");
-    let text = scratch
-        .printed(&[&["tune", "%cube.h5", "--access", "inline:2,crossline:1,slice"], &SHORT[..]].concat());
+    let text = tuned(
+        &scratch,
+        &[&["tune", "%cube.h5", "--access", "inline:2,crossline:1,slice"], &SHORT[..]].concat(),
+    );
     for part in [
         "/amplitude  (40, 60, 50), 468.8 KiB",
         "medians of 1",
@@ -153,7 +178,7 @@ fn json_contains_the_data_of_the_table() {
     let best = &said["recommended"]["chunks"];
     assert!(candidates.iter().any(|candidate| candidate["chunks"] == *best));
     // The table has every shape, too.
-    let table = scratch.printed(&[&["tune", "%cube.h5"], &args[..]].concat());
+    let table = tuned(&scratch, &[&["tune", "%cube.h5"], &args[..]].concat());
     for candidate in candidates.iter().filter(|candidate| candidate["origin"] != "search") {
         let name = chunks(candidate).iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         assert_eq!(table.matches(&format!("\n{name} ")).count(), 2, "{name}: {table}");
@@ -176,7 +201,7 @@ fn predict_writes_no_files() {
     let names: Vec<&str> =
         said["accesses"].as_array().unwrap().iter().map(|access| access["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["inline", "crossline", "axis2"], "every axis must occur once");
-    let text = scratch.printed(&["tune", "%cube.h5", "--predict"]);
+    let text = tuned(&scratch, &["tune", "%cube.h5", "--predict"]);
     assert!(text.contains("nothing was measured"), "{text}");
 }
 
@@ -191,14 +216,14 @@ fn times_of_a_sample_are_scaled_to_the_dataset_and_the_output_says_so() {
     let elements: u64 = sides.iter().product();
     assert!((15_000..=25_000).contains(&elements), "{sides:?}");
     assert!(sides.iter().zip(SHAPE).all(|(side, len)| *side < len), "{sides:?}");
-    let text = scratch.printed(&[&["tune", "%cube.h5"], &args[..]].concat());
+    let text = tuned(&scratch, &[&["tune", "%cube.h5"], &args[..]].concat());
     assert!(text.contains("scaled by the model to the whole dataset"), "{text}");
 }
 
 #[test]
 fn contiguous_data_and_all_kinds_of_filters_can_be_tuned() {
     let scratch = scratch("tune-contiguous");
-    let said = scratch.printed(&[&["tune", "%cube.h5", "/table", "--access", "axis1"], &SHORT[..]].concat());
+    let said = tuned(&scratch, &[&["tune", "%cube.h5", "/table", "--access", "axis1"], &SHORT[..]].concat());
     assert!(said.contains("contiguous") && said.contains("present"), "{said}");
     for filter in ["none", "gzip:1", "lzf", "blosc2:lz4", "bitshuffle:lz4"] {
         let said = json(&scratch, &[&["--filter", filter], &SHORT[..]].concat());
@@ -207,7 +232,7 @@ fn contiguous_data_and_all_kinds_of_filters_can_be_tuned() {
     // The dataset's own filters are adapted to every shape.
     for filter in ["zstd:1", "blosc2:zstd:1", "lzf"] {
         scratch.printed(&["repack", "%cube.h5", "%filtered.h5", "--overwrite", "--filter", filter]);
-        scratch.printed(&[&["tune", "%filtered.h5", "/amplitude"], &SHORT[..]].concat());
+        tuned(&scratch, &[&["tune", "%filtered.h5", "/amplitude"], &SHORT[..]].concat());
     }
 }
 
@@ -216,14 +241,14 @@ fn the_picture_has_the_requested_size() {
     let scratch = scratch("tune-plot");
     let picture = scratch.path("sweep.png").display().to_string();
     let args = ["--plot", &picture, "--plot-size", "900x500"];
-    scratch.printed(&[&["tune", "%cube.h5"], &args[..], &SHORT[..]].concat());
+    tuned(&scratch, &[&["tune", "%cube.h5"], &args[..], &SHORT[..]].concat());
     let found = image::open(&picture).unwrap().to_rgb8();
     assert_eq!(found.dimensions(), (900, 500));
     let colours: std::collections::HashSet<[u8; 3]> = found.pixels().map(|pixel| pixel.0).collect();
     // The colours of the lines of the first two accesses, and of the background.
     assert!([[0, 114, 178], [213, 94, 0], [255; 3]].iter().all(|colour| colours.contains(colour)));
     let svg = scratch.path("sweep.svg").display().to_string();
-    scratch.printed(&["tune", "%cube.h5", "--predict", "--plot", &svg]);
+    tuned(&scratch, &["tune", "%cube.h5", "--predict", "--plot", &svg]);
     let text = std::fs::read_to_string(&svg).unwrap();
     for part in ["inline", "crossline", "weighted", "ns per element", "edge of a chunk"] {
         assert!(text.contains(part), "{part}");

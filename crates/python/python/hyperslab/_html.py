@@ -85,7 +85,7 @@ def of_survey(survey: "Survey") -> str:
         axes = []
         for name, values in survey.axes.items():
             unit = survey.units.get(name, "")
-            spread = f"{values[0]:g} to {values[-1]:g} {unit}".rstrip() if len(values) else "nothing"
+            spread = f"{values[0]:.15g} to {values[-1]:.15g} {unit}".rstrip() if len(values) else "nothing"
             axes.append((name, f"{spread}, {_counted(len(values), 'value')}"))
         source = survey.source
         facts = [

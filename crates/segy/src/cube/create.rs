@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::field::{ByteOrder, Field, FieldKind};
 use crate::file::{BINARY_HEADER_BYTES, SegyFile};
 use crate::ingest::{Domain, IngestOptions};
+use crate::number::Numbers;
 use crate::survey::Survey;
 use crate::{TRACE_HEADER_BYTES, tables, textual};
 
@@ -37,20 +38,22 @@ impl Coordinates {
         Self { x: keys.x, y: keys.y, scalar: keys.scalar, order: file.layout.order }
     }
 
-    /// Returns the coordinates of the trace with this header. The scalar multiplies if it is positive, and
-    /// divides if it is negative.
+    /// Returns the coordinates of the trace with this header.
     pub(crate) fn at(&self, header: &[u8]) -> [f64; 2] {
         let scalar = self.scalar.real(header, self.order);
-        [self.x, self.y].map(|field| {
-            let number = field.real(header, self.order);
-            if scalar > 0.0 {
-                number * scalar
-            } else if scalar < 0.0 {
-                number / -scalar
-            } else {
-                number
-            }
-        })
+        [self.x, self.y].map(|field| scaled(field.real(header, self.order), scalar))
+    }
+}
+
+/// Applies the scalar of a header to a number: it multiplies if it is positive, and divides if it is
+/// negative.
+fn scaled(number: f64, scalar: f64) -> f64 {
+    if scalar > 0.0 {
+        number * scalar
+    } else if scalar < 0.0 {
+        number / -scalar
+    } else {
+        number
     }
 }
 
@@ -120,24 +123,24 @@ fn create_axes(
     options: &IngestOptions,
 ) -> Result<()> {
     for (number, axis) in survey.axes.iter().enumerate() {
-        let scale = numbers(file, axis.name, &axis.values)?;
+        let scale = match &axis.values {
+            Numbers::Integers(values) => numbers(file, axis.name, values)?,
+            Numbers::Reals(values) => numbers(file, axis.name, values)?,
+        };
         scale.put_attribute(&Attribute::text("long_name", &format!("{} number", axis.name)))?;
         scale.make_scale(axis.name)?;
         data.attach_scale(number, &scale)?;
     }
     let header = segy.trace_header(0)?;
     let order = segy.layout.order;
-    let field = |byte| Field::new(byte, FieldKind::I16).real(&header, order);
-    let scalar = match field(215) {
-        scalar if scalar > 0.0 => scalar,
-        scalar if scalar < 0.0 => -1.0 / scalar,
-        _ => 1.0,
-    };
-    let own = Field::new(117, FieldKind::U16).real(&header, order);
+    let [delay, scalar] = [109, 215].map(|byte| f64::from(order.read::<i16>(&header, byte)));
+    let own = f64::from(order.read::<u16>(&header, 117));
     let interval = if segy.layout.interval > 0.0 { segy.layout.interval } else { own };
-    // In milliseconds, or in metres or feet if depth takes the place of time.
-    let (first, step) = (field(109) * scalar, interval / 1000.0);
-    let values: Vec<f64> = (0..segy.traces.samples()).map(|i| first + step * f64::from(i)).collect();
+    // In milliseconds, or in metres or feet if depth takes the place of time. Dividing last keeps multiples
+    // of the interval as exact as floats allow.
+    let first = scaled(delay, scalar);
+    let value = |i: u32| first + f64::from(i) * interval / 1000.0;
+    let values: Vec<f64> = (0..segy.traces.samples()).map(value).collect();
     let (name, unit, long_name) = match options.domain {
         Domain::Time => ("twt", "ms", "two-way travel time"),
         Domain::Depth => ("depth", length_unit(segy)?, "depth"),
@@ -266,7 +269,7 @@ pub(crate) const DEFLATE: FilterChoice = FilterChoice::Deflate { level: 1 };
 
 /// Returns the unit of length in the binary header: metres or feet.
 fn length_unit(segy: &SegyFile) -> Result<&'static str> {
-    let system = Field::new(55, FieldKind::I16).integer(&segy.binary_header()?, segy.layout.order);
+    let system: i16 = segy.layout.order.read(&segy.binary_header()?, 55);
     Ok(if system == 2 { "ft" } else { "m" })
 }
 
@@ -274,7 +277,7 @@ fn length_unit(segy: &SegyFile) -> Result<&'static str> {
 /// header).
 fn coordinate_unit(segy: &SegyFile) -> Result<(&'static str, [&'static str; 2])> {
     let angles = ["longitude", "latitude"];
-    Ok(match Field::new(89, FieldKind::I16).integer(&segy.trace_header(0)?, segy.layout.order) {
+    Ok(match segy.layout.order.read::<i16>(&segy.trace_header(0)?, 89) {
         2 => ("arcsec", angles),
         3 => ("degrees", angles),
         4 => ("DDDMMSS.ss", angles),

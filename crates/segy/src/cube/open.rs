@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hyperslab::internals::NewStorage;
 use hyperslab::{Dataset, File, Group, Selection};
+use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::filters::FilterSpec;
 
 use super::{attribute, attributes, datatypes};
@@ -11,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::field::ByteOrder;
 use crate::file::SegyFile;
 use crate::ingest::{Domain, IngestOptions};
+use crate::number::{Number, Numbers};
 use crate::plane;
 use crate::sample::SampleFormat;
 use crate::survey::{Axis, Kind, Survey};
@@ -109,7 +111,7 @@ impl Cube {
         let shape = data.shape();
         let mut axes = Vec::new();
         for &name in kind.axes() {
-            axes.push(Axis { name, values: file.dataset(name)?.read(Selection::All)? });
+            axes.push(Axis { name, values: line_axis(&file, name)? });
         }
         let samples = sample_axis(&file)?;
         let lengths = axes.iter().map(|axis| axis.values.len()).chain([samples.values.len()]);
@@ -124,19 +126,22 @@ impl Cube {
 
     /// Returns the number of the axis with this name, and the index on it of the line, offset or trace with
     /// this number.
-    pub fn find(&self, axis: &str, number: i64) -> Result<(usize, u64)> {
+    pub fn find(&self, axis: &str, number: impl Into<Number>) -> Result<(usize, u64)> {
+        let number = number.into();
         let place = self.axes.iter().position(|known| known.name == axis).ok_or_else(|| {
             let names: Vec<&str> = self.axes.iter().map(|axis| axis.name).collect();
             Error::argument(format!("axis {axis:?}"), format!("the survey has the axes {}", names.join(", ")))
         })?;
         let values = &self.axes[place].values;
-        let index = values.binary_search(&number).map_err(|_| {
-            let (first, last) = (values.first().copied().unwrap_or(0), values.last().copied().unwrap_or(0));
-            let step = values.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(1);
-            Error::argument(
-                format!("{axis} {number}"),
-                format!("there are {first} to {last}, in steps of {step}"),
-            )
+        let index = values.find(number).ok_or_else(|| {
+            let said = match (values.first(), values.last(), values.step()) {
+                (Some(first), Some(last), Some(step)) => {
+                    format!("there are {first} to {last}, in steps of {step}")
+                }
+                (Some(first), ..) => format!("there is only {first}"),
+                _ => "there are none".to_owned(),
+            };
+            Error::argument(format!("{axis} {number}"), said)
         })?;
         Ok((place, index as u64))
     }
@@ -175,8 +180,7 @@ impl Cube {
             return Ok(false);
         }
         for axis in &survey.axes {
-            let values: Vec<i64> = file.dataset(axis.name)?.read(Selection::All)?;
-            if values != axis.values {
+            if line_axis(file, axis.name)? != axis.values {
                 return Ok(false);
             }
         }
@@ -227,6 +231,15 @@ fn segy_group(file: &File) -> Result<Group> {
     } else {
         Err(foreign())
     }
+}
+
+/// Reads the axis of a header field: 8-byte floats if the field is a float, else integers.
+fn line_axis(file: &File, name: &str) -> Result<Numbers> {
+    let dataset = file.dataset(name)?;
+    Ok(match *dataset.datatype() {
+        Datatype::Float(_) => Numbers::Reals(dataset.read(Selection::All)?),
+        _ => Numbers::Integers(dataset.read(Selection::All)?),
+    })
 }
 
 fn sample_axis(file: &File) -> Result<SampleAxis> {

@@ -3,7 +3,7 @@
 use hyperslab::driver::Driver;
 
 use crate::error::{Error, Result};
-use crate::field::{ByteOrder, Field, FieldKind};
+use crate::field::ByteOrder;
 use crate::sample::SampleFormat;
 use crate::textual::{self, TEXT_BYTES};
 use crate::{TRACE_HEADER_BYTES, io};
@@ -61,6 +61,7 @@ impl Layout {
         let headers_end = text_end + BINARY_HEADER_BYTES as u64;
         if len < headers_end {
             return Err(Error::format(
+                path,
                 "file header",
                 len,
                 format!(
@@ -70,25 +71,25 @@ impl Layout {
         }
         let mut header = [0; BINARY_HEADER_BYTES];
         read(text_end, &mut header)?;
-        let order = byte_order(&header, text_end)?;
+        let order = byte_order(path, &header, text_end)?;
         let (major, minor) = revision(&header, order);
-        let number = |byte, kind| Field::new(byte, kind).integer(&header, order);
-        let code = number(25, FieldKind::I16);
-        let format = SampleFormat::from_code(code).ok_or_else(|| bad_format(code, text_end + 24))?;
+        let code: i16 = order.read(&header, 25);
+        let format =
+            SampleFormat::from_code(code.into()).ok_or_else(|| bad_format(path, code, text_end + 24))?;
         let is_2 = major >= 2;
-        let samples = match (number(21, FieldKind::U16), number(69, FieldKind::U32)) {
+        let samples = match (order.read::<u16>(&header, 21), order.read::<u32>(&header, 69)) {
             // These bytes are unassigned before revision 2, and some programs store other values there.
             (0, extended) if extended < 1 << 24 => extended,
             (_, extended) if is_2 && extended > 0 => extended,
-            (samples, _) => samples,
+            (samples, _) => samples.into(),
         };
-        let extended_interval = Field::new(73, FieldKind::F64).real(&header, order);
+        let extended_interval: f64 = order.read(&header, 73);
         let interval = if is_2 && extended_interval.is_finite() && extended_interval > 0.0 {
             extended_interval
         } else {
-            Field::new(17, FieldKind::U16).real(&header, order)
+            order.read::<u16>(&header, 17).into()
         };
-        let extended = match number(305, FieldKind::I16) {
+        let extended = match order.read::<i16>(&header, 305) {
             // The count is unassigned in revision 0, but some files of that revision have extended headers
             // nevertheless.
             -1 if major == 0 => count_extended(driver, path, headers_end, len).unwrap_or(0),
@@ -99,16 +100,18 @@ impl Layout {
             -1 => count_extended(driver, path, headers_end, len)?,
             count => u64::try_from(count).map_err(|_| {
                 Error::format(
+                    path,
                     "binary header",
                     text_end + 304,
                     format!("{count} is not a valid number of extended textual headers"),
                 )
             })?,
         };
-        let said = number(321, FieldKind::U64).cast_unsigned();
+        let said: u64 = order.read(&header, 321);
         let first_trace = if is_2 && said > 0 { said } else { headers_end + extended * TEXT_BYTES as u64 };
         if first_trace < headers_end || first_trace > len {
             return Err(Error::format(
+                path,
                 "binary header",
                 text_end + 320,
                 format!("the first trace cannot be at byte {first_trace} of a file of {len} bytes"),
@@ -116,10 +119,10 @@ impl Layout {
         }
         // The count has two bytes since revision 2.1 and four in 2.0. Not all files follow this, so a
         // four-byte count must be small.
-        let additional = match (major, minor, number(307, FieldKind::I32)) {
+        let additional: i32 = match (major, minor, order.read(&header, 307)) {
             (0 | 1, ..) => 0,
             (2, 0, count @ 0..=0xFFFF) => count,
-            _ => number(307, FieldKind::I16),
+            _ => order.read::<i16>(&header, 307).into(),
         };
         let headers = u32::try_from(additional)
             .ok()
@@ -127,26 +130,27 @@ impl Layout {
             .filter(|&count| count <= 1 << 15);
         let headers = headers.ok_or_else(|| {
             Error::format(
+                path,
                 "binary header",
                 text_end + 306,
                 format!("{additional} is not a valid number of additional trace headers"),
             )
         })?;
-        let count = number(313, FieldKind::U64).cast_unsigned();
-        let stanzas = u64::try_from(number(329, FieldKind::I32)).ok();
+        let count: u64 = order.read(&header, 313);
+        let stanzas = u64::try_from(order.read::<i32>(&header, 329)).ok();
         Ok(Self {
             label,
             order,
             revision: (major, minor),
             format,
-            samples: u32::try_from(samples).unwrap_or(u32::MAX),
+            samples,
             interval,
             extended,
             headers,
             first_trace,
             declared_traces: (is_2 && count > 0).then_some(count),
             trailer: if is_2 { stanzas.map(|count| count * TEXT_BYTES as u64) } else { Some(0) },
-            is_fixed: major >= 1 && number(303, FieldKind::I16) == 1,
+            is_fixed: major >= 1 && order.read::<i16>(&header, 303) == 1,
         })
     }
 
@@ -163,23 +167,19 @@ impl Layout {
 
 /// Returns the byte order. Revision 2 stores a constant for it. Without the constant, the order is the one in
 /// which the sample format is a small number.
-fn byte_order(header: &[u8], start: u64) -> Result<ByteOrder> {
-    const CONSTANT: i64 = 0x0102_0304;
+fn byte_order(path: &str, header: &[u8], start: u64) -> Result<ByteOrder> {
+    const CONSTANT: u32 = 0x0102_0304;
     const PAIRS: [u8; 4] = [2, 1, 4, 3];
-    let known = |field: Field, wanted: &dyn Fn(i64) -> bool| {
-        [ByteOrder::Big, ByteOrder::Little].into_iter().find(|&order| wanted(field.integer(header, order)))
-    };
     if header[96..100] == PAIRS {
-        return Err(Error::Unsupported(
-            "the bytes of this file are swapped in pairs: swap them back first (dd conv=swab)".to_owned(),
-        ));
+        let why = "the bytes of this file are swapped in pairs: swap them back first (dd conv=swab)";
+        return Err(Error::unsupported(path, why));
     }
-    let constant = known(Field::new(97, FieldKind::I32), &|found| found == CONSTANT);
-    let format = || known(Field::new(25, FieldKind::I16), &|found| (1..=16).contains(&found));
-    constant.or_else(format).ok_or_else(|| {
-        let code = Field::new(25, FieldKind::I16).integer(header, ByteOrder::Big);
-        bad_format(code, start + 24)
-    })
+    let known = |is_right: &dyn Fn(ByteOrder) -> bool| {
+        [ByteOrder::Big, ByteOrder::Little].into_iter().find(|&order| is_right(order))
+    };
+    let constant = known(&|order| order.read::<u32>(header, 97) == CONSTANT);
+    let format = || known(&|order| (1..=16).contains(&order.read::<i16>(header, 25)));
+    constant.or_else(format).ok_or_else(|| bad_format(path, ByteOrder::Big.read(header, 25), start + 24))
 }
 
 /// Returns the revision. Revision 1 is the number 0x0100, whose bytes are reversed in a little-endian file.
@@ -190,15 +190,16 @@ fn revision(header: &[u8], order: ByteOrder) -> (u8, u8) {
     }
 }
 
-fn bad_format(code: i64, byte: u64) -> Error {
+fn bad_format(path: &str, code: i16, byte: u64) -> Error {
     if code == 4 {
-        return Error::Unsupported(
+        return Error::unsupported(
+            path,
             "samples are fixed-point numbers with gain (format 4), obsolete since revision 1 and not handled: \
-             convert the file to IEEE floats"
-                .to_owned(),
+             convert the file to IEEE floats",
         );
     }
     Error::format(
+        path,
         "binary header",
         byte,
         format!(
@@ -220,5 +221,10 @@ fn count_extended(driver: &dyn Driver, path: &str, start: u64, len: u64) -> Resu
             return Ok(count + 1);
         }
     }
-    Err(Error::format("extended textual headers", start, "the final stanza ((SEG: EndText)) is missing"))
+    Err(Error::format(
+        path,
+        "extended textual headers",
+        start,
+        "the final stanza ((SEG: EndText)) is missing",
+    ))
 }

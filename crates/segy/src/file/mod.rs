@@ -14,7 +14,6 @@ pub use layout::{BINARY_HEADER_BYTES, Layout};
 pub use traces::Traces;
 
 use crate::error::{Error, Result};
-use crate::field::{Field, FieldKind};
 use crate::io;
 use crate::textual::{Encoding, TEXT_BYTES, lines};
 
@@ -117,8 +116,7 @@ impl SegyFile {
 
     /// Returns the number of samples in a trace's own header.
     fn samples_of(&self, header: &[u8]) -> u32 {
-        let samples = Field::new(115, FieldKind::U16).integer(header, self.layout.order);
-        u32::try_from(samples).unwrap_or(0)
+        self.layout.order.read::<u16>(header, 115).into()
     }
 
     /// Returns the offset and the length of the bytes after the last trace.
@@ -138,13 +136,14 @@ impl fmt::Debug for SegyFile {
 }
 
 /// Returns the error for a trace whose length differs from that of earlier traces.
-fn other_length(trace: u64, offset: u64, samples: u32, wanted: u32) -> Error {
+fn other_length(path: &str, trace: u64, offset: u64, samples: u32, wanted: u32) -> Error {
     Error::trace(
+        path,
         "header",
         trace,
         offset + 114,
         format!(
-            "it counts {samples} samples, but earlier traces have {wanted}: ask for padding to accept traces of several lengths"
+            "it counts {samples} samples, but earlier traces have {wanted}: --pad (in Python, pad=True) accepts traces of several lengths"
         ),
     )
 }

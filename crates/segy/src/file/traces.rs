@@ -68,10 +68,15 @@ impl Traces {
         let first = layout.first_trace;
         let room = file.len_bytes() - first;
         if room == 0 {
-            return Err(Error::format("traces", first, "none found; the file ends after its headers"));
+            return Err(Error::format(
+                file.path(),
+                "traces",
+                first,
+                "none found; the file ends after its headers",
+            ));
         }
         if room < layout.header_bytes() as u64 {
-            return Err(cut_short(0, first, file.len_bytes()));
+            return Err(cut_short(file.path(), 0, first, file.len_bytes()));
         }
         let own = file.samples_of(&file.bytes(first, layout.header_bytes() as u64)?);
         let data = room - trailer(layout, room);
@@ -97,7 +102,7 @@ impl Traces {
             let (longest, trace) = (found.samples, found.first_other());
             return match trace {
                 Some((trace, samples)) if !options.pad => {
-                    Err(other_length(trace, found.offset(trace), samples, found.samples_of(0)))
+                    Err(other_length(file.path(), trace, found.offset(trace), samples, found.samples_of(0)))
                 }
                 Some(_) => Ok(found),
                 None => Ok(Self::alike(first, found.count, longest, layout.trace_bytes(longest))),
@@ -106,6 +111,7 @@ impl Traces {
         let samples = if layout.samples > 0 { layout.samples } else { own };
         if samples == 0 {
             return Err(Error::format(
+                file.path(),
                 "file header",
                 layout.label + 3220,
                 "neither the file header nor the first trace gives the number of samples of a trace",
@@ -116,7 +122,7 @@ impl Traces {
         if options.ignore_rest && whole > 0 {
             return Ok(Self::alike(first, whole, samples, bytes));
         }
-        Err(cut_short(whole, first + whole * bytes, file.len_bytes()))
+        Err(cut_short(file.path(), whole, first + whole * bytes, file.len_bytes()))
     }
 
     fn alike(first: u64, count: u64, samples: u32, bytes: u64) -> Self {
@@ -177,15 +183,16 @@ fn index(trace: u64) -> usize {
     usize::try_from(trace).unwrap_or(usize::MAX)
 }
 
-fn cut_short(trace: u64, offset: u64, len: u64) -> Error {
-    Error::trace(
-        "bytes",
-        trace,
-        offset,
-        format!(
-            "the file has {} bytes left here, which is not a whole trace: it is cut short, or its header gives a wrong number of samples; \
-             ask to ignore the rest to read the {trace} traces before it",
-            len - offset
-        ),
-    )
+fn cut_short(path: &str, trace: u64, offset: u64, len: u64) -> Error {
+    let left = len - offset;
+    let mut why = format!(
+        "the file has {left} bytes left here, which is not a whole trace: it is cut short, or its header gives a wrong \
+         number of samples"
+    );
+    if trace > 0 {
+        let advice =
+            format!("; --ignore-rest (in Python, ignore_rest=True) takes the {trace} traces before it");
+        why.push_str(&advice);
+    }
+    Error::trace(path, "bytes", trace, offset, why)
 }

@@ -13,7 +13,7 @@ use hyperslab::{Attribute, File, Progress};
 use hyperslab_filters::FilterChoice;
 
 use crate::cube::{self, attribute};
-use crate::error::{Error, Result};
+use crate::error::{Error, OVERWRITE, Result};
 use crate::file::{SegyFile, SegyOptions};
 use crate::io;
 use crate::pieces::{self, Piece};
@@ -118,7 +118,7 @@ pub fn ingest(
         Err(Stop::OtherSurvey) if survey.is_predicted => all(&Survey::scan(&segy, &options.survey)?, options),
         done => done,
     }
-    .map_err(|stop| stop.into_error(to))
+    .map_err(|stop| stop.into_error(&segy, to))
 }
 
 /// Converts a SEG-Y file to a new HDF5 file on any medium. Committing the file is left to the caller, except
@@ -132,7 +132,7 @@ pub fn ingest_into(
     let survey = Survey::scan(segy, &options.survey)?;
     cube::create(file, segy, &survey, options)?;
     let done = run(segy, file, &survey, 0, options, progress);
-    done.map_err(|stop| stop.into_error(file.path().unwrap_or(Path::new("the new file"))))
+    done.map_err(|stop| stop.into_error(segy, file.path().unwrap_or(Path::new("the new file"))))
 }
 
 /// The reason why an ingest stopped.
@@ -146,16 +146,18 @@ enum Stop {
 }
 
 impl Stop {
-    fn into_error(self, to: &Path) -> Error {
+    fn into_error(self, segy: &SegyFile, to: &Path) -> Error {
         match self {
             Self::Failed(error) => error,
             Self::OtherSurvey => Error::argument(
                 to.display().to_string(),
-                "an interrupted ingest created it with another geometry: name the same bytes and kind, or ask to overwrite it",
+                format!(
+                    "an interrupted ingest created it with another geometry: name the same bytes and kind, or {OVERWRITE}"
+                ),
             ),
-            Self::Mispredicted => Error::Geometry(
-                "a trace header disagrees with the earlier scan of all headers: the file changed while it was read"
-                    .to_owned(),
+            Self::Mispredicted => Error::geometry(
+                segy.path(),
+                "a trace header disagrees with the earlier scan of all headers: the file changed while it was read",
             ),
         }
     }
@@ -252,7 +254,7 @@ fn piece_shape(file: &File, chunk: &[u64], wanted: Vec<u64>) -> Result<Vec<u64>>
         } else {
             Err(Error::argument(
                 format!("pieces of shape {known:?}"),
-                "they are not whole chunks: ask to overwrite the file",
+                format!("they are not whole chunks: ingest into another file, or {OVERWRITE}"),
             ))
         };
     }
@@ -270,7 +272,9 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
         let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
             return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
-                "it exists, and is not an interrupted ingest of this SEG-Y file: choose another name, or ask to overwrite it",
+                format!(
+                    "it exists, and is not an interrupted ingest of this SEG-Y file: choose another name, or {OVERWRITE}"
+                ),
             )));
         };
         if !cube::Cube::is_laid_out_as(&file, segy, survey)? {
@@ -279,8 +283,10 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
         if !cube::Cube::is_stored_as(&file, segy, survey, options)? {
             return Err(Stop::Failed(Error::argument(
                 to.display().to_string(),
-                "an interrupted ingest created it with other chunks or filters, or in time instead of depth: omit these options to \
-                 continue it, or ask to overwrite it",
+                format!(
+                    "an interrupted ingest created it with other chunks or filters, or in time instead of depth: omit these \
+                     options to continue it, or {OVERWRITE}"
+                ),
             )));
         }
         return Ok((file, done));

@@ -6,9 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hyperslab::internals::engine::each_number;
 
 use super::Stop;
-use crate::TRACE_HEADER_BYTES;
 use crate::error::{Error, Result};
-use crate::field::{Field, FieldKind};
+use crate::field::FieldKind;
 use crate::file::{SegyFile, Traces};
 use crate::pieces::{self, Piece, Slot};
 use crate::survey::Survey;
@@ -201,17 +200,17 @@ impl<'a> Reader<'a> {
     /// Returns whether a trace has its predicted position, or an error if its number of samples may differ
     /// from the file header.
     fn check(&self, slot: &Slot, header: &[u8]) -> Result<bool> {
-        let order = self.segy.layout.order;
-        let own = Field::new(115, FieldKind::U16).integer(&header[..TRACE_HEADER_BYTES], order);
+        let own: u16 = self.segy.layout.order.read(header, 115);
         let samples = self.segy.traces.samples_of(slot.trace);
-        if own != 0 && own != i64::from(samples) && !self.is_certain()? {
+        if own != 0 && u32::from(own) != samples && !self.is_certain()? {
             return Err(Error::trace(
+                self.segy.path(),
                 "header",
                 slot.trace,
                 self.segy.traces.offset(slot.trace) + 114,
                 format!(
-                    "it counts {own} samples, the file header counts {samples}, and the length of the file fits both: ask to pad \
-                     traces, or to trust the file header"
+                    "it counts {own} samples, the file header counts {samples}, and the length of the file fits both: pass --pad or \
+                     --trust-length (in Python, pad=True or trust_length=True)"
                 ),
             ));
         }

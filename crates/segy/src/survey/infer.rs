@@ -1,9 +1,11 @@
 //! Derives the geometry of a survey from all trace headers.
 
-use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap, scan};
-use crate::error::{Error, Result};
+use super::scan::{self, Column};
+use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
+use crate::error::{AS_TRACES, Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
+use crate::number::Numbers;
 
 /// The fields that may hold inline and crossline, in order of preference: those of revision 1, then those of
 /// older files. The older fields are accepted only for a volume that is nearly full, because the records and
@@ -60,12 +62,12 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             let columns = scan::columns(file, &[inline, crossline])?;
             looked.push(format!("inline in {inline} and crossline in {crossline}"));
             // Columns that are constant over all headers carry no information.
-            let is_constant = |column: &Vec<i32>| column.windows(2).all(|pair| pair[0] == pair[1]);
-            if columns.iter().all(is_constant) && (file.traces.count() > 1 || options.kind.is_none()) {
+            if columns.iter().all(Column::is_constant) && (file.traces.count() > 1 || options.kind.is_none())
+            {
                 continue;
             }
             // One record with many ensembles is a line, not a volume with one inline.
-            if i > 0 && options.kind.is_none() && columns.iter().any(is_constant) {
+            if i > 0 && options.kind.is_none() && columns.iter().any(Column::is_constant) {
                 continue;
             }
             if let Some(survey) = lines(file, options, keys, columns, least)? {
@@ -82,17 +84,20 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
         }
     }
     if let Some(kind) = options.kind.filter(|&kind| kind != Kind::Traces) {
-        return Err(Error::Geometry(format!(
-            "no survey with the axes {} found (looked for {}): name the bytes that hold the axes, or take plain traces without geometry",
-            kind.axes().join(", "),
-            looked.join("; "),
-        )));
+        return Err(Error::geometry(
+            file.path(),
+            format!(
+                "no survey with the axes {} found (looked for {}): name the bytes that hold the axes, or {AS_TRACES}",
+                kind.axes().join(", "),
+                looked.join("; "),
+            ),
+        ));
     }
     let count = file.traces.count();
     let note = (!looked.is_empty()).then(|| {
         format!("no geometry found (looked for {}): traces stay in the order of the file", looked.join("; "))
     });
-    let axes = vec![Axis { name: "trace", values: (0..count.cast_signed()).collect() }];
+    let axes = vec![Axis { name: "trace", values: Numbers::Integers((0..count.cast_signed()).collect()) }];
     let map = TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] };
     Ok(Survey { note, ..Survey::new(Kind::Traces, options.keys(), axes, map) })
 }
@@ -102,12 +107,11 @@ fn lines(
     file: &SegyFile,
     options: &SurveyOptions,
     keys: Keys,
-    mut columns: Vec<Vec<i32>>,
+    mut columns: Vec<Column>,
     least: u64,
 ) -> Result<Option<Survey>> {
     let asked = options.kind;
-    let found = lay_out(Kind::Volume, &columns, least)?;
-    let twice = match found {
+    let mut twice = match lay_out(file.path(), Kind::Volume, &columns, least)? {
         Laid::Out(axes, map) if asked != Some(Kind::Prestack) => {
             return Ok(Some(Survey::new(Kind::Volume, keys, axes, map)));
         }
@@ -117,61 +121,74 @@ fn lines(
     };
     if asked != Some(Kind::Volume) {
         columns.extend(scan::columns(file, &[keys.offset])?);
-        if let Laid::Out(axes, map) = lay_out(Kind::Prestack, &columns, least)? {
-            return Ok(Some(Survey::new(Kind::Prestack, keys, axes, map)));
+        match lay_out(file.path(), Kind::Prestack, &columns, least)? {
+            Laid::Out(axes, map) => return Ok(Some(Survey::new(Kind::Prestack, keys, axes, map))),
+            // Traces that share all numbers say more than traces that share their lines.
+            Laid::Twice { traces, .. } => twice = twice.map(|(_, taken)| (traces, taken)),
+            Laid::Sparse => {}
         }
     }
     match twice {
-        Some(([a, b], taken)) if asked.is_some() || taken * 100 >= file.traces.count() * NEARLY_ALL => {
-            let at = usize::try_from(a).unwrap_or(0);
-            Err(Error::Geometry(format!(
-                "traces {a} and {b} are both at inline {}, crossline {} ({}, {}), with the same offset: name other bytes, or take \
-                 plain traces without geometry",
-                columns[0][at], columns[1][at], keys.inline, keys.crossline,
-            )))
+        Some((traces, taken)) if asked.is_some() || taken * 100 >= file.traces.count() * NEARLY_ALL => {
+            Err(both_at(file.path(), Kind::Prestack, traces, &columns))
         }
         _ => Ok(None),
     }
 }
 
 /// Finds a line of common depth points, with or without offsets.
-fn line(
-    file: &SegyFile,
-    options: &SurveyOptions,
-    keys: Keys,
-    columns: &[Vec<i32>],
-) -> Result<Option<Survey>> {
+fn line(file: &SegyFile, options: &SurveyOptions, keys: Keys, columns: &[Column]) -> Result<Option<Survey>> {
     let asked = options.kind;
     let least = if asked.is_some() { 0 } else { LEAST_FILLED };
-    let constant = columns[0].windows(2).all(|pair| pair[0] == pair[1]);
+    let constant = columns[0].is_constant();
     if constant && (asked.is_none() || file.traces.count() > 1) && asked != Some(Kind::PrestackLine) {
         return Ok(None);
     }
-    if asked != Some(Kind::PrestackLine)
-        && let Laid::Out(axes, map) = lay_out(Kind::Line, &columns[..1], least)?
-    {
-        return Ok(Some(Survey::new(Kind::Line, keys, axes, map)));
-    }
-    if asked != Some(Kind::Line)
-        && let Laid::Out(axes, map) = lay_out(Kind::PrestackLine, columns, least)?
-    {
-        return Ok(Some(Survey::new(Kind::PrestackLine, keys, axes, map)));
+    for kind in [Kind::Line, Kind::PrestackLine] {
+        if asked.is_some_and(|asked| asked != kind) {
+            continue;
+        }
+        let columns = &columns[..kind.axes().len()];
+        match lay_out(file.path(), kind, columns, least)? {
+            Laid::Out(axes, map) => return Ok(Some(Survey::new(kind, keys, axes, map))),
+            Laid::Twice { traces, .. } if asked.is_some() => {
+                return Err(both_at(file.path(), kind, traces, columns));
+            }
+            Laid::Twice { .. } | Laid::Sparse => {}
+        }
     }
     Ok(None)
 }
 
+/// Returns the error for two traces that share a position, with the axes on which they agree.
+fn both_at(path: &str, kind: Kind, [a, b]: [u64; 2], columns: &[Column]) -> Error {
+    let [at, other] = [a, b].map(|trace| usize::try_from(trace).unwrap_or(0));
+    let axes = kind.axes().iter().zip(columns);
+    let (places, fields): (Vec<String>, Vec<String>) = axes
+        .filter(|(_, column)| column.key(at) == column.key(other))
+        .map(|(name, column)| (format!("{name} {}", column.number(at)), column.field.name()))
+        .unzip();
+    let (places, fields) = (places.join(", "), fields.join(", "));
+    let why = format!(
+        "traces {a} and {b} are both at {places} ({fields}): name other header fields, or {AS_TRACES}"
+    );
+    Error::geometry(path, why)
+}
+
 /// Lays traces out along axes, if at least `least` of a hundred positions have a trace.
-fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
-    let count = columns.first().map_or(0, Vec::len);
-    let axes: Vec<Vec<i32>> = columns.iter().map(|column| distinct(column)).collect();
+fn lay_out(path: &str, kind: Kind, columns: &[Column], least: u64) -> Result<Laid> {
+    let count = columns.first().map_or(0, Column::len);
+    let axes: Vec<Vec<i64>> = columns.iter().map(distinct).collect();
     let positions = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.len() as u64));
     let is_filled = |positions: &u64| positions.saturating_mul(least) <= (count as u64).saturating_mul(100);
     let Some(positions) = positions.filter(is_filled) else { return Ok(Laid::Sparse) };
     if positions > MOST_POSITIONS {
-        return Err(Error::Geometry(format!(
-            "the lines and offsets in the headers give {positions} positions for {count} traces: name the bytes that hold them, or take plain \
-             traces without geometry"
-        )));
+        return Err(Error::geometry(
+            path,
+            format!(
+                "the lines and offsets in the headers give {positions} positions for {count} traces: name the bytes that hold them, or {AS_TRACES}"
+            ),
+        ));
     }
     let mut map = vec![TraceMap::NONE; usize::try_from(positions).unwrap_or(0)];
     let mut taken = 0;
@@ -179,7 +196,7 @@ fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
     for trace in 0..count {
         let mut position = 0;
         for (column, axis) in columns.iter().zip(&axes) {
-            position = position * axis.len() + index(axis, column[trace]);
+            position = position * axis.len() + index(axis, column.key(trace));
         }
         let before = std::mem::replace(&mut map[position], trace as u64);
         if before == TraceMap::NONE {
@@ -191,21 +208,19 @@ fn lay_out(kind: Kind, columns: &[Vec<i32>], least: u64) -> Result<Laid> {
     if let Some(traces) = twice {
         return Ok(Laid::Twice { traces, taken });
     }
-    let named = kind
-        .axes()
-        .iter()
-        .zip(axes)
-        .map(|(&name, values)| Axis { name, values: values.into_iter().map(i64::from).collect() });
-    Ok(Laid::Out(named.collect(), TraceMap::Table(map)))
+    let named = kind.axes().iter().zip(axes.into_iter().zip(columns));
+    let axes =
+        named.map(|(&name, (keys, column))| Axis { name, values: Numbers::of_keys(keys, column.is_real()) });
+    Ok(Laid::Out(axes.collect(), TraceMap::Table(map)))
 }
 
-/// Returns the distinct values of a column, ascending.
-fn distinct(column: &[i32]) -> Vec<i32> {
+/// Returns the distinct keys of a column, ascending.
+fn distinct(column: &Column) -> Vec<i64> {
     let mut values = Vec::new();
     // Neighbours are often equal, so dropping repetitions leaves few values to sort.
-    for &value in column {
-        if values.last() != Some(&value) {
-            values.push(value);
+    for key in (0..column.len()).map(|trace| column.key(trace)) {
+        if values.last() != Some(&key) {
+            values.push(key);
         }
     }
     values.sort_unstable();
@@ -213,11 +228,17 @@ fn distinct(column: &[i32]) -> Vec<i32> {
     values
 }
 
-/// Returns the index of a value on an axis, whose values are mostly evenly spaced.
-fn index(axis: &[i32], value: i32) -> usize {
-    let (first, last) = (i64::from(axis[0]), i64::from(axis[axis.len() - 1]));
-    let span = (last - first).max(1);
-    let guess = (i64::from(value) - first) * (axis.len() - 1).cast_signed() as i64 / span;
-    let guess = usize::try_from(guess).unwrap_or(0);
-    if axis.get(guess) == Some(&value) { guess } else { axis.binary_search(&value).unwrap_or(0) }
+/// Returns the index of a key on an axis. Integers are mostly evenly spaced, so the first guess is mostly
+/// right.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a guess, which is compared with the axis"
+)]
+fn index(axis: &[i64], key: i64) -> usize {
+    let from_first = |key: i64| key.wrapping_sub(axis[0]).cast_unsigned() as f64;
+    let last = axis.len() - 1;
+    let guess = (from_first(key) / from_first(axis[last]).max(1.0) * last as f64).round() as usize;
+    if axis.get(guess) == Some(&key) { guess } else { axis.binary_search(&key).unwrap_or(0) }
 }

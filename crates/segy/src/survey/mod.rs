@@ -7,6 +7,7 @@ mod scan;
 use crate::error::Result;
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
+use crate::number::Numbers;
 
 /// The header fields that locate a trace. The defaults are those of revision 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,12 +111,12 @@ impl Kind {
 }
 
 /// An axis: the ascending values at its positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// The name of the axis.
     pub name: &'static str,
     /// The number of each line, offset or trace.
-    pub values: Vec<i64>,
+    pub values: Numbers,
 }
 
 /// The geometry of a survey.
@@ -177,7 +178,7 @@ impl Survey {
             let len = axis.values.len() as u64;
             let index = usize::try_from(position % len).unwrap_or(0);
             position /= len;
-            field.is_none_or(|field| field.integer(header, order) == axis.values[index])
+            field.is_none_or(|field| field.number(header, order).ok() == axis.values.get(index))
         })
     }
 

@@ -74,8 +74,7 @@ pub(crate) struct Args {
     /// All processes make each call together, which lets a library join their bytes
     #[arg(long)]
     collective: bool,
-    /// The transfers of the processes take turns in a dataset; by default each process has a part in one
-    /// piece
+    /// Interleave the processes' transfers instead of giving each one a contiguous part
     #[arg(long)]
     interleaved: bool,
     /// Only write

@@ -10,7 +10,7 @@ use super::output::Output;
 use crate::error::{Lines, Usage};
 use crate::place;
 
-/// Run a statement of SQL on the tables of a file
+/// Run an SQL query on the tables in a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

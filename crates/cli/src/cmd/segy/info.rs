@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use hyperslab_segy::{AxisSummary, Fact, Position};
+use hyperslab_segy::{AxisSummary, Fact};
 use serde_json::{Value, json};
 
 use super::{Taking, blame, check_local};
@@ -68,13 +68,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// Returns the positions of an axis: `100 to 108, 5 positions`.
 fn positions(axis: &AxisSummary) -> String {
-    let number = |position| match position {
-        Position::Number(number) => number.to_string(),
-        Position::Quantity(value) => format!("{value:?}"),
-    };
     let ends = axis.first.zip(axis.last).map_or_else(String::new, |(first, last)| {
         let unit = axis.unit.as_ref().map_or_else(String::new, |unit| format!(" {}", plain(unit)));
-        format!("{} to {}{unit}, ", number(first), number(last))
+        format!("{first} to {last}{unit}, ")
     });
     format!("{ends}{} positions", axis.length)
 }

@@ -14,7 +14,7 @@ use hyperslab_remote::is_url;
 use hyperslab_segy::{Field, Kind, SegyOptions, SurveyOptions};
 use indicatif::ProgressBar;
 
-use crate::error::Usage;
+use crate::error::{Usage, opening};
 use crate::interrupt::Left;
 use crate::place;
 
@@ -33,7 +33,7 @@ Examples:
   hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy
   hyperslab segy export cube.h5 back.sgy
 
-docs/guide/seismic.md is a guide from a SEG-Y file to a slice.";
+The page 'From a SEG-Y file to a slice' of the documentation is a guide.";
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
@@ -148,7 +148,7 @@ fn check_local(path: &Path) -> anyhow::Result<()> {
 /// file.
 fn blame(error: hyperslab_segy::Error, hdf5: &Path) -> anyhow::Error {
     match error {
-        hyperslab_segy::Error::Hdf5(cause) => anyhow::Error::new(cause).context(place::shown(hdf5)),
+        hyperslab_segy::Error::Hdf5(cause) => opening(hdf5, cause),
         error @ hyperslab_segy::Error::Argument { .. } => Usage(error.to_string()).into(),
         hyperslab_segy::Error::Io { path, cause } => anyhow::Error::new(cause).context(path),
         error => error.into(),

@@ -4,7 +4,7 @@ use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use hyperslab_segy::{Cube, FieldKind};
+use hyperslab_segy::{Cube, FieldKind, Number};
 use npyz::WriterBuilder as _;
 
 use super::blame;
@@ -23,16 +23,16 @@ pub(super) struct Args {
     #[arg(value_name = "CUBE")]
     from: PathBuf,
     /// The number of the inline
-    #[arg(long, value_name = "NUMBER", group = "plane")]
-    inline: Option<i64>,
+    #[arg(long, value_name = "NUMBER", group = "plane", allow_negative_numbers = true)]
+    inline: Option<Number>,
     /// The number of the crossline
-    #[arg(long, value_name = "NUMBER", group = "plane")]
-    crossline: Option<i64>,
+    #[arg(long, value_name = "NUMBER", group = "plane", allow_negative_numbers = true)]
+    crossline: Option<Number>,
     /// The offset of the traces
-    #[arg(long, value_name = "NUMBER", group = "plane")]
-    offset: Option<i64>,
+    #[arg(long, value_name = "NUMBER", group = "plane", allow_negative_numbers = true)]
+    offset: Option<Number>,
     /// The time or depth of the samples; the nearest sample is taken
-    #[arg(long, value_name = "NUMBER", group = "plane")]
+    #[arg(long, value_name = "NUMBER", group = "plane", allow_negative_numbers = true)]
     slice: Option<f64>,
     /// The file to write: .png, .svg, .npy or .sgy
     #[arg(long, value_name = "FILE")]
@@ -126,14 +126,12 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
 const SIZE: Size = Size { width: 1200, height: 900 };
 
 /// Returns the values at the ends of an axis.
-#[expect(clippy::cast_precision_loss, reason = "numbers of lines have fewer digits")]
 fn ends(cube: &Cube, axis: usize) -> (f64, f64) {
-    let ends =
-        |values: &[f64]| (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
-    match cube.axes.get(axis) {
-        Some(axis) => ends(&[axis.values.first(), axis.values.last()].map(|end| *end.unwrap_or(&0) as f64)),
-        None => ends(&cube.samples.values),
-    }
+    let (first, last) = match cube.axes.get(axis) {
+        Some(axis) => (axis.values.first().map(Number::as_real), axis.values.last().map(Number::as_real)),
+        None => (cube.samples.values.first().copied(), cube.samples.values.last().copied()),
+    };
+    (first.unwrap_or(0.0), last.unwrap_or(0.0))
 }
 
 /// Returns the name of an axis with its unit.
@@ -149,7 +147,10 @@ fn named(cube: &Cube, axis: usize, index: u64) -> String {
     let index = usize::try_from(index).unwrap_or(0);
     let samples = &cube.samples;
     match cube.axes.get(axis) {
-        Some(axis) => format!("{}: {} {}", cube.source.name, axis.name, axis.values[index]),
+        Some(axis) => {
+            let number = axis.values.get(index).map_or_else(String::new, |number| number.to_string());
+            format!("{}: {} {number}", cube.source.name, axis.name)
+        }
         None => {
             format!("{}: {} {} {}", cube.source.name, samples.name, samples.values[index], samples.unit)
         }

@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use fastrand::Rng;
-use indicatif::ProgressBar;
 
 use super::access::Access;
 use super::model::Times;
 use super::sample::Sample;
 use super::search::Candidate;
 use super::specimen::{Recipe, Specimen};
+use crate::progress::Steps;
 use crate::show::bytes;
 
 /// The measurement of a candidate.
@@ -24,7 +24,7 @@ pub(super) struct Measured {
 }
 
 /// Writes the sample in every candidate's shape into the folder `scratch` and times the accesses to it. The
-/// progress bar advances by one for each file and each read.
+/// progress advances by one for each file and each read.
 pub(super) fn measure(
     recipe: &Recipe<'_>,
     sample: &Sample,
@@ -32,17 +32,18 @@ pub(super) fn measure(
     accesses: &[Access],
     scratch: &Path,
     rounds: usize,
-    bar: &ProgressBar,
+    steps: &mut Steps<'_>,
 ) -> anyhow::Result<Vec<Measured>> {
     check_room(scratch, sample.bytes.len() as u64, candidates.len() as u64)?;
-    bar.set_length((candidates.len() * (1 + rounds * accesses.len())) as u64);
+    steps.set_length((candidates.len() * (1 + rounds * accesses.len())) as u64);
     let mut specimens = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
-        bar.set_message("writing samples");
+    let size = bytes(sample.bytes.len() as u64);
+    for (number, candidate) in (1..).zip(candidates) {
+        steps.say(format!("writing sample {number} of {}, {size}", candidates.len()));
         specimens.push(Specimen::write(recipe, sample, candidate, scratch)?);
-        bar.inc(1);
+        steps.advance();
     }
-    let times = time(&specimens, sample, accesses, rounds, bar)?;
+    let times = time(&specimens, sample, accesses, rounds, steps)?;
     let measured = specimens.iter().zip(times);
     Ok(measured.map(|(specimen, times)| Measured { times, file_bytes: specimen.bytes }).collect())
 }
@@ -69,7 +70,7 @@ fn time(
     sample: &Sample,
     accesses: &[Access],
     rounds: usize,
-    bar: &ProgressBar,
+    steps: &mut Steps<'_>,
 ) -> anyhow::Result<Vec<Vec<Times>>> {
     let mut rng = Rng::with_seed(SEED);
     let elements: u64 = sample.shape.iter().product();
@@ -80,7 +81,7 @@ fn time(
         .collect::<anyhow::Result<_>>()?;
     // Writing the buffer here maps its pages, so that no read pays for them.
     let mut buffer = vec![1_u8; lens.iter().copied().max().unwrap_or_default()];
-    bar.set_message("reading");
+    steps.say("reading every sample once".to_owned());
     let mut taken: Vec<Vec<Vec<Times>>> =
         vec![vec![Vec::with_capacity(rounds); accesses.len()]; specimens.len()];
     // The first read loads the chunk index, which then stays in memory.
@@ -90,6 +91,7 @@ fn time(
         }
     }
     for round in 0..rounds {
+        steps.say(format!("timing reads, round {} of {rounds}", round + 1));
         let mut order: Vec<usize> = (0..specimens.len()).collect();
         order.rotate_left(round % specimens.len().max(1));
         if round % 2 == 1 {
@@ -107,7 +109,7 @@ fn time(
                 };
                 let (cold, warm) = (seconds()?, seconds()?);
                 taken[at][number].push(Times { cold, warm });
-                bar.inc(1);
+                steps.advance();
             }
         }
     }

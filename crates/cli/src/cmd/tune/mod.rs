@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hyperslab::Dataset;
 use hyperslab::{set_threads, threads};
-use indicatif::ProgressBar;
 
 use self::codec::Codec;
 use self::model::{Array, Engine, Machine, Ratio, real};
@@ -31,7 +30,8 @@ use self::search::{Candidate, Judge, Origin};
 use self::specimen::Recipe;
 use crate::error::Usage;
 use crate::plot::{Picture, Size};
-use crate::{filters, place, progress, units};
+use crate::progress::Steps;
+use crate::{filters, place, units};
 
 /// Find the chunk shape that suits how a dataset is read
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["scratch", "rounds"])]
     predict: bool,
     /// The size of the sample that is written in each shape and read
-    #[arg(long, value_name = "BYTES", default_value = "256MB", value_parser = units::bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = units::bytes)]
     sample: u64,
     /// The folder for the samples [default: that of FILE]
     #[arg(long, value_name = "DIR")]
@@ -98,7 +98,10 @@ Axes have the names of their dimension scales; `axis0`, `axis1`, ... and `slice`
 always work. The command writes a part of the dataset in every shape that it tries, to files in the
 folder of FILE. These files have no names and vanish when the program ends. For `cold` times, the pages
 of the file are dropped from memory; for `warm` times, they are in memory. In both cases the chunk index
-has already been read.";
+has already been read.
+
+Measuring takes a minute or more: twice the shapes (--edges), the --rounds or the --sample take twice as
+long, and so does a slower disk. --predict takes seconds.";
 
 /// The default edges of cubes.
 const EDGES: [u64; 7] = [16, 24, 32, 48, 64, 96, 128];
@@ -109,7 +112,7 @@ const CODEC_BYTES: u64 = 8 << 20;
 /// The chunks that a sample should have along each axis.
 const CHUNKS_ALONG: u64 = 2;
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
     let filters =
         filters::chosen(&args.filter.iter().map(|filter| filter.choice.clone()).collect::<Vec<_>>())?;
     if let Some(plot) = &args.plot {
@@ -127,8 +130,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let accesses = access::parse(&args.access, &shape, &names)?;
     let array = Array { shape: shape.clone(), element_size: dataset.element_size() as u64 };
     let recipe = Recipe { dataset: &dataset, filters };
-    let bar = progress::bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(0))?;
-    let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &bar)?;
+    // A prediction takes no longer than its steps take to read.
+    let mut steps = Steps::new((!args.predict).then_some(err))?;
+    let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &mut steps)?;
     let engine = Engine { hints: file.store().hints(), threads: threads() };
     let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
     let present = present(&dataset);
@@ -150,7 +154,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let least: Vec<u64> =
             shape.iter().map(|_| CHUNKS_ALONG * args.edges.iter().max().unwrap_or(&1)).collect();
         let part = sample::proportional(&shape, &least, args.sample / array.element_size.max(1));
-        bar.set_message("reading a sample");
+        steps.say("reading a sample".to_owned());
         let sample = Sample::read(&dataset, part)?;
         let accesses: Vec<_> = accesses.iter().map(|access| access.within(&shape, &sample.shape)).collect();
         let scratch = args.scratch();
@@ -161,7 +165,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             &accesses,
             &scratch,
             usize::from(args.rounds),
-            &bar,
+            &mut steps,
         )
         .with_context(|| format!("samples of {}", dataset.path()))?;
         let part = Array { shape: sample.shape.clone(), ..array.clone() };
@@ -172,7 +176,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             rounds: args.rounds,
         });
     }
-    bar.finish_and_clear();
+    drop(steps);
     if let Some(plot) = &args.plot {
         let lines = sweep::sweep(&report);
         crate::plot::save(plot, args.plot_size, Picture::Lines(&lines))?;
@@ -195,9 +199,9 @@ impl Args {
         &self,
         recipe: &Recipe<'_>,
         array: &Array,
-        bar: &ProgressBar,
+        steps: &mut Steps<'_>,
     ) -> anyhow::Result<(Machine, Option<Ratio>, bool)> {
-        bar.set_message("measuring the medium");
+        steps.say("measuring the medium".to_owned());
         let opened = fs::File::open(&self.file).with_context(|| self.file.display().to_string())?;
         let found = medium::measure(&opened, threads()).with_context(|| self.file.display().to_string())?;
         let mut cold = found.cold;
@@ -207,7 +211,7 @@ impl Args {
         if let Some(bandwidth) = self.bandwidth {
             cold.bandwidth = real(bandwidth);
         }
-        bar.set_message("measuring filters");
+        steps.say("measuring filters".to_owned());
         let ones = vec![1; array.shape.len()];
         let small =
             sample::proportional(&array.shape, &ones, (CODEC_BYTES / array.element_size.max(1)).max(1));

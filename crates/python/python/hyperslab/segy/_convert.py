@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .._create import _compression
 from .._native import _segy_export, _segy_extract, _segy_ingest, _segy_scan
 from .._progress import Progress, reported
+from ._places import Number
 from ._survey import Survey, open
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def export(cube: Path | Survey, to: Path, *, progress: Progress = None) -> None:
         _segy_export(cube.file, to, tell)
 
 
-def extract(cube: Path | Survey, axis: str, number: int, to: Path) -> None:
+def extract(cube: Path | Survey, axis: str, number: Number, to: Path) -> None:
     """Writes the traces at one number of an axis as a SEG-Y file, with their headers.
 
     Args:

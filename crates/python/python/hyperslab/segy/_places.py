@@ -2,20 +2,35 @@
 
 import math
 import operator
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _Numbers = NDArray[Any]
+Number: TypeAlias = SupportsIndex | float
+"""The number of a line, an offset or an ensemble. Floats are on axes that header fields of floats made."""
 
 
-def place_of(name: str, values: _Numbers, number: SupportsIndex) -> int:
-    """Returns the place of a number on a rising axis, or raises ValueError if the axis lacks the number."""
-    wanted = operator.index(number)
-    found = int(np.searchsorted(values, wanted))
-    if found < len(values) and values[found] == wanted:
-        return found
+def place_of(name: str, values: _Numbers, number: Number) -> int:
+    """Returns the place of a number on a rising axis, or raises ValueError if the axis lacks the number.
+
+    On an axis of floats, a number that is not there stands for the nearest float of single precision: 0.1
+    finds the number of a header field of 4 bytes, which holds 0.10000000149011612.
+    """
+    wanted: Any
+    if values.dtype.kind == "f":
+        wanted = float(number)
+        tries = [wanted, float(np.float32(wanted))]
+    elif isinstance(number, SupportsIndex):
+        wanted = operator.index(number)
+        tries = [wanted]
+    else:
+        raise TypeError(f"{name} must be an integer, not {number!r}: the axis holds integers")
+    for one in tries:
+        found = int(np.searchsorted(values, one))
+        if found < len(values) and values[found] == one:
+            return found
     steps = np.diff(values)
     step = f", in steps of {steps.min()}" if len(steps) else ""
     there = f"there are {values[0]} to {values[-1]}{step}" if len(values) else "there are none"

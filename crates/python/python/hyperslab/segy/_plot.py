@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,7 @@ def two_left(named: Mapping[str, Any], axes: Mapping[str, Any], kind: str) -> li
 
 def plane_of(
     survey: "Survey",
-    named: dict[str, SupportsIndex | None],
+    named: dict[str, _places.Number | None],
     time: float | None,
     polyline: ArrayLike | None,
 ) -> Plane:
@@ -109,7 +109,7 @@ def _along(survey: "Survey", named: dict[str, Any], time: float | None, polyline
         survey._axis("offset")
     _, reached = _places.along(survey._corners(polyline, xy=False), 1.0)
     corners = zip(reached, _places.pairs(polyline), strict=True)
-    ticks = {float(at): f"{inline:g}/{crossline:g}" for at, (inline, crossline) in corners}
+    ticks = {float(at): f"{inline:.15g}/{crossline:.15g}" for at, (inline, crossline) in corners}
     samples = survey.sample_axis
     across = Side("inline/crossline", np.linspace(0.0, reached[-1], len(values)), ticks)
     down = Side(label(samples, survey.units[samples]), survey.axes[samples])

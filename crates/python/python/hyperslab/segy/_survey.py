@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _Array: TypeAlias = NDArray[Any]
-_Wanted: TypeAlias = SupportsIndex | slice | Sequence[int] | _Array | None
+_Wanted: TypeAlias = _places.Number | slice | Sequence[float] | _Array | None
 _Times: TypeAlias = float | slice | Sequence[float] | _Array | None
 
 
@@ -86,7 +86,7 @@ class Survey:
         """The textual header: lines of at most 80 characters."""
         self.axes: dict[str, _Array] = {name: _read_only(file[name][()]) for name in (*said["axes"], self.sample_axis)}
         """The numbers of lines, offsets or traces along each axis, in increasing order, and the times or
-        depths in their unit."""
+        depths in their unit. The numbers are float64 if their header field holds floats, else int64."""
         length = text_of(file["cdp_x"].attrs.get("units", "m"))
         self.units: dict[str, str] = {self.sample_axis: said["sample_unit"], "cdp_x": length, "cdp_y": length}
         """The units of the axis of samples and of coordinates: "ms", "m" or "ft"; for coordinates also
@@ -136,7 +136,7 @@ class Survey:
     def __repr__(self) -> str:
         def span(name: str) -> str:
             values = self.axes[name]
-            return f"{name} {values[0]:g} to {values[-1]:g} {self.units.get(name, '')}".rstrip()
+            return f"{name} {values[0]:.15g} to {values[-1]:.15g} {self.units.get(name, '')}".rstrip()
 
         if not self.file:
             return "<closed survey>"
@@ -202,7 +202,7 @@ class Survey:
         found: NDArray[np.float64] = _read_only(self.file["cdp_y"][()])
         return found
 
-    def inline(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
+    def inline(self, number: _places.Number, out: _Array | None = None) -> _Array:
         """Returns an inline: an array (crosslines, samples), or (crosslines, offsets, samples).
 
         Args:
@@ -218,7 +218,7 @@ class Survey:
         """
         return self._plane("inline", number, out)
 
-    def crossline(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
+    def crossline(self, number: _places.Number, out: _Array | None = None) -> _Array:
         """Returns a crossline: an array (inlines, samples), or (inlines, offsets, samples).
 
         Args:
@@ -234,7 +234,7 @@ class Survey:
         """
         return self._plane("crossline", number, out)
 
-    def offset(self, number: SupportsIndex, out: _Array | None = None) -> _Array:
+    def offset(self, number: _places.Number, out: _Array | None = None) -> _Array:
         """Returns the traces of an offset: an array (inlines, crosslines, samples), or (cdps, samples).
 
         Args:
@@ -360,7 +360,7 @@ class Survey:
             return self.data.read(tuple(selected), out=out)
         return self._several_lists(selected, lists, out)
 
-    def polyline(self, points: ArrayLike, xy: bool = False, step: float = 1.0) -> tuple[_Array, NDArray[np.int64]]:
+    def polyline(self, points: ArrayLike, xy: bool = False, step: float = 1.0) -> tuple[_Array, _Array]:
         """Returns the traces along a line through points, each at the nearest place.
 
         Args:
@@ -393,9 +393,9 @@ class Survey:
     def plot(
         self,
         *,
-        inline: SupportsIndex | None = None,
-        crossline: SupportsIndex | None = None,
-        offset: SupportsIndex | None = None,
+        inline: _places.Number | None = None,
+        crossline: _places.Number | None = None,
+        offset: _places.Number | None = None,
         slice: float | None = None,
         polyline: ArrayLike | None = None,
         ax: "Axes | None" = None,
@@ -459,7 +459,7 @@ class Survey:
             raise ValueError(f"there is no axis {name!r}: this {self.kind} has {', '.join(self.axes)}")
         return list(self.axes).index(name)
 
-    def _plane(self, name: str, number: SupportsIndex, out: _Array | None) -> _Array:
+    def _plane(self, name: str, number: _places.Number, out: _Array | None) -> _Array:
         axis = self._axis(name)
         place = _places.place_of(name, self.axes[name], number)
         return self.data.read((*[slice(None)] * axis, place), out=out)

@@ -1,7 +1,7 @@
 """Surveys as datasets of xarray."""
 
 import os
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from . import _places
 from ._text import text_of
@@ -47,7 +47,7 @@ class Accessor:
     def __init__(self, dataset: "xarray.Dataset") -> None:
         self._dataset = dataset
 
-    def inline(self, number: SupportsIndex) -> "xarray.DataArray":
+    def inline(self, number: _places.Number) -> "xarray.DataArray":
         """Returns an inline.
 
         Args:
@@ -62,7 +62,7 @@ class Accessor:
         """
         return self._at("inline", number)
 
-    def crossline(self, number: SupportsIndex) -> "xarray.DataArray":
+    def crossline(self, number: _places.Number) -> "xarray.DataArray":
         """Returns a crossline.
 
         Args:
@@ -77,7 +77,7 @@ class Accessor:
         """
         return self._at("crossline", number)
 
-    def offset(self, number: SupportsIndex) -> "xarray.DataArray":
+    def offset(self, number: _places.Number) -> "xarray.DataArray":
         """Returns the traces of an offset.
 
         Args:
@@ -115,9 +115,9 @@ class Accessor:
     def plot(
         self,
         *,
-        inline: SupportsIndex | None = None,
-        crossline: SupportsIndex | None = None,
-        offset: SupportsIndex | None = None,
+        inline: _places.Number | None = None,
+        crossline: _places.Number | None = None,
+        offset: _places.Number | None = None,
         slice: float | None = None,
         ax: "Axes | None" = None,
         clip: float = 99.0,
@@ -168,7 +168,7 @@ class Accessor:
                 name = known
         return name
 
-    def _at(self, name: str, number: SupportsIndex) -> "xarray.DataArray":
+    def _at(self, name: str, number: _places.Number) -> "xarray.DataArray":
         data = self._data()
         if name not in data.dims:
             raise ValueError(f"there is no axis {name!r}: there are {', '.join(map(str, data.dims))}")
