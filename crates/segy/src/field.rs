@@ -120,10 +120,15 @@ impl Field {
     }
 
     /// Returns the number in `header`, or the reason why it does not place a trace. No number is rounded.
+    #[inline]
     pub(crate) fn number(self, header: &[u8], order: ByteOrder) -> Result<Number, String> {
-        let real =
-            |value: f64| Number::real(value).ok_or_else(|| format!("{value:?} is not a finite number"));
-        Ok(Number::Integer(match self.kind {
+        self.placing(header, order).ok_or_else(|| self.refusal(header, order))
+    }
+
+    /// Returns the number in `header`, or `None` if it does not place a trace.
+    #[inline]
+    fn placing(self, header: &[u8], order: ByteOrder) -> Option<Number> {
+        Some(Number::Integer(match self.kind {
             FieldKind::I8 => order.read::<i8>(header, self.byte).into(),
             FieldKind::U8 => order.read::<u8>(header, self.byte).into(),
             FieldKind::I16 => order.read::<i16>(header, self.byte).into(),
@@ -131,14 +136,21 @@ impl Field {
             FieldKind::I32 => order.read::<i32>(header, self.byte).into(),
             FieldKind::U32 => order.read::<u32>(header, self.byte).into(),
             FieldKind::I64 => order.read::<i64>(header, self.byte),
-            FieldKind::U64 => {
-                let number = order.read::<u64>(header, self.byte);
-                i64::try_from(number).map_err(|_| format!("{number} is above {}", i64::MAX))?
-            }
-            FieldKind::F32 => return real(order.read::<f32>(header, self.byte).into()),
-            FieldKind::F64 => return real(order.read::<f64>(header, self.byte)),
-            FieldKind::Text8 => return Err("text is not a number".to_owned()),
+            FieldKind::U64 => i64::try_from(order.read::<u64>(header, self.byte)).ok()?,
+            FieldKind::F32 => return Number::real(order.read::<f32>(header, self.byte).into()),
+            FieldKind::F64 => return Number::real(order.read::<f64>(header, self.byte)),
+            FieldKind::Text8 => return None,
         }))
+    }
+
+    /// Returns why the number in `header` does not place a trace.
+    #[cold]
+    fn refusal(self, header: &[u8], order: ByteOrder) -> String {
+        match self.kind {
+            FieldKind::Text8 => "text is not a number".to_owned(),
+            FieldKind::U64 => format!("{} is above {}", order.read::<u64>(header, self.byte), i64::MAX),
+            _ => format!("{:?} is not a finite number", self.real(header, order)),
+        }
     }
 
     /// Returns the number in `header` as a float: a coordinate. Text is NaN.

@@ -71,6 +71,7 @@ impl Default for Keys {
 }
 
 impl Keys {
+    #[inline]
     fn push(&mut self, key: i64) {
         match (&mut *self, i32::try_from(key)) {
             (Self::Narrow(keys), Ok(key)) => keys.push(key),
