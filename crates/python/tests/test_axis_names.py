@@ -1,4 +1,4 @@
-"""The names of axes by the rules of netCDF, in the engine of xarray and in references, against the netCDF library."""
+"""The names of axes, in the engine of xarray and in references, against the netCDF library."""
 
 import json
 import random

@@ -1,10 +1,10 @@
-//! The names of the axes of datasets, by the rules of the netCDF library ("NetCDF-4 Format" of the netCDF User's
-//! Guide): those of dimension scales, and `phony_dim_N` where there is no scale.
+//! The names of the axes of datasets, by the rules of the netCDF library ("NetCDF-4 Format" of the netCDF
+//! User's Guide): those of dimension scales, and `phony_dim_N` where there is no scale.
 //!
-//! A dimension of a group is a scale in it. An axis without a scale takes the first dimension of its group that
-//! has its length and its limit, and that no other axis of the dataset has. If there is none, the group gets a
-//! new dimension, whose number is that of the dimensions in the whole file. Groups below another take theirs
-//! before it, and the datasets of a group do in the order of its links.
+//! A dimension of a group is a scale in it. An axis without a scale takes the first dimension of its group
+//! that has its length and its limit, and that no other axis of the dataset has. If there is none, the group
+//! gets a new dimension, whose number is that of the dimensions in the whole file. Groups below another take
+//! theirs before it, and the datasets of a group do in the order of its links.
 
 use std::collections::{HashMap, HashSet};
 
@@ -95,8 +95,8 @@ enum Source {
 }
 
 impl AxisNames {
-    /// Reads the names of the axes of all datasets below a group, which is the root for those of the whole file.
-    /// Datasets that cannot be read have none.
+    /// Reads the names of the axes of all datasets below a group, which is the root for those of the whole
+    /// file. Datasets that cannot be read have none.
     ///
     /// Errors: those of the medium.
     pub fn below(root: &Group) -> Result<Self> {

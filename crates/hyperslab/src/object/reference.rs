@@ -189,10 +189,12 @@ impl File {
         self.referenced(&target)
     }
 
-    /// Returns the object that the reference in `stored` refers to, or `None` if it leads nowhere: it is null, or
-    /// there is no object at its address. Copying an object alone and deleting one leave such references.
+    /// Returns the object that the reference in `stored` refers to, or `None` if it leads nowhere: it is
+    /// null, or there is no object at its address. Copying an object alone and deleting one leave such
+    /// references.
     ///
-    /// Errors: those of the file. Damage in the header of an object is one, if it can be told from other bytes.
+    /// Errors: those of the file. Damage in the header of an object is one, if it can be told from other
+    /// bytes.
     pub fn dereference_if_found(&self, reference: &Reference, stored: &[u8]) -> Result<Option<Node>> {
         let Some(target) = self.reference_target(reference, stored)? else { return Ok(None) };
         match self.referenced(&target) {
@@ -205,9 +207,9 @@ impl File {
         }
     }
 
-    /// Whether the bytes at an address, which are no object that can be opened, are an object header. Version 2
-    /// has a signature. Version 1 has none (spec IV.A.1.a): without a link and a message it is taken for other
-    /// bytes.
+    /// Whether the bytes at an address, which are no object that can be opened, are an object header. Version
+    /// 2 has a signature. Version 1 has none (spec IV.A.1.a): without a link and a message it is taken for
+    /// other bytes.
     fn has_header(&self, address: Addr) -> bool {
         let name = (ObjectHeader::NAME, ObjectHeader::SPEC);
         if self.store().bytes(Extent::new(address, 4), name).is_ok_and(|found| found == *b"OHDR") {

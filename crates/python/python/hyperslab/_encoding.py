@@ -1,4 +1,4 @@
-"""How the variables of xarray are stored, in the words of netCDF4's `createVariable`: xarray calls it encoding."""
+"""How the variables of xarray are stored (their encoding), in the words of netCDF4's `createVariable`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +181,7 @@ def _compression(encoding: "dict[str, Any]") -> "tuple[Any, Any]":
     if not isinstance(word, str):
         return word, options
     # h5netcdf shows other options in the place of the level.
-    level = next((number for number in (level, options) if isinstance(number, int | np.integer)), None)
+    level = next((int(number) for number in (level, options) if isinstance(number, int | np.integer)), None)
     if word == "blosc":
         word = facts.get("compressor", "blosc_lz4")
     if word in ("zlib", "gzip"):
@@ -191,7 +191,7 @@ def _compression(encoding: "dict[str, Any]") -> "tuple[Any, Any]":
     if word == "bzip2":
         return BZip2(9 if level is None else level), None
     if word in _BLOSC:
-        before = encoding.get("blosc_shuffle", facts.get("shuffle", 1))
+        before: Any = encoding.get("blosc_shuffle", facts.get("shuffle", 1))
         if before not in range(3):
             raise ValueError(f"blosc_shuffle must be 0, 1 or 2, not {before!r}")
         return Blosc(_BLOSC[word], 4 if level is None else level, _BLOSC_SHUFFLES[before]), None

@@ -50,8 +50,8 @@ class Variable(NamedTuple):
 class AxisNames:
     """The names of the axes of a file's datasets, which are read when one is asked for.
 
-    That reads the header of each dataset of the file, as the netCDF library does, because it numbers dimensions
-    throughout a file.
+    That reads the header of each dataset of the file, as the netCDF library does, because it numbers
+    dimensions throughout a file.
     """
 
     def __init__(self) -> None:
@@ -290,7 +290,7 @@ def create_dimension(group: Group, name: str, dimension: Dimension, number: int)
 
 
 def users(scale: Dataset) -> "list[tuple[Dataset, int]]":
-    """Returns the datasets and axes that a scale is attached to. It may list others, which were copied or deleted."""
+    """Returns the datasets and axes that a scale is attached to. It may list others: a copied scale does."""
     found: list[tuple[Dataset, int]] = []
     for reference, axis in scale.attrs.get("REFERENCE_LIST", ()):
         try:

@@ -3,9 +3,8 @@
     xr.open_dataset("climate.nc", engine="hyperslab")
     ds.to_netcdf("out.nc", engine="hyperslab")
 
-Reading needs no import of this package, as xarray finds the engine itself. xarray's list of engines that
-write is fixed; this module adds the engine to it when it is imported: by `import hyperslab.xarray`, or by the
-first `open_dataset` of any engine.
+Reading needs no import of this package, as xarray finds the engine itself. Writing does, unless a file was
+read before: `import hyperslab` adds the engine to xarray's list of those that write, which is fixed.
 
 Variables are lazy. Reads take no lock, so that threads of Dask read side by side, and each read decodes its
 chunks on all threads. Dask's chunks follow the chunks of the file with `chunks={}`.
@@ -17,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
-from xarray.backends import writers
 from xarray.backends.common import (
     BackendArray,
     BackendEntrypoint,
@@ -157,7 +155,9 @@ class HyperslabStore(WritableCFDataStore):
             lock = get_write_lock(filename)
         is_path = isinstance(filename, str | os.PathLike)
         manager_class: Any = CachingFileManager if is_path else PickleableFileManager
-        manager = manager_class(File, os.fspath(filename) if is_path else filename, mode=mode, kwargs=keywords)
+        if keywords.get("storage_options") is not None:
+            keywords["storage_options"] = tuple(sorted(keywords["storage_options"].items()))
+        manager = manager_class(_open, os.fspath(filename) if is_path else filename, mode=mode, kwargs=keywords)
         return cls(manager, group=group, mode=mode, lock=lock, autoclose=autoclose)
 
     @classmethod
@@ -365,6 +365,11 @@ class HyperslabStore(WritableCFDataStore):
         self._manager.close(**keywords)
 
 
+def _open(name: Any, *, storage_options: Any = None, **keywords: Any) -> File:
+    """Opens a file. xarray uses the arguments as a key, so options are pairs in place of a dict."""
+    return File(name, storage_options=None if storage_options is None else dict(storage_options), **keywords)
+
+
 def indexing_lock(lock: Any) -> Any:
     """Returns a lock that can be pickled; None and False stand for no lock."""
     from xarray.backends.locks import ensure_lock
@@ -400,7 +405,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         driver_kwds: "Mapping[str, Any] | None" = None,
         storage_options: "Mapping[str, Any] | None" = None,
     ) -> XarrayDataset:
-        """Opens a group of a file, or of a URL, as a dataset. `driver_kwds` are keywords of `hyperslab.File`."""
+        """Opens a group of a file as a dataset. `driver_kwds` are keywords of `hyperslab.File`."""
         keywords = _keywords(driver, driver_kwds, storage_options)
         store = _store(filename_or_obj, group, lock, keywords)
         with close_on_error(store):
@@ -463,6 +468,3 @@ def _store(filename_or_obj: Any, group: "str | None", lock: Any, keywords: "dict
     if isinstance(source, io.IOBase) and magic is not None and not magic.startswith(_SIGNATURE):
         raise ValueError(f"{magic!r} is not the signature of an HDF5 file")
     return HyperslabStore.open(source, group=group, lock=lock, **keywords)
-
-
-writers.WRITEABLE_STORES["hyperslab"] = HyperslabStore.open  # type: ignore[index]

@@ -63,8 +63,8 @@ impl Dataset {
         name.map_or(Ok(Vec::new()), |name| Ok(self.texts(&name)?.into_iter().next().unwrap_or_default()))
     }
 
-    /// Returns the scales of an axis, in the order in which they were attached. References that lead to no scale
-    /// are left out: those to scales that were deleted, or that a copy of this dataset left behind.
+    /// Returns the scales of an axis, in the order in which they were attached. References that lead to no
+    /// scale are left out: those to scales that were deleted, or that a copy of this dataset left behind.
     pub fn scales(&self, axis: usize) -> Result<Vec<Self>> {
         self.check_axis(axis)?;
         let _reading = self.file().reading_vlen();
@@ -88,7 +88,8 @@ impl Dataset {
         of_axes.iter().map(at).collect()
     }
 
-    /// Returns the scale that a stored reference leads to, or `None` if it leads to something else or nowhere.
+    /// Returns the scale that a stored reference leads to, or `None` if it leads to something else or
+    /// nowhere.
     fn scale_at(&self, kind: &Reference, stored: &[u8]) -> Result<Option<Self>> {
         match self.file().dereference_if_found(kind, stored)? {
             Some(Node::Dataset(dataset)) => Ok(dataset.is_scale()?.then_some(dataset)),
