@@ -381,7 +381,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     """The engine "hyperslab": netCDF-4 and other HDF5 files, without locks and on all threads."""
 
     description = "Open netCDF-4 and other HDF5 files with hyperslab, in parallel and without libhdf5"
-    url = "https://pypi.org/project/hyperslab"
+    url = "https://github.com/hyperslab/hyperslab"
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
