@@ -70,7 +70,7 @@ impl Dataset {
         let _reading = self.file().reading_vlen();
         let lists = self.lists()?;
         let references = lists.of_axes[axis].chunks(lists.kind.size as usize);
-        references.filter_map(|stored| self.scale_at(&lists.kind, stored).transpose()).collect()
+        references.filter_map(|stored| self.scale_at(lists.kind, stored).transpose()).collect()
     }
 
     /// Returns the addresses of the scales of each axis.
@@ -82,7 +82,7 @@ impl Dataset {
         let Lists { kind, of_axes, .. } = self.lists()?;
         let at = |list: &Vec<u8>| {
             let stored = list.chunks(kind.size as usize);
-            let scales = stored.filter_map(|stored| self.scale_at(&kind, stored).transpose());
+            let scales = stored.filter_map(|stored| self.scale_at(kind, stored).transpose());
             scales.map(|scale| Ok(scale?.address())).collect()
         };
         of_axes.iter().map(at).collect()
@@ -90,8 +90,8 @@ impl Dataset {
 
     /// Returns the scale that a stored reference leads to, or `None` if it leads to something else or
     /// nowhere.
-    fn scale_at(&self, kind: &Reference, stored: &[u8]) -> Result<Option<Self>> {
-        match self.file().dereference_if_found(kind, stored)? {
+    fn scale_at(&self, kind: Reference, stored: &[u8]) -> Result<Option<Self>> {
+        match self.file().dereference_if_found(&kind, stored)? {
             Some(Node::Dataset(dataset)) => Ok(dataset.is_scale()?.then_some(dataset)),
             _ => Ok(None),
         }
