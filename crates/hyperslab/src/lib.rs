@@ -63,8 +63,8 @@ pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use object::{
-    Attribute, AttributeValue, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File, FileSpace,
-    FixedSize, Group, InPlace, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions,
+    Attribute, AttributeValue, AxisNames, CopyOptions, Dataset, DatasetBuilder, Element, ExternalFile, File,
+    FileSpace, FixedSize, Group, InPlace, LibVersion, LinkAccess, NamedDatatype, Node, Object, OpenOptions,
     ReferenceTarget, Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
 pub use progress::{Progress, silent};

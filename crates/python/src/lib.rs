@@ -106,7 +106,7 @@ mod _native {
         references::{reference_arrays, references},
         region::RegionProxy,
         registered::{register_filter, unregister_filter},
-        scales::{attach_scale, axis_label, scale_name, scales, set_axis_label},
+        scales::{AxisNames, attach_scale, axis_label, scale_name, scales, set_axis_label},
         segy::{describe, export, extract, ingest, scan},
         selection::PointList,
         set_threads, stand_in,

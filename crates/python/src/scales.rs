@@ -2,13 +2,15 @@
 //! `RuntimeError`.
 
 use hyperslab::Node;
+use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::create::writable;
 use crate::dataset::Dataset;
-use crate::error::argument;
+use crate::error::{OrRaise, argument};
+use crate::group::Group;
 use crate::object::wrap;
 
 /// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
@@ -78,4 +80,24 @@ pub(crate) fn axis_label<'py>(dataset: &Bound<'py, Dataset>, axis: usize) -> PyR
 #[pyo3(name = "_set_axis_label")]
 pub(crate) fn set_axis_label(dataset: &Bound<'_, Dataset>, axis: usize, label: &[u8]) -> PyResult<()> {
     change(dataset, "label an axis", |dataset| dataset.set_axis_label(axis, label))
+}
+
+/// The names of the axes of all datasets of a file, by the rules of netCDF.
+#[pyclass(frozen, module = "hyperslab", name = "_AxisNames")]
+#[derive(Debug)]
+pub(crate) struct AxisNames(Mutex<hyperslab::AxisNames>);
+
+#[pymethods]
+impl AxisNames {
+    #[new]
+    fn new(file: &Bound<'_, Group>) -> PyResult<Self> {
+        let group = hyperslab::Group::clone(&file.get().group);
+        let names = file.py().detach(|| hyperslab::AxisNames::below(&group.file().root()));
+        names.or_raise().map(Mutex::new).map(Self)
+    }
+
+    /// Returns the names of the axes of the dataset `name` of a group, or None if there was none.
+    fn of(&self, group: &Bound<'_, Group>, name: &str) -> Option<Vec<String>> {
+        self.0.lock().of(group.get().group.address(), name, &[])
+    }
 }

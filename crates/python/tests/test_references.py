@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import warnings
 
 import fsspec
@@ -176,6 +177,10 @@ def test_the_references_are_those_of_kerchunk(tmp_path):
             assert repr(mine) == repr(dict(sorted(other.items()))), key
         elif name == ".zattrs":
             mine, other = json.loads(ours[key]), json.loads(theirs[key])
+            for found in (mine, other):
+                # kerchunk's number is that of the axis, netCDF's that of the dimension.
+                dims = found.pop("_ARRAY_DIMENSIONS", ())
+                found["dims"] = [re.sub(r"phony_dim_\d+", "phony", dim) for dim in dims]
             assert repr(sorted(mine.items())) == repr(sorted(other.items())), key
         elif isinstance(ours[key], list):
             assert ours[key] == theirs[key], key
@@ -450,7 +455,7 @@ class TestVirtualiZarr:
         group = zarr.open_group(store, mode="r", zarr_format=3)
         with h5py.File(path) as file:
             assert group.attrs["title"] == "héllo"
-            assert group["t2m"].metadata.dimension_names == ("time", "phony_dim_1")
+            assert group["t2m"].metadata.dimension_names == ("time", "phony_dim_8")
             assert_all_same(hs.references(path), group, file)
         assert set(Parser(drop_variables=["t2m"])(path.as_uri(), self.registry())._group.arrays) == set(
             store._group.arrays

@@ -151,3 +151,87 @@ def test_changing_scales_of_a_file_open_for_reading_is_an_error(tmp_path):
         ):
             with pytest.raises(RuntimeError):
                 change()
+
+
+def scaled(path, module=hs, **options):
+    with module.File(path, "w", **options) as f:
+        fill(f)
+        for name in ("x", "second"):
+            f[name].make_scale(name)
+            f["data"].dims[0].attach_scale(f[name])
+
+
+def findings(path):
+    return [found.message for found in hs.check(path) if "reference" in found.message]
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py raises RuntimeError")
+@pytest.mark.parametrize("module", [hs, h5py], ids=["ours", "theirs"])
+@pytest.mark.parametrize("libver", ["earliest", "v110"])
+class TestReferencesToNoScale:
+    """A reference in DIMENSION_LIST that leads to no scale is left out, and `check` reports it."""
+
+    def test_scales_that_a_copy_left_behind(self, tmp_path, module, libver):
+        scaled(tmp_path / "f.h5", module, libver=libver)
+        with module.File(tmp_path / "f.h5") as f, module.File(tmp_path / "g.h5", "w", libver=libver) as g:
+            f.copy("data", g)
+        assert findings(tmp_path / "g.h5")
+        with hs.File(tmp_path / "g.h5", "r+") as g:
+            dims = g["data"].dims
+            assert len(dims[0]) == 0 and dims[0].keys() == [] and dims[0].items() == []
+            g["new"] = [1, 2]
+            dims[0].attach_scale(g["new"])
+            assert dims[0][0] == g["new"] and len(dims[0]) == 1
+            dims[0].detach_scale(g["new"])
+            assert len(dims[0]) == 0
+            dims[0].attach_scale(g["new"])
+        with hs.File(tmp_path / "g.h5") as g:
+            assert g["data"].dims[0].values() == [g["new"]]
+
+    def test_a_scale_whose_place_other_data_have_taken(self, tmp_path, module, libver):
+        scaled(tmp_path / "f.h5", module, libver=libver)
+        with h5py.File(tmp_path / "f.h5") as f:
+            at = h5py.h5o.get_info(f["x"].id).addr
+        with module.File(tmp_path / "f.h5", "r+") as f:
+            del f["x"]
+        for there in (b"\0" * 64, b"\1" + b"\0" * 63, np.arange(1, 9, dtype="u8").tobytes(), b"\xff" * 64):
+            image = bytearray((tmp_path / "f.h5").read_bytes())
+            image[at : at + 64] = there[: max(0, len(image) - at)]
+            (tmp_path / "g.h5").write_bytes(image)
+            assert any("leads to" in message for message in findings(tmp_path / "g.h5"))
+            with hs.File(tmp_path / "g.h5") as f:
+                assert f["data"].dims[0].keys() == ["second"] and f["data"].dims[0][0].name == "/second"
+
+    def test_a_reference_to_a_group_or_to_a_plain_dataset(self, tmp_path, module, libver):
+        with module.File(tmp_path / "f.h5", "w", libver=libver) as f:
+            fill(f)
+            f.create_group("group")
+            lists = np.empty(3, object)
+            for axis, names in enumerate((["group", "x"], ["y"], [])):
+                lists[axis] = np.array([f[name].ref for name in names], module.ref_dtype)
+            f["data"].attrs.create("DIMENSION_LIST", lists, (3,), module.vlen_dtype(module.ref_dtype))
+            f["x"].make_scale("x")
+        with hs.File(tmp_path / "f.h5") as f:
+            assert [dim.keys() for dim in f["data"].dims] == [["x"], [], []]
+
+    def test_a_new_scale_at_the_address_of_a_deleted_one_is_listed_on_both_sides(self, tmp_path, module, libver):
+        scaled(tmp_path / "f.h5", module, libver=libver)
+        with h5py.File(tmp_path / "f.h5", "r+") as f:
+            f["x"].attrs.__delitem__("REFERENCE_LIST")
+        with hs.File(tmp_path / "f.h5", "r+") as f:
+            f["data"].dims[0].attach_scale(f["x"])
+            assert len(f["data"].dims[0]) == 2
+            assert [(f[user[0]].name, user[1]) for user in f["x"].attrs["REFERENCE_LIST"]] == [("/data", 0)]
+
+
+@pytest.mark.skipif(IS_H5PY, reason="h5py raises RuntimeError")
+@pytest.mark.damages
+def test_damage_in_the_header_of_a_scale_is_an_error(tmp_path):
+    scaled(tmp_path / "f.h5", libver="v110")
+    with h5py.File(tmp_path / "f.h5") as f:
+        at = h5py.h5o.get_info(f["x"].id).addr
+    image = bytearray((tmp_path / "f.h5").read_bytes())
+    image[at + 30] ^= 1
+    (tmp_path / "f.h5").write_bytes(image)
+    with hs.File(tmp_path / "f.h5") as f, pytest.raises(hs.FormatError, match="checksum"):
+        f["data"].dims[0].keys()

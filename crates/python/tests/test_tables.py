@@ -430,3 +430,63 @@ def test_a_table_has_thousands_of_columns(tmp_path, libver):
         with tables.open_file(path) as file:
             assert np.array_equal(file.root.t.read(), rows)
             assert file.root.t.cols.c1500.index.kind == "medium"
+
+
+class TestRead:
+    """`Table.read` by the arguments of PyTables, and by those of `Dataset.read`."""
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        with tables.open_file(tmp_path / "t.h5", "w") as file:
+            file.create_table("/", "t", obj=some_rows(20))
+        return tmp_path / "t.h5"
+
+    @pytest.mark.parametrize("field", [None, "time"])
+    @pytest.mark.parametrize(
+        "rows", [(), (3,), (-1,), (2, 9, 3), (None, 4), (None, -2), (None, None, 4), (30,), (-3,), (9, 2)], ids=str
+    )
+    def test_ranges_mean_what_they_mean_in_pytables(self, path, rows, field):
+        with tables.open_file(path) as file:
+            expected = file.root.t.read(*rows, field=field)
+        with hs.File(path) as file:
+            found = file["t"].read(*rows, field=field)
+            assert found.tobytes() == expected.tobytes()
+            out = np.zeros_like(expected)
+            assert file["t"].read(*rows, field=field, out=out) is out and out.tobytes() == expected.tobytes()
+
+    @pytest.mark.parametrize("sel", [np.s_[3:9], [1, 5], np.arange(20) % 3 == 0], ids=str)
+    def test_a_selection_goes_with_out_and_threads_as_for_any_dataset(self, path, sel):
+        with hs.File(path) as file:
+            table, expected = file["t"], some_rows(20)[sel]
+            for give in (
+                lambda out: table.read(sel, out),
+                lambda out: table.read(sel, out, 1),
+                lambda out: table.read(sel, out=out, threads=1),
+                lambda out: table.read(sel=sel, out=out),
+            ):
+                out = np.zeros_like(expected)
+                assert give(out) is out and out.tobytes() == expected.tobytes()
+            out = np.zeros(len(expected), "f8")
+            assert table.read(sel, out, field="time") is out and np.array_equal(out, expected["time"])
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            {"start": np.s_[:4], "stop": 3},
+            {"start": np.s_[:4], "step": 2},
+            {"start": [1, 2], "stop": 3, "field": "time"},
+            {"sel": [1, 2], "stop": 3},
+            {"sel": [1, 2], "step": 3},
+            {"sel": [1, 2], "start": 3},
+        ],
+        ids=str,
+    )
+    def test_a_selection_with_an_end_or_a_step_is_refused(self, path, arguments):
+        with hs.File(path) as file, pytest.raises(TypeError, match="must be left out if a selection is given"):
+            file["t"].read(**arguments)
+
+    def test_out_for_a_column_has_its_shape(self, path):
+        with hs.File(path) as file:
+            for shape in ((3,), (1, 1), ()):
+                with pytest.raises(ValueError, match="out must have the shape"):
+                    file["t"].read(4, 5, field="time", out=np.zeros(shape, "i8"))

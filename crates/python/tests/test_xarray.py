@@ -205,7 +205,7 @@ def test_what_the_engine_cannot_write_is_refused(tmp_path):
             xr.Dataset({"v": variable}).to_netcdf(path, engine="hyperslab")
     with pytest.raises(ValueError, match="NETCDF4"):
         dataset().to_netcdf(path, engine="hyperslab", format="NETCDF3_64BIT")
-    with pytest.raises(ValueError, match="unknown"):
+    with pytest.raises(ValueError, match="compression must be one of"):
         dataset().to_netcdf(path, engine="hyperslab", encoding={"t2m": {"compression": "nothing"}})
 
 

@@ -4,7 +4,6 @@
 
 mod base64;
 mod codecs;
-mod dims;
 mod dtype;
 mod embed;
 pub mod kerchunk;
@@ -17,11 +16,10 @@ mod values;
 
 use anyhow::Context as _;
 use hyperslab::storage::{FillBytes, FillTime};
-use hyperslab::{Dataset, Error, Group, Node, Walk};
+use hyperslab::{AxisNames, Dataset, Error, Group, Node, Step, Walk};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::dataspace::Dataspace;
 
-use self::dims::Dims;
 use self::dtype::Type;
 use self::place::{Source, Survey};
 use self::url::Urls;
@@ -165,8 +163,8 @@ impl Plan {
     /// Errors: those of the file; a chunk outside the file.
     pub fn new(root: &Group, options: Options) -> anyhow::Result<Self> {
         let urls = Urls::new(root.file(), options.url.as_deref());
-        let (decoder, dims) = (Decoder::new(root.file()), Dims::of(root)?);
-        let mut planner = Planner { decoder, dims, urls, options: &options };
+        let (decoder, names) = (Decoder::new(root.file()), AxisNames::below(&root.file().root())?);
+        let mut planner = Planner { decoder, names, urls, options: &options };
         let mut entries = vec![planner.group("", root)?];
         let mut left_out = Vec::new();
         for step in Walk::new(root) {
@@ -179,7 +177,7 @@ impl Plan {
                     continue;
                 }
                 Ok(Node::Datatype(_)) => continue,
-                Ok(Node::Dataset(dataset)) => match planner.dataset(&path, dataset) {
+                Ok(Node::Dataset(dataset)) => match planner.dataset(&path, &step, dataset) {
                     Ok(Ok(entry)) => {
                         entries.extend(entry);
                         continue;
@@ -241,7 +239,7 @@ fn unsupported(error: anyhow::Error) -> anyhow::Result<Refused> {
 
 struct Planner<'f> {
     decoder: Decoder<'f>,
-    dims: Dims,
+    names: AxisNames,
     urls: Urls,
     options: &'f Options,
 }
@@ -263,8 +261,13 @@ impl Planner<'_> {
 
     /// Returns the array for a dataset, nothing for a dimension of netCDF without a variable, or why there is
     /// none.
-    fn dataset(&mut self, path: &str, dataset: &Dataset) -> anyhow::Result<Result<Option<Entry>, Refused>> {
-        if dims::is_only_a_dimension(dataset)? {
+    fn dataset(
+        &mut self,
+        path: &str,
+        step: &Step,
+        dataset: &Dataset,
+    ) -> anyhow::Result<Result<Option<Entry>, Refused>> {
+        if dataset.is_only_a_dimension()? {
             return Ok(Ok(None));
         }
         if dataset.dataspace() == Dataspace::Null {
@@ -280,7 +283,9 @@ impl Planner<'_> {
             Err(why) => return Ok(Err(why)),
         };
         let Stored { mut chunks, codecs, source, is_full } = stored;
-        let dims = self.dims.names(path, dataset, kind.axes.len())?;
+        let Some(dims) = self.names.of(step.parent.address(), &step.link.name, &kind.axes) else {
+            return Ok(Err("it was just created".to_owned()));
+        };
         shape.extend(&kind.axes);
         chunks.extend(&kind.axes);
         // Zarr has no chunks without elements.

@@ -9,7 +9,7 @@ use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dense_info::AttributeInfo;
 use hyperslab_format::message::shared::MaybeShared;
 
-use super::{Check, name_of};
+use super::{Check, Severity, name_of};
 
 impl Check<'_> {
     /// Checks the attributes of an object.
@@ -53,6 +53,12 @@ impl Check<'_> {
             let text = format!("{name:?} has {} bytes, too few for its elements", data.len());
             return self.wrong(name_of::<Attribute>(), at, text);
         };
+        let nulls = std::mem::take(&mut self.nulls);
         self.values(&datatype, value);
+        if self.nulls > 0 && matches!(&*name, "DIMENSION_LIST" | "REFERENCE_LIST") {
+            let text = format!("{name:?} has {} null references, as copies of a dataset have", self.nulls);
+            self.find(Severity::Warning, name_of::<Attribute>(), at, text);
+        }
+        self.nulls += nulls;
     }
 }

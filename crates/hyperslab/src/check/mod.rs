@@ -147,8 +147,8 @@ fn walk(
         (_, Err(error)) => return Err(error),
     };
     let file_options = File::options().metadata_cache_bytes(METADATA_CACHE);
-    // Only references in the data need the file. Whether its root group can be read is checked below.
-    let file = if options.data { file_options.open_on(driver).ok() } else { None };
+    // References need the file. Whether its root group can be read is checked below.
+    let file = file_options.open_on(driver).ok();
     let mut check = Check {
         store: &store,
         file,
@@ -162,6 +162,7 @@ fn walk(
         last_collection: None,
         followed: HashSet::new(),
         referenced: BTreeMap::new(),
+        nulls: 0,
         shared: SharedMessages::default(),
         path: "".into(),
         unseen: None,
@@ -215,6 +216,8 @@ struct Check<'c> {
     followed: HashSet<GlobalHeapId>,
     /// The targets of references, each with the path of an object that has such a reference.
     referenced: BTreeMap<Addr, Arc<str>>,
+    /// The number of null references.
+    nulls: u64,
     /// The messages that objects share.
     shared: SharedMessages,
     /// The path of the object that is being checked.

@@ -84,9 +84,13 @@ impl Check<'_> {
         }
         let Some(file) = self.file.clone() else { return };
         let target = file.reference_target(&reference, bytes);
-        if let Some(Some(target)) = self.noted(target, Addr::UNDEFINED) {
-            let path = &self.path;
-            self.referenced.entry(target.object).or_insert_with(|| path.clone());
+        match self.noted(target, Addr::UNDEFINED) {
+            Some(Some(target)) if target.file.is_none() => {
+                let path = &self.path;
+                self.referenced.entry(target.object).or_insert_with(|| path.clone());
+            }
+            Some(None) => self.nulls += 1,
+            _ => {}
         }
     }
 

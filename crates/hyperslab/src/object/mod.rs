@@ -4,6 +4,7 @@
 //! handle holds its header, so its answers do not depend on the cache.
 
 mod attribute;
+mod axes;
 mod copy;
 mod dataset;
 mod datatype;
@@ -35,6 +36,7 @@ use crate::store::{Store, Txn};
 pub use attribute::Attribute;
 pub use attribute::value::AttributeValue;
 pub use attribute::value::scalar as scalar_attribute;
+pub use axes::AxisNames;
 pub use copy::CopyOptions;
 pub use copy::repack::{RepackChunks, RepackOptions};
 pub use dataset::Dataset;

@@ -213,7 +213,7 @@ pub(super) fn leads_nowhere(error: &Error) -> bool {
 }
 
 /// Whether the error says that there is no such object, rather than that the request or the file is faulty.
-fn is_absence(error: &Error) -> bool {
+pub(super) fn is_absence(error: &Error) -> bool {
     matches!(
         error.root(),
         Error::Request(

@@ -2,12 +2,14 @@
 //! 7).
 
 use hyperslab_format::datatype::{Reference, ReferenceKind};
+use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::heap::global::GlobalHeapId;
+use hyperslab_format::message::kind;
 use hyperslab_format::selection::StoredSelection;
-use hyperslab_format::{Addr, Reader, Width, Writer};
+use hyperslab_format::{Addr, Extent, Reader, Structure as _, Width, Writer};
 
 use super::file::external::{self, LinkAccess};
-use super::{Dataset, File, Node, Object};
+use super::{Dataset, File, Node, Object, path};
 use crate::error::{Error, RequestError, Result};
 
 /// The target of a reference.
@@ -185,6 +187,39 @@ impl File {
         let target = self.reference_target(reference, stored)?;
         let target = target.ok_or(RequestError::NoSuchObject { name: "a null reference".to_owned() })?;
         self.referenced(&target)
+    }
+
+    /// Returns the object that the reference in `stored` refers to, or `None` if it leads nowhere: it is
+    /// null, or there is no object at its address. Copying an object alone and deleting one leave such
+    /// references.
+    ///
+    /// Errors: those of the file. Damage in the header of an object is one, if it can be told from other
+    /// bytes.
+    pub fn dereference_if_found(&self, reference: &Reference, stored: &[u8]) -> Result<Option<Node>> {
+        let Some(target) = self.reference_target(reference, stored)? else { return Ok(None) };
+        match self.referenced(&target) {
+            Ok(node) => Ok(Some(node)),
+            Err(error) if path::is_absence(&error) => Ok(None),
+            Err(error) => match error.root() {
+                Error::Format(_) if target.file.is_none() && !self.has_header(target.object) => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Whether the bytes at an address, which are no object that can be opened, are an object header. Version
+    /// 2 has a signature. Version 1 has none (spec IV.A.1.a): without a link and a message it is taken for
+    /// other bytes.
+    fn has_header(&self, address: Addr) -> bool {
+        let name = (ObjectHeader::NAME, ObjectHeader::SPEC);
+        if self.store().bytes(Extent::new(address, 4), name).is_ok_and(|found| found == *b"OHDR") {
+            return true;
+        }
+        let header = self.store().read::<ObjectHeader>(address, &());
+        header.is_ok_and(|header| {
+            header.messages().any(|message| message.kind != kind::NIL)
+                && header.reference_count(self.store().widths()).is_ok_and(|links| links > 0)
+        })
     }
 }
 

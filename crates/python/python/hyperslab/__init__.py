@@ -22,6 +22,7 @@ from collections.abc import MutableMapping as _MutableMapping
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from . import _engine as _engine
 from . import _interrupt as _interrupt  # first: it takes no time, and NumPy does
 from . import low, segy
 from ._arrow import Query

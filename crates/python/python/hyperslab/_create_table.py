@@ -162,6 +162,8 @@ def described(dtype: Any) -> "tuple[np.dtype[Any], np.ndarray[Any, Any]]":
     fields = []
     values = {}
     for name, column in sorted(dtype.items(), key=lambda item: _position(item[1])):
+        if name == "_v_pos":  # the position of a nested description
+            continue
         _check_name(name)
         if isinstance(_columns(column), Mapping):
             inner, default = described(column)
@@ -190,7 +192,8 @@ def _columns(description: Any) -> Any:
 
 def _position(column: Any) -> int:
     """The position that a description of PyTables gives to a column."""
-    position = getattr(column, "_v_pos", None)
+    columns = _columns(column)
+    position = columns.get("_v_pos") if isinstance(columns, Mapping) else getattr(column, "_v_pos", None)
     return 1 << 30 if position is None else position
 
 

@@ -60,6 +60,7 @@ __all__ = [
     "TypeID",
     "__version__",
     "_ArrowRows",
+    "_AxisNames",
     "_Calculation",
     "_NewRow",
     "_PlainRows",
@@ -277,6 +278,12 @@ def _reference_arrays(
 ]: ...
 def _converted(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]: ...
 def _item_type(value: Any, other: Callable[[Any], Any]) -> tuple[Any, bool]: ...
+
+@final
+class _AxisNames:
+    def __new__(cls, file: Group) -> Self: ...
+    def of(self, group: Group, name: str) -> list[str] | None: ...
+
 def _scale_name(scale: Dataset) -> bytes: ...
 def _scales(dataset: Dataset, axis: int) -> list[Dataset]: ...
 def _attach_scale(dataset: Dataset, axis: int, scale: Dataset, is_attached: bool) -> None: ...
@@ -1348,7 +1355,7 @@ class File(Group):
 
     The keywords `rdcc_nslots`, `rdcc_w0`, `page_buf_size`, `min_meta_keep`, `min_raw_keep` and `block_size`
     of h5py set caches and buffers of libhdf5. They have no effect: a UserWarning names the keyword, once for
-    each keyword.
+    each keyword. For a URL, `page_buf_size` is the size of the cache in bytes.
 
     Args:
         name: A path (str, bytes or PathLike), the URL of a file on a server ("https://", "http://", "s3://",

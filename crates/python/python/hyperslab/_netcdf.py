@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._dtypes import check_enum_dtype, check_string_dtype, check_vlen_dtype
-from ._native import Dataset, Datatype, Empty, File, Group, Reference, __version__
+from ._errors import FormatError
+from ._native import Dataset, Datatype, Empty, File, Group, Reference, __version__, _AxisNames
 
 NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable."
 _DIMENSION_ID, _COORDINATES = "_Netcdf4Dimid", "_Netcdf4Coordinates"
@@ -46,22 +47,47 @@ class Variable(NamedTuple):
     dimensions: tuple[str, ...]
 
 
+class AxisNames:
+    """The names of the axes of a file's datasets, which are read when one is asked for.
+
+    That reads the header of each dataset of the file, as the netCDF library does, because it numbers
+    dimensions throughout a file.
+    """
+
+    def __init__(self) -> None:
+        self._found: _AxisNames | None = None
+
+    def of(self, group: Group, name: str) -> "list[str]":
+        """Returns the names of the axes of a dataset of a group."""
+        if self._found is None:
+            self._found = _AxisNames(group.file)
+        names = self._found.of(group, name)
+        if names is None:
+            raise KeyError(f"the dataset {name!r} is new in the file: open the file again")
+        return names
+
+    def __reduce__(self) -> Any:
+        return AxisNames, ()
+
+
 class NetCDFGroup:
     """The dimensions and variables of a group, as they are when the object is made.
 
     Args:
         group: The group.
         parent: The group above, whose dimensions the group may use.
+        names: The names of the axes of the file. The default is those of the group above, or new ones.
     """
 
-    def __init__(self, group: Group, parent: "NetCDFGroup | None" = None) -> None:
+    def __init__(self, group: Group, parent: "NetCDFGroup | None" = None, names: "AxisNames | None" = None) -> None:
         self.group = group
         self.parent = parent
+        self._names: AxisNames = names or (AxisNames() if parent is None else parent._names)
         self.dimensions: dict[str, Dimension] = {}
         self.variables: dict[str, Variable] = {}
         self.groups: list[str] = []
-        #: The names of the scales, by the references to them.
-        self._scales: dict[Any, str] = {} if parent is None else parent._scales
+        #: The names of the scales by the references to them. None stands for what is no dimension.
+        self._scales: dict[Any, str | None] = {} if parent is None else parent._scales
         self._read()
 
     def _read(self) -> None:
@@ -69,7 +95,7 @@ class NetCDFGroup:
         for name, member in self.group.items():
             if isinstance(member, Group):
                 self.groups.append(name)
-            elif isinstance(member, Dataset):
+            elif isinstance(member, Dataset) and member.shape is not None:  # netCDF has no null dataspaces
                 datasets[name] = member
         attributes = {name: _own_attributes(dataset) for name, dataset in datasets.items()}
         for name, dataset in datasets.items():
@@ -101,26 +127,30 @@ class NetCDFGroup:
             if own.get(_COORDINATES) is not None:
                 return tuple(numbers[int(number)] for number in np.atleast_1d(own[_COORDINATES]))
         listed = own.get("DIMENSION_LIST")
-        found: list[str] = []
-        for axis, length in enumerate(shape):
-            references = [] if listed is None or axis >= len(listed) else list(listed[axis])
-            found.append(self._scale_name(references[0]) if references else self._phony(length, found))
-        return tuple(found)
+        found: list[str | None] = []
+        for axis in range(len(shape)):
+            references = () if listed is None or axis >= len(listed) else listed[axis]
+            scales = (self._scale_name(reference) for reference in references)
+            found.append(next((scale for scale in scales if scale is not None), None))
+        if None in found:
+            names = self._names.of(self.group, name)
+            for axis, known in enumerate(found):
+                if known is None and names[axis] not in self.dimensions:
+                    unlimited = dataset.maxshape is not None and dataset.maxshape[axis] is None
+                    self.dimensions[names[axis]] = Dimension(shape[axis], unlimited)
+            return tuple(names)
+        return tuple(name for name in found if name is not None)
 
-    def _scale_name(self, reference: Reference) -> str:
+    def _scale_name(self, reference: Reference) -> "str | None":
+        """Returns the name of a scale, or None if the reference leads nowhere or to no dimension."""
         if reference not in self._scales:
-            self._scales[reference] = self.group[reference].name.rsplit("/", 1)[-1]
+            try:
+                scale = self.group[reference]
+            except (KeyError, ValueError, FormatError):
+                scale = None
+            is_dimension = isinstance(scale, Dataset) and scale.shape and scale.is_scale and scale.name is not None
+            self._scales[reference] = scale.name.rsplit("/", 1)[-1] if is_dimension else None
         return self._scales[reference]
-
-    def _phony(self, length: int, used: "list[str]") -> str:
-        """Returns a dimension for an axis without a scale: one of the same length, or a new one."""
-        for name, dimension in self.dimensions.items():
-            if name.startswith("phony_dim_") and dimension.size == length and name not in used:
-                return name
-        count = sum(name.startswith("phony_dim_") for name in self.all_dimensions())
-        name = f"phony_dim_{count}"
-        self.dimensions[name] = Dimension(length, False)
-        return name
 
     def _extend(self) -> None:
         """Gives unlimited dimensions the length of their longest variable, as the netCDF library does."""
@@ -144,9 +174,9 @@ class NetCDFGroup:
         )
 
 
-def open_group(file: File, path: "str | None") -> NetCDFGroup:
+def open_group(file: File, path: "str | None", names: "AxisNames | None" = None) -> NetCDFGroup:
     """Returns the group at a path, with the groups above it."""
-    found = NetCDFGroup(file)
+    found = NetCDFGroup(file, names=names)
     for name in (path or "").strip("/").split("/"):
         if name:
             if name not in found.group or not isinstance(found.group[name], Group):
@@ -257,6 +287,19 @@ def create_dimension(group: Group, name: str, dimension: Dimension, number: int)
     made: Dataset = group.create_dataset(name, (dimension.size,), ">f4", track_order=True, **limits)
     make_scale(made, number)
     return made
+
+
+def users(scale: Dataset) -> "list[tuple[Dataset, int]]":
+    """Returns the datasets and axes that a scale is attached to. It may list others: a copied scale does."""
+    found: list[tuple[Dataset, int]] = []
+    for reference, axis in scale.attrs.get("REFERENCE_LIST", ()):
+        try:
+            user = scale.file[reference]
+        except (KeyError, ValueError, FormatError):
+            continue
+        if isinstance(user, Dataset) and axis < user.ndim and scale in user.dims[int(axis)].values():
+            found.append((user, int(axis)))
+    return found
 
 
 def attach(variable: Variable, scales: "dict[str, Dataset]") -> None:

@@ -155,11 +155,12 @@ class Rows(Dataset):
 
         Args:
             start: The first row. It may also be a selection as for `Dataset.read`: a slice, a mask or a list.
+                Then `out` and `threads` may follow it, in the place of `stop` and `step`.
             stop: The row after the last one.
             step: Take every `step`-th row; at least 1.
             field: The path of a column. None reads whole rows.
             out: The array to read into.
-            threads: The number of threads. The default is that of `set_threads`.
+            threads: The number of threads for whole rows. The default is that of `set_threads`.
             sel: The selection under the name that `Dataset.read` gives it.
 
         Returns:
@@ -167,7 +168,8 @@ class Rows(Dataset):
 
         Raises:
             KeyError: There is no such column.
-            ValueError: `step` is less than 1.
+            ValueError: `step` is less than 1, or `out` has another shape.
+            TypeError: `stop` or `step` is given with a selection.
 
         Example:
             >>> readings.read(1, 3)["temp"]
@@ -178,8 +180,15 @@ class Rows(Dataset):
         self._settle()
         if sel is None and (start is None or isinstance(start, int | np.integer)):
             sel = self._range(None if start is None else int(start), stop, step)
-        elif sel is None:
-            sel = start
+        else:
+            if sel is None and isinstance(stop, np.ndarray) and out is None:
+                # The order of the arguments of `Dataset.read`.
+                stop, step, out, threads = None, None, stop, step if threads is None else threads
+            given = {"start": None if sel is None else start, "stop": stop, "step": step}
+            for name, value in given.items():
+                if value is not None:
+                    raise TypeError(f"{name} must be left out if a selection is given, not {value!r}")
+            sel = start if sel is None else sel
         if field is None:
             read = super().read
             return _keeping_rows(self, lambda: read(sel, out, threads))
@@ -187,6 +196,8 @@ class Rows(Dataset):
         found = _keeping_rows(self, lambda: self._field(field, sel))
         if out is None:
             return found
+        if out.shape != found.shape:
+            raise ValueError(f"out must have the shape {found.shape}, not {out.shape}")
         out[...] = found
         return out
 

@@ -3,9 +3,8 @@
     xr.open_dataset("climate.nc", engine="hyperslab")
     ds.to_netcdf("out.nc", engine="hyperslab")
 
-Reading needs no import of this package, as xarray finds the engine itself. xarray's list of engines that
-write is fixed; this module adds the engine to it when it is imported: by `import hyperslab.xarray`, or by the
-first `open_dataset` of any engine.
+Reading needs no import of this package, as xarray finds the engine itself. Writing does, unless a file was
+read before: `import hyperslab` adds the engine to xarray's list of those that write, which is fixed.
 
 Variables are lazy. Reads take no lock, so that threads of Dask read side by side, and each read decodes its
 chunks on all threads. Dask's chunks follow the chunks of the file with `chunks={}`.
@@ -17,7 +16,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
-from xarray.backends import writers
 from xarray.backends.common import (
     BackendArray,
     BackendEntrypoint,
@@ -27,16 +25,16 @@ from xarray.backends.common import (
 )
 from xarray.backends.file_manager import CachingFileManager, DummyFileManager, FileManager, PickleableFileManager
 from xarray.backends.locks import get_dask_scheduler, get_write_lock
-from xarray.backends.netCDF4_ import _encode_nc4_variable, _extract_nc4_variable_encoding, _nc4_dtype
+from xarray.backends.netCDF4_ import _encode_nc4_variable, _nc4_dtype
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 from xarray.core.dataset import Dataset as XarrayDataset
 from xarray.core.datatree import DataTree
-from xarray.core.utils import FrozenDict, close_on_error, try_read_magic_number_from_file_or_path
+from xarray.core.utils import FrozenDict, close_on_error, is_remote_uri, try_read_magic_number_from_file_or_path
 from xarray.core.variable import Variable as XarrayVariable
 
-from . import _netcdf
-from ._dtypes import check_enum_dtype, string_dtype
+from . import _encoding, _netcdf
+from ._dtypes import string_dtype
 from ._errors import ClosedError
 from ._native import Dataset, File, Group
 
@@ -111,6 +109,7 @@ class HyperslabStore(WritableCFDataStore):
         #: The dimensions that are written, and those that are coordinate variables.
         self._dimensions: dict[str, _netcdf.Dimension] = {}
         self._coordinates: set[str] = set()
+        self._names = _netcdf.AxisNames()
 
     @classmethod
     def open(
@@ -156,7 +155,9 @@ class HyperslabStore(WritableCFDataStore):
             lock = get_write_lock(filename)
         is_path = isinstance(filename, str | os.PathLike)
         manager_class: Any = CachingFileManager if is_path else PickleableFileManager
-        manager = manager_class(File, os.fspath(filename) if is_path else filename, mode=mode, kwargs=keywords)
+        if keywords.get("storage_options") is not None:
+            keywords["storage_options"] = tuple(sorted(keywords["storage_options"].items()))
+        manager = manager_class(_open, os.fspath(filename) if is_path else filename, mode=mode, kwargs=keywords)
         return cls(manager, group=group, mode=mode, lock=lock, autoclose=autoclose)
 
     @classmethod
@@ -181,13 +182,20 @@ class HyperslabStore(WritableCFDataStore):
     def get_child_store(self, group: str) -> "HyperslabStore":
         """Returns the store of a group of this group."""
         path = group if self._group is None else f"{self._group.rstrip('/')}/{group}"
-        return type(self)(self._manager, group=path, mode=self._mode, lock=self.lock, autoclose=self.autoclose)
+        return self._at(path)
+
+    def _at(self, path: str) -> "HyperslabStore":
+        """Returns the store of a group of the file."""
+        store = type(self)(self._manager, group=path, mode=self._mode, lock=self.lock, autoclose=self.autoclose)
+        store._names = self._names
+        return store
 
     def _opened(self) -> _netcdf.NetCDFGroup:
         file = self.file()
         if self._mode != "r" and self._group:
             _netcdf.require_group(file, self._group)
-        return _netcdf.open_group(file, self._group)
+        # The names of axes change with the file.
+        return _netcdf.open_group(file, self._group, self._names if self._mode == "r" else None)
 
     # Reading
 
@@ -230,27 +238,8 @@ class HyperslabStore(WritableCFDataStore):
         )
 
     def _encoding(self, variable: _netcdf.Variable, shape: "tuple[int, ...]") -> "dict[str, Any]":
-        dataset, chunks = variable.dataset, variable.dataset.chunks
-        encoding: dict[str, Any] = {
-            "source": str(self.file().filename),
-            "original_shape": shape,
-            "contiguous": chunks is None,
-            "chunksizes": chunks,
-            "shuffle": dataset.shuffle,
-            "fletcher32": dataset.fletcher32,
-        }
-        if chunks is not None:
-            encoding["preferred_chunks"] = dict(zip(variable.dimensions, chunks, strict=True))
-        if dataset.compression == "gzip":
-            encoding.update(zlib=True, complevel=dataset.compression_opts)
-        elif dataset.compression is not None and dataset.compression != "unknown":
-            encoding.update(compression=dataset.compression, compression_opts=dataset.compression_opts)
-        members = check_enum_dtype(dataset.dtype)
-        name = None if members is None else _netcdf.enum_name(dataset)
-        if name is not None:
-            encoding["dtype"] = np.dtype(dataset.dtype, metadata={"enum": members, "enum_name": name})
-        else:
-            encoding["dtype"] = str if _netcdf.is_text(dataset.dtype) else dataset.dtype
+        encoding = _encoding.found(variable.dataset, variable.dimensions)
+        encoding.update(source=str(self.file().filename), original_shape=shape)
         return encoding
 
     # Writing
@@ -305,24 +294,17 @@ class HyperslabStore(WritableCFDataStore):
     def _create(self, found: _netcdf.NetCDFGroup, name: str, variable: Any, fill: Any, check_encoding: bool) -> Dataset:
         """Creates the dataset of a variable, with the scales of its dimensions."""
         unlimited = {dim for dim, facts in self._all(found).items() if facts.is_unlimited}
-        encoding = _extract_nc4_variable_encoding(
-            variable,
-            raise_on_invalid=check_encoding,
-            lsd_okay=False,
-            h5py_okay=True,
-            backend="hyperslab",
-            unlimited_dims=unlimited,
-        )
+        encoding = _encoding.wanted(variable, check_encoding, unlimited)
         dtype: Any = _nc4_dtype(variable)
         if dtype is str:
             dtype = string_dtype()
         elif np.dtype(dtype).kind == "c":
             raise ValueError(f"the variable {name!r} is complex, which netCDF-4 does not have: write two variables")
         else:
-            dtype = np.dtype(dtype)
+            dtype = _encoding.in_order(np.dtype(dtype), encoding)
             enum = (dtype.metadata or {}).get("enum_name")
             dtype = _netcdf.enum_type(found.group, enum, dtype) if enum else dtype
-        keywords = _storage(encoding, variable, [dim in unlimited for dim in variable.dims], dtype)
+        keywords = _encoding.storage(encoding, variable, [dim in unlimited for dim in variable.dims], dtype)
         if fill is not None:
             keywords["fillvalue"] = fill
         replaced = self._replaced(found, name)
@@ -368,7 +350,7 @@ class HyperslabStore(WritableCFDataStore):
         if name not in found.group or name not in found.dimensions:
             return []
         scale = found.group[name]
-        attached = [(found.group[reference], int(axis)) for reference, axis in scale.attrs.get("REFERENCE_LIST", ())]
+        attached = _netcdf.users(scale)
         for other, axis in attached:
             other.dims[axis].detach_scale(scale)
         del found.group[name]
@@ -383,6 +365,11 @@ class HyperslabStore(WritableCFDataStore):
         self._manager.close(**keywords)
 
 
+def _open(name: Any, *, storage_options: Any = None, **keywords: Any) -> File:
+    """Opens a file. xarray uses the arguments as a key, so options are pairs in place of a dict."""
+    return File(name, storage_options=None if storage_options is None else dict(storage_options), **keywords)
+
+
 def indexing_lock(lock: Any) -> Any:
     """Returns a lock that can be pickled; None and False stand for no lock."""
     from xarray.backends.locks import ensure_lock
@@ -390,41 +377,11 @@ def indexing_lock(lock: Any) -> Any:
     return ensure_lock(lock or False)
 
 
-def _storage(encoding: "dict[str, Any]", variable: Any, unlimited: "list[bool]", dtype: Any) -> "dict[str, Any]":
-    """Returns the keywords of `create_dataset` for an encoding of xarray."""
-    if not variable.shape:
-        return {}
-    compression, options = encoding.get("compression"), encoding.get("compression_opts")
-    level = encoding.get("complevel")
-    if compression in ("zlib", "gzip"):
-        compression, options = "gzip", 4 if options is None and level is None else options if level is None else level
-    elif compression == "zstd":
-        compression, options = 32015, (3 if level is None else level,)
-    elif isinstance(compression, str) and compression not in ("lzf", "szip"):
-        raise ValueError(f"the compression {compression!r} is unknown: take 'zlib', 'zstd', 'lzf' or a Filter")
-    keywords: dict[str, Any] = {"compression": compression, "compression_opts": options}
-    keywords["shuffle"] = encoding.get("shuffle", compression is not None)
-    keywords["fletcher32"] = bool(encoding.get("fletcher32", False))
-    chunks = encoding.get("chunksizes")
-    has_filters = compression is not None or keywords["shuffle"] or keywords["fletcher32"]
-    if any(unlimited):
-        limits = zip(variable.shape, unlimited, strict=True)
-        keywords["maxshape"] = tuple(None if grows else length for length, grows in limits)
-    if chunks is None and (has_filters or any(unlimited)):
-        itemsize = 16 if getattr(dtype, "dtype", dtype).hasobject else getattr(dtype, "dtype", dtype).itemsize
-        chunks = _netcdf.default_chunks(variable.shape, tuple(unlimited), itemsize)
-    if chunks is not None and 0 in variable.shape and not any(unlimited):
-        return {}
-    if chunks is not None:
-        keywords["chunks"] = tuple(chunks)
-    return keywords
-
-
 class HyperslabBackendEntrypoint(BackendEntrypoint):
     """The engine "hyperslab": netCDF-4 and other HDF5 files, without locks and on all threads."""
 
     description = "Open netCDF-4 and other HDF5 files with hyperslab, in parallel and without libhdf5"
-    url = "https://pypi.org/project/hyperslab"
+    url = "https://github.com/hyperslab/hyperslab"
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -446,9 +403,11 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         lock: Any = None,
         driver: "str | None" = None,
         driver_kwds: "Mapping[str, Any] | None" = None,
+        storage_options: "Mapping[str, Any] | None" = None,
     ) -> XarrayDataset:
         """Opens a group of a file as a dataset. `driver_kwds` are keywords of `hyperslab.File`."""
-        store = _store(filename_or_obj, group, lock, {"driver": driver, **(driver_kwds or {})})
+        keywords = _keywords(driver, driver_kwds, storage_options)
+        store = _store(filename_or_obj, group, lock, keywords)
         with close_on_error(store):
             return StoreBackendEntrypoint().open_dataset(
                 store,
@@ -469,15 +428,16 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         lock: Any = None,
         driver: "str | None" = None,
         driver_kwds: "Mapping[str, Any] | None" = None,
+        storage_options: "Mapping[str, Any] | None" = None,
         **decoding: Any,
     ) -> "dict[str, XarrayDataset]":
         """Opens every group of a file as a dataset, by its path."""
-        store = _store(filename_or_obj, group, lock, {"driver": driver, **(driver_kwds or {})})
+        store = _store(filename_or_obj, group, lock, _keywords(driver, driver_kwds, storage_options))
         base = "/" + (group or "").strip("/")
         found = {}
         with close_on_error(store):
             for path, _ in list(_netcdf.walk(store.file(), group)):
-                child = HyperslabStore(store._manager, group=path, lock=lock)
+                child = store._at(path)
                 relative = path if base == "/" else path[len(base) :] or "/"
                 found[relative] = StoreBackendEntrypoint().open_dataset(child, **decoding)
         return found
@@ -490,14 +450,21 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         return tree
 
 
+def _keywords(
+    driver: "str | None", driver_kwds: "Mapping[str, Any] | None", storage_options: "Mapping[str, Any] | None"
+) -> "dict[str, Any]":
+    """Returns the keywords of `File`."""
+    options = {} if storage_options is None else {"storage_options": dict(storage_options)}
+    return {"driver": driver, **options, **(driver_kwds or {})}
+
+
 def _store(filename_or_obj: Any, group: "str | None", lock: Any, keywords: "dict[str, Any]") -> HyperslabStore:
     source = _normalize_path(filename_or_obj)
-    if isinstance(source, str) and not os.path.exists(source):
+    is_url = isinstance(source, str) and is_remote_uri(source)
+    if isinstance(source, str) and not is_url and not os.path.exists(source):
         raise FileNotFoundError(2, os.strerror(2), source)
-    magic = None if isinstance(source, bytes | memoryview) else try_read_magic_number_from_file_or_path(source)
+    is_file = not is_url and not isinstance(source, bytes | memoryview)
+    magic = try_read_magic_number_from_file_or_path(source) if is_file else None
     if isinstance(source, io.IOBase) and magic is not None and not magic.startswith(_SIGNATURE):
         raise ValueError(f"{magic!r} is not the signature of an HDF5 file")
     return HyperslabStore.open(source, group=group, lock=lock, **keywords)
-
-
-writers.WRITEABLE_STORES["hyperslab"] = HyperslabStore.open  # type: ignore[index]

@@ -50,7 +50,7 @@ pub(crate) use self::open::path_of;
 ///
 /// The keywords `rdcc_nslots`, `rdcc_w0`, `page_buf_size`, `min_meta_keep`, `min_raw_keep` and `block_size`
 /// of h5py set caches and buffers of libhdf5. They have no effect: a UserWarning names the keyword, once for
-/// each keyword.
+/// each keyword. For a URL, `page_buf_size` is the size of the cache in bytes.
 ///
 /// Args:
 ///     name: A path (str, bytes or PathLike), the URL of a file on a server ("https://", "http://", "s3://",

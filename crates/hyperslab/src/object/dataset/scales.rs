@@ -5,15 +5,15 @@
 //! `NAME` and `REFERENCE_LIST` of a scale, which lists the datasets with this scale. Each attribute is
 //! changed under the lock of the data of its dataset.
 
-use hyperslab_format::Writer;
 use hyperslab_format::datatype::{
     Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, VariableText,
 };
 use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_format::{Addr, Writer};
 
 use crate::error::{Error, RequestError, Result};
-use crate::object::{Attribute, Dataset};
+use crate::object::{Attribute, Dataset, Node};
 use crate::types::{Conversion, Scalar};
 
 const CLASS: &str = "CLASS";
@@ -63,13 +63,38 @@ impl Dataset {
         name.map_or(Ok(Vec::new()), |name| Ok(self.texts(&name)?.into_iter().next().unwrap_or_default()))
     }
 
-    /// Returns the scales of an axis, in the order in which they were attached.
+    /// Returns the scales of an axis, in the order in which they were attached. References that lead to no
+    /// scale are left out: those to scales that were deleted, or that a copy of this dataset left behind.
     pub fn scales(&self, axis: usize) -> Result<Vec<Self>> {
         self.check_axis(axis)?;
         let _reading = self.file().reading_vlen();
         let lists = self.lists()?;
         let references = lists.of_axes[axis].chunks(lists.kind.size as usize);
-        references.map(|stored| self.file().dereference(&lists.kind, stored)?.into_dataset()).collect()
+        references.filter_map(|stored| self.scale_at(lists.kind, stored).transpose()).collect()
+    }
+
+    /// Returns the addresses of the scales of each axis.
+    pub(in crate::object) fn addresses_of_scales(&self) -> Result<Vec<Vec<Addr>>> {
+        if !self.has_attribute(LIST)? {
+            return Ok(Vec::new());
+        }
+        let _reading = self.file().reading_vlen();
+        let Lists { kind, of_axes, .. } = self.lists()?;
+        let at = |list: &Vec<u8>| {
+            let stored = list.chunks(kind.size as usize);
+            let scales = stored.filter_map(|stored| self.scale_at(kind, stored).transpose());
+            scales.map(|scale| Ok(scale?.address())).collect()
+        };
+        of_axes.iter().map(at).collect()
+    }
+
+    /// Returns the scale that a stored reference leads to, or `None` if it leads to something else or
+    /// nowhere.
+    fn scale_at(&self, kind: Reference, stored: &[u8]) -> Result<Option<Self>> {
+        match self.file().dereference_if_found(&kind, stored)? {
+            Some(Node::Dataset(dataset)) => Ok(dataset.is_scale()?.then_some(dataset)),
+            _ => Ok(None),
+        }
     }
 
     /// Attaches a scale to an axis, after the other scales of the axis. A plain dataset becomes a scale. A
@@ -96,14 +121,20 @@ impl Dataset {
         if !scale.is_scale()? {
             scale.put_attribute(&Attribute::text(CLASS, SCALE))?;
         }
-        let is_new = self.change_list(axis, |list| {
+        self.change_list(axis, |list| {
             let is_new = !list.chunks(reference.len()).any(|known| known == reference);
             if is_new {
                 list.extend(&reference);
             }
             is_new
         })?;
-        if is_new { scale.change_users(|users| users.extend(self.user(axis))) } else { Ok(()) }
+        let user = self.user(axis);
+        // A reference to a deleted scale may be that of a new one, which does not list the dataset yet.
+        scale.change_users(|users| {
+            if !users.chunks(USER_BYTES).any(|known| known == user) {
+                users.extend(user);
+            }
+        })
     }
 
     /// Detaches a scale from an axis. Errors: `Request` if the scale is not attached.
@@ -272,7 +303,11 @@ impl Dataset {
             users.resize(count * USER_BYTES, 0);
             conversion.apply(&known.data, &mut users, count)?;
         }
+        let before = users.clone();
         f(&mut users);
+        if users == before {
+            return Ok(());
+        }
         if users.is_empty() {
             return if self.has_attribute(USERS)? { self.remove_attribute(USERS) } else { Ok(()) };
         }
