@@ -193,10 +193,11 @@ fn lay_out(path: &str, kind: Kind, columns: &[Column], least: u64) -> Result<Lai
     let mut map = vec![TraceMap::NONE; usize::try_from(positions).unwrap_or(0)];
     let mut taken = 0;
     let mut twice = None;
+    let finders: Vec<Finder<'_>> = axes.iter().map(|axis| Finder::new(axis)).collect();
     for trace in 0..count {
         let mut position = 0;
-        for (column, axis) in columns.iter().zip(&axes) {
-            position = position * axis.len() + index(axis, column.key(trace));
+        for (column, finder) in columns.iter().zip(&finders) {
+            position = position * finder.axis.len() + finder.index(column.key(trace));
         }
         let before = std::mem::replace(&mut map[position], trace as u64);
         if before == TraceMap::NONE {
@@ -228,17 +229,27 @@ fn distinct(column: &Column) -> Vec<i64> {
     values
 }
 
-/// Returns the index of a key on an axis. Integers are mostly evenly spaced, so the first guess is mostly
-/// right.
+/// Finds keys on an axis. Integers are mostly evenly spaced, so the first guess is mostly right.
+struct Finder<'a> {
+    axis: &'a [i64],
+    /// The positions for each unit of the keys.
+    scale: f64,
+}
+
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a guess, which is compared with the axis"
 )]
-fn index(axis: &[i64], key: i64) -> usize {
-    let from_first = |key: i64| key.wrapping_sub(axis[0]).cast_unsigned() as f64;
-    let last = axis.len() - 1;
-    let guess = (from_first(key) / from_first(axis[last]).max(1.0) * last as f64).round() as usize;
-    if axis.get(guess) == Some(&key) { guess } else { axis.binary_search(&key).unwrap_or(0) }
+impl<'a> Finder<'a> {
+    fn new(axis: &'a [i64]) -> Self {
+        let last = axis.len() - 1;
+        Self { axis, scale: last as f64 / (axis[last].abs_diff(axis[0]) as f64).max(1.0) }
+    }
+
+    fn index(&self, key: i64) -> usize {
+        let guess = (key.abs_diff(self.axis[0]) as f64 * self.scale + 0.5) as usize;
+        if self.axis.get(guess) == Some(&key) { guess } else { self.axis.binary_search(&key).unwrap_or(0) }
+    }
 }
