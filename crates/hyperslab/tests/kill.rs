@@ -14,6 +14,8 @@ use std::time::Duration;
 
 use hyperslab::Durability;
 use hyperslab::Element;
+use hyperslab::check;
+use hyperslab::internals::store::Searches;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, LibVersion, OpenOptions, Result};
 use hyperslab_format::message::dataspace::Dataspace;
@@ -120,7 +122,12 @@ fn writer() {
     let Some(path) = std::env::var_os(WRITER) else { return };
     let durability =
         if path.to_string_lossy().contains("power") { Durability::Power } else { Durability::Kill };
-    let file = options(None, durability).clone().write(true).open(&path).unwrap();
+    let file = options(None, durability)
+        .find_free_space(Some(check::holes))
+        .searches(Searches::AtOnce)
+        .write(true)
+        .open(&path)
+        .unwrap();
     for next in last(&file) + 1.. {
         step(&file, next).unwrap();
         println!("\nflushed {next}");

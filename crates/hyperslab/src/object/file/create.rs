@@ -61,6 +61,7 @@ impl Shared {
             (header.address(), header.find::<SymbolTable>(&store)?, stated)
         };
         store.set_superblock(superblock(root, table, stated));
+        store.show_empty()?;
         Self::of_store(store, path, options, version)
     }
 
@@ -86,7 +87,7 @@ impl Shared {
             settle_image(&store, extension)?;
         }
         space::take_over(&store)?;
-        store.set_finder(options.finder);
+        store.set_finder(options.finder, options.searches);
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path, options, version)
