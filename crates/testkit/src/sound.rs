@@ -45,7 +45,8 @@ pub fn assert_accounted(file: &File, unknown: u64) -> Report {
     assert_accounted_within(file, unknown..=unknown)
 }
 
-/// As [`assert_accounted`], for a file that may have found some of the bytes that were lost when it was opened.
+/// As [`assert_accounted`], for a file that may have found some of the bytes that were lost when it was
+/// opened.
 pub fn assert_accounted_within(file: &File, unknown: RangeInclusive<u64>) -> Report {
     file.flush().expect("the file can be flushed");
     let driver = Arc::clone(&*file.store().driver().expect("the file is open"));

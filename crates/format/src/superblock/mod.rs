@@ -151,14 +151,6 @@ impl Superblock {
         }
     }
 
-    /// Sets the file offset that addresses are relative to.
-    pub fn set_base_address(&mut self, base: u64) {
-        match self {
-            Self::V0(s) => s.base_address = base,
-            Self::V2(s) => s.base_address = base,
-        }
-    }
-
     /// Sets the File Consistency Flags.
     pub fn set_consistency_flags(&mut self, flags: u8) {
         match self {

@@ -131,8 +131,8 @@ pub fn check(
     walk(driver, options, progress, &mut |_| {})
 }
 
-/// Checks a file as [`check`] does, and calls `on_hole` with the extents that nothing uses, as far as the check
-/// followed everything.
+/// Checks a file as [`check`] does, and calls `on_hole` with the extents that nothing uses, as far as the
+/// check followed everything.
 fn walk(
     driver: Arc<dyn Driver>,
     options: &CheckOptions,

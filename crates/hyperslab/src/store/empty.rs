@@ -1,22 +1,21 @@
-//! A new file that replaces another one. Its first writes make the medium show an empty file, so that a program
-//! that dies before the first commit leaves one (decision 0040). The old file is shown until then: at no
-//! instant is there neither.
+//! A new file in the place of an old one. Its first writes make the medium show an empty file, so that a
+//! program that dies before the first commit leaves one (decision 0040). The old file is shown until then: at
+//! no instant is there neither.
 //!
 //! ```text
 //! 1  extend the file, if it is shorter than the empty one
-//! 2  write the empty file over the beginning, in one write     <- old before, empty afterwards
-//! 3  cut what is left of the old file, which readers ignore
+//! 2  write the empty file over the beginning, inside one sector     <- old before, empty afterwards
+//! 3  cut the rest of the old file, which readers ignore
 //! ```
 //!
-//! A file with a user block is written at its place while the file shows one without. Then that one loses its
-//! signature.
+//! An empty file of old structures is longer than a sector, and one with a user block is elsewhere. Then an
+//! empty file of new structures does these steps first. The other one is written after its end, where readers
+//! ignore it, and the sector at the beginning last: with the superblock, or without the signature.
 //!
-//! The blocks of the empty file are overwritten as those of a committed one are, and are otherwise fresh: what
-//! follows is allocated as if they were not written yet.
+//! The blocks of the empty file are overwritten as those of a committed one are, and are otherwise fresh: all
+//! blocks get the places that they would have if these were not written yet.
 
 use std::sync::Arc;
-
-use hyperslab_format::superblock::Superblock;
 
 use super::commit::{self, Durability};
 use super::journal::{self, Found};
@@ -34,8 +33,9 @@ pub(super) fn is_shown(driver: &dyn Driver) -> bool {
 
 impl Store {
     /// Makes the medium show the new file, which has no objects but the root group. The superblock must be
-    /// set. Without effect in a file that several ranks create, or whose bytes are in several ranges.
-    pub fn show_empty(&self) -> Result<()> {
+    /// set. `small` makes an empty file inside one sector. Without effect in a file that several ranks
+    /// create, or whose bytes are in several ranges.
+    pub fn show_empty(&self, small: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
         let writing = self.writing()?;
         let driver = Arc::clone(&*self.driver()?);
         if self.collective().is_some() || !is_shown(&*driver) {
@@ -53,10 +53,16 @@ impl Store {
             image.get_mut(at..at + bytes.len()).ok_or_else(too_large)?.copy_from_slice(&bytes);
         }
         let new = Empty { image, end, durability: writing.options.durability };
-        if self.base() == 0 {
+        drop_journal(&*driver)?;
+        if self.base() == 0 && new.image.len() <= SECTOR {
             new.replace(&*driver)?;
         } else {
-            new.replace_behind(&*driver, self.base(), self.superblock())?;
+            if len_of(&*driver)? > 0 {
+                let small = small()?;
+                Empty { end: small.len() as u64, image: small, durability: new.durability }
+                    .replace(&*driver)?;
+            }
+            new.place(&*driver, self.base())?;
         }
         committed.superblock = Some(superblock);
         committed.tail_is_cut = true;
@@ -81,9 +87,8 @@ struct Empty {
 }
 
 impl Empty {
-    /// Replaces what the medium has.
+    /// Replaces what the medium has by a file inside one sector.
     fn replace(&self, driver: &dyn Driver) -> Result<()> {
-        drop_journal(driver)?;
         let len = len_of(driver)?;
         if len < self.end {
             commit::set_len(driver, self.end)?;
@@ -98,24 +103,16 @@ impl Empty {
         Ok(())
     }
 
-    /// Replaces what the medium has by a file with a user block of `base` bytes.
-    fn replace_behind(&self, driver: &dyn Driver, base: u64, superblock: &Superblock) -> Result<()> {
-        let front = self.image.len() as u64;
-        if len_of(driver)? == 0 || front > base {
-            // The bytes before the base may begin with the signature of another file.
-            commit::set_len(driver, 0)?;
-            commit::set_len(driver, base + self.end)?;
-            return commit::write(driver, base, &self.image);
-        }
-        let mut image = self.image.clone();
-        let mut superblock = superblock.clone();
-        superblock.set_base_address(0);
-        let superblock = superblock_bytes(&superblock, front, None);
-        image.splice(..superblock.len(), superblock);
-        Self { image, end: front, durability: self.durability }.replace(driver)?;
+    /// Writes the file at `base` to a medium that has nothing, or a file inside the first sector.
+    fn place(&self, driver: &dyn Driver, base: u64) -> Result<()> {
         commit::set_len(driver, base + self.end)?;
-        commit::write(driver, base, &self.image)?;
-        commit::write(driver, 0, &vec![0; self.image.len()])
+        if base > 0 {
+            commit::write(driver, base, &self.image)?;
+            return commit::write(driver, 0, &[0; SECTOR]);
+        }
+        let (first, others) = self.image.split_at(self.image.len().min(SECTOR));
+        commit::write(driver, SECTOR as u64, others)?;
+        commit::write(driver, 0, first)
     }
 }
 
@@ -140,6 +137,9 @@ fn drop_journal(driver: &dyn Driver) -> Result<()> {
 fn too_large() -> Error {
     Error::unsupported("an empty file of this size", "II.A")
 }
+
+/// The number of bytes that a medium writes together, or not at all (`journal.rs`). No user block is shorter.
+const SECTOR: usize = 512;
 
 #[cfg(test)]
 mod tests {

@@ -45,7 +45,7 @@ pub enum Searches {
     AfterCommit,
 }
 
-/// What is known for a search that is still to be done.
+/// A search that is still to be done.
 #[derive(Debug)]
 pub(super) struct Search {
     finder: Finder,
