@@ -209,8 +209,12 @@ impl Space {
                 self.fresh.remove(part);
                 self.named(part);
                 let (shown, other) = split_at(part, self.shown);
-                shown.into_iter().for_each(|part| _ = self.quarantine.merge(part));
-                other.into_iter().for_each(|part| _ = self.waiting.merge(part));
+                if let Some(part) = shown {
+                    self.quarantine.merge(part);
+                }
+                if let Some(part) = other {
+                    self.waiting.merge(part);
+                }
                 continue;
             }
             let mut parts = self.free.outside(part);
@@ -277,10 +281,14 @@ impl Space {
             for part in self.unnamed.outside(extent) {
                 let (shown, other) = split_at(part, self.shown);
                 kept.extend(shown);
-                other.into_iter().for_each(|part| _ = self.waiting.merge(part));
+                if let Some(part) = other {
+                    self.waiting.merge(part);
+                }
             }
         }
-        kept.into_iter().for_each(|part| self.fresh.insert(part));
+        for part in kept {
+            self.fresh.insert(part);
+        }
     }
 
     /// Returns the number of free bytes, including those that wait for reads to end.
