@@ -2,7 +2,7 @@
 //! commit, and the extents that must not be reallocated yet (invariant J5 in `journal.rs`).
 //!
 //! A file that is opened has the free space that it keeps a list of ([`kept`](super::kept)), or that is found
-//! when space is first needed ([`found`](super::found)). Space freed from then on is reused. Other free
+//! when the file would grow ([`found`](super::found)). Space freed from then on is reused. Other free
 //! extents are lost until the file is repacked, as in libhdf5.
 
 use hyperslab_format::{Addr, Extent};
