@@ -70,8 +70,8 @@ pub use object::{
 pub use progress::{Progress, silent};
 pub use ranks::Ranks;
 pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
-pub use store::Finder;
 pub use store::commit::Durability;
+pub use store::{Finder, Found};
 pub use types::Scalar;
 
 /// The parts of a [`ReadPlan`].

@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hyperslab::check;
-use hyperslab::{File, filter};
+use hyperslab::internals::store::Searches;
+use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::{Element as _, File, check, filter};
+use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_sound;
 
-fn opened(path: &Path) -> File {
-    File::options().write(true).find_free_space(Some(check::holes)).open(path).unwrap()
+fn opened(path: &Path, when: Searches) -> File {
+    File::options().write(true).find_free_space(Some(check::holes)).searches(when).open(path).unwrap()
 }
 
 fn put(file: &File, name: &str, values: &[i64], is_compressed: bool) {
@@ -47,10 +49,10 @@ fn a_dataset_that_is_replaced_in_many_openings_takes_its_place_once() {
     file.close().unwrap();
     let first = len(&path);
     for number in 0..6 {
-        let file = opened(&path);
+        let file = opened(&path, Searches::Rarely);
         file.root().remove("d").unwrap();
         file.close().unwrap();
-        let file = opened(&path);
+        let file = opened(&path, Searches::Rarely);
         put(&file, "d", &vec![number; 100_000], false);
         file.close().unwrap();
     }
@@ -62,13 +64,84 @@ fn a_dataset_that_is_replaced_in_many_openings_takes_its_place_once() {
 }
 
 #[test]
+fn small_datasets_that_are_replaced_in_many_openings_take_their_places_a_few_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let file = File::create(&path).unwrap();
+    (0..10).for_each(|number| put(&file, &format!("d{number}"), &[0; 1250], false));
+    file.close().unwrap();
+    for turn in 0..100 {
+        let file = opened(&path, Searches::Rarely);
+        let name = format!("d{}", turn % 10);
+        file.root().remove(&name).unwrap();
+        put(&file, &name, &[turn; 1250], false);
+        file.close().unwrap();
+    }
+    // 100,000 bytes of elements, and the next multiple of 64 KiB.
+    assert!(len(&path) <= 128 << 10, "{} bytes", len(&path));
+    assert_sound(&std::fs::read(&path).unwrap());
+    let file = File::open(&path).unwrap();
+    (0..10).for_each(|number| assert_eq!(get(&file, &format!("d{number}")), vec![90 + number; 1250]));
+}
+
+#[test]
+fn space_is_found_after_a_commit_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let file = File::create(&path).unwrap();
+    put(&file, "d", &vec![0; 100_000], false);
+    put(&file, "after", &[1; 1000], false);
+    file.close().unwrap();
+    let file = opened(&path, Searches::Rarely);
+    file.root().remove("d").unwrap();
+    file.close().unwrap();
+    let before = len(&path);
+    let file = opened(&path, Searches::Rarely);
+    for number in 0..5 {
+        put(&file, &format!("small {number}"), &[number; 10], false);
+        file.flush().unwrap();
+    }
+    put(&file, "d", &vec![7; 100_000], false);
+    file.close().unwrap();
+    assert!(len(&path) < before + 10_000, "{} bytes, {before} before", len(&path));
+    assert_sound(&std::fs::read(&path).unwrap());
+    assert_eq!(get(&File::open(&path).unwrap(), "d"), vec![7; 100_000]);
+}
+
+#[test]
+fn an_object_without_links_keeps_its_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    File::create(&path).unwrap().close().unwrap();
+    let file = opened(&path, Searches::AfterCommit);
+    let mut options =
+        DatasetOptions::new(Dataspace::Simple { shape: vec![1000], max_shape: None }, i64::datatype());
+    options.storage = NewStorage::Contiguous;
+    let unlinked = file.create_unlinked_dataset(&options).unwrap();
+    unlinked.write(.., &[3_i64; 1000]).unwrap();
+    file.flush().unwrap();
+    put(&file, "d", &[4; 1000], false);
+    file.root().link_to("unlinked", &unlinked.clone()).unwrap();
+    file.close().unwrap();
+    assert_sound(&std::fs::read(&path).unwrap());
+    let file = File::open(&path).unwrap();
+    assert_eq!((get(&file, "unlinked"), get(&file, "d")), (vec![3; 1000], vec![4; 1000]));
+}
+
+#[test]
 fn random_changes_in_many_openings_keep_all_values_and_a_sound_file() {
+    for when in [Searches::Rarely, Searches::AtOnce, Searches::AfterCommit] {
+        change_at_random(when);
+    }
+}
+
+fn change_at_random(when: Searches) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.h5");
     File::create(&path).unwrap().close().unwrap();
     let (mut random, mut expected) = (Random(5), BTreeMap::new());
     for _ in 0..60 {
-        let file = opened(&path);
+        let file = opened(&path, when);
         for _ in 0..=random.below(6) {
             let name = format!("g{}/d{}", random.below(3), random.below(6));
             if expected.remove(&name).is_some() {

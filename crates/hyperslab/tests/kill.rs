@@ -14,8 +14,10 @@ use std::time::Duration;
 
 use hyperslab::Durability;
 use hyperslab::Element;
+use hyperslab::internals::store::Searches;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, LibVersion, OpenOptions, Result};
+use hyperslab::{Finder, check};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::counts::say_counts;
@@ -120,7 +122,14 @@ fn writer() {
     let Some(path) = std::env::var_os(WRITER) else { return };
     let durability =
         if path.to_string_lossy().contains("power") { Durability::Power } else { Durability::Kill };
-    let file = options(None, durability).clone().write(true).open(&path).unwrap();
+    // Flushes for power take so long that a search in each step would leave no time.
+    let finder: Option<Finder> = (durability == Durability::Kill).then_some(check::holes);
+    let file = options(None, durability)
+        .find_free_space(finder)
+        .searches(Searches::AtOnce)
+        .write(true)
+        .open(&path)
+        .unwrap();
     for next in last(&file) + 1.. {
         step(&file, next).unwrap();
         println!("\nflushed {next}");

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use hyperslab_format::Structure as _;
 use hyperslab_format::superblock::Superblock;
-use hyperslab_format::{Extent, Structure as _};
 
 use super::{CheckOptions, FILE_SPACE, Report, Severity, walk};
 use crate::driver::Driver;
+use crate::store::Found;
 use crate::store::recovery::Action;
 
-/// Returns the extents of a file that nothing uses, relative to the base address. There are none if the file
-/// has a fault, or anything that a check does not follow, or more structures than can be walked in a moment.
+/// Finds the extents of a file that nothing uses, relative to the base address. They are unknown if the file
+/// has a fault, or anything that a check does not follow. Gives up at the number of structures.
 ///
 /// ```
 /// use hyperslab::{File, check};
@@ -23,34 +24,43 @@ use crate::store::recovery::Action;
 /// file.close()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn holes(driver: Arc<dyn Driver>) -> Vec<Extent> {
-    let mut holes = Vec::new();
+pub fn holes(driver: Arc<dyn Driver>, most_structures: u64) -> Found {
+    let (mut extents, mut is_stopped) = (Vec::new(), false);
     let report = walk(
         driver,
         &CheckOptions::default(),
         &mut |progress| {
-            if progress.totals.structures > MOST_STRUCTURES || progress.totals.chunks > MOST_CHUNKS {
+            let chunks = progress.totals.chunks / CHUNKS_FOR_EACH;
+            if progress.totals.structures + chunks > most_structures {
+                is_stopped = true;
                 progress.stop();
             }
         },
-        &mut |hole| holes.push(hole),
+        &mut |hole| extents.push(hole),
     );
-    if report.is_ok_and(|report| is_certain(&report)) { holes } else { Vec::new() }
+    match report {
+        _ if is_stopped => Found::TooMany,
+        Ok(report) if is_certain(&report) => {
+            // The elements themselves are not read.
+            let may_be_collections = report.findings.iter().any(|finding| finding.severity == Severity::Note);
+            Found::Free { extents, may_be_collections }
+        }
+        _ => Found::Unknown,
+    }
 }
 
-/// Returns whether the check has followed everything and found no fault.
+/// Returns whether the check has followed everything but elements, and found no fault.
 fn is_certain(report: &Report) -> bool {
-    // The space itself, and new elements after the end of the file, which are not committed yet.
-    let is_known = |structure| structure == FILE_SPACE.0 || structure == Superblock::NAME;
     report.recovery == Action::Nothing
         && report.left_out() == 0
-        && report
-            .findings
-            .iter()
-            .all(|finding| finding.severity == Severity::Warning && is_known(finding.structure))
+        && report.findings.iter().all(|finding| match finding.severity {
+            // The space itself, and new elements after the end of the file, which are not committed yet.
+            Severity::Warning => [FILE_SPACE.0, Superblock::NAME].contains(&finding.structure),
+            // Elements may name collections of the global heap.
+            Severity::Note => finding.structure == FILE_SPACE.0,
+            Severity::Error => false,
+        })
 }
 
-/// The number of structures of metadata from which on a file is not walked.
-const MOST_STRUCTURES: u64 = 4096;
-/// The number of chunks from which on a file is not walked.
-const MOST_CHUNKS: u64 = 1 << 16;
+/// The number of chunks that take as long as one structure.
+const CHUNKS_FOR_EACH: u64 = 16;

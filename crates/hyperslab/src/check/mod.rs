@@ -131,8 +131,8 @@ pub fn check(
     walk(driver, options, progress, &mut |_| {})
 }
 
-/// Checks a file as [`check`] does, and calls `on_hole` with the extents that nothing uses, if the check
-/// followed everything.
+/// Checks a file as [`check`] does, and calls `on_hole` with the extents that nothing uses, as far as the
+/// check followed everything.
 fn walk(
     driver: Arc<dyn Driver>,
     options: &CheckOptions,
@@ -353,15 +353,13 @@ impl Check<'_> {
         self.path = "".into();
         let (end, extents) = (self.end(), std::mem::take(&mut self.extents));
         let (mut lost, mut holes) = (0, 0);
-        let (report, store, is_certain) = (&mut self.report, self.store, self.unseen.is_none());
+        let (report, store) = (&mut self.report, self.store);
         extents.sweep(end, &mut |coverage| match coverage {
             Coverage::Hole(hole) => {
                 let unused = store.bytes_in_parts(hole);
                 lost += unused;
                 holes += u64::from(unused > 0);
-                if is_certain {
-                    on_hole(hole);
-                }
+                on_hole(hole);
             }
             Coverage::Overlap { shared, first, second } => {
                 let (structure, spec) = second.name;

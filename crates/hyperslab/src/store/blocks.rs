@@ -36,7 +36,10 @@ impl Blocks {
         }
         if self.reserve(len, end).is_none() {
             let rest = self.block.take();
-            self.block = Some(self.take(self.block_len(end.at).max(len), 1, end)?);
+            let wanted = self.block_len(end.at).max(len);
+            let most = LARGEST_CUT.max(wanted.saturating_mul(2));
+            let hole = self.free.take_aligned(wanted, most, 1);
+            self.block = Some(hole.or_else(|| self.append(wanted, 1, end))?);
             if let Some(rest) = rest {
                 self.free.insert(rest);
             }
@@ -159,6 +162,9 @@ impl Blocks {
 pub(super) const SMALLEST_BLOCK: u64 = 256;
 /// The largest size of a metadata block. Holes up to this size are used for metadata.
 const LARGEST_BLOCK: u64 = 4096;
+/// The largest hole from which a metadata block is cut. A larger one is where data were, and may be again, of
+/// the same size: without a few bytes it would be too short for them.
+const LARGEST_CUT: u64 = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -177,6 +183,17 @@ mod tests {
         assert_eq!(block(1000, 10_000), SMALLEST_BLOCK, "a small file");
         let end = 300 << 10;
         assert!((end / 256..end / 200).contains(&block(end, 20_000)), "at most 1/256 of the file");
+    }
+
+    #[test]
+    fn a_large_hole_stays_whole_for_data_of_its_size() {
+        let (mut blocks, mut end) = (Blocks::default(), End { at: 3 << 20, limit: u64::MAX });
+        let [small, large] =
+            [(1000, 10_000), (1 << 20, 1 << 20)].map(|(at, len)| Extent::new(Addr::new(at), len));
+        [small, large].into_iter().for_each(|hole| blocks.give(hole));
+        assert_eq!(blocks.allocate_metadata(5000, &mut end).map(|extent| extent.addr), Some(small.addr));
+        assert_eq!(blocks.allocate_metadata(6000, &mut end).map(|extent| extent.addr.get()), Some(3 << 20));
+        assert_eq!(blocks.allocate(1 << 20, &mut end), Some(large));
     }
 
     #[test]

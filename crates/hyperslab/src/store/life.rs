@@ -17,7 +17,7 @@ use super::lock::{Rank, Ranked};
 use super::recovery::{self, Report};
 use super::spaces::Ends;
 use super::writing::{CommitOptions, Writing};
-use super::{Store, commit, follow, parts};
+use super::{Store, commit, empty, follow, parts};
 use crate::driver::Driver;
 use crate::error::{Error, RequestError, Result};
 use crate::process;
@@ -166,8 +166,9 @@ impl Store {
         recovery::act(&**driver, report)
     }
 
-    /// Creates a file in `driver`, from offset `base` on, and drops its old content. The file is not valid
-    /// before the first commit, which writes `superblock`.
+    /// Creates a file in `driver`, from offset `base` on. Its old content stays until the new file is
+    /// [shown](Self::show_empty), if it can be, and else is dropped at once: then the file is not valid before
+    /// the first commit, which writes `superblock`.
     pub fn create(
         driver: Arc<dyn Driver>,
         base: u64,
@@ -188,12 +189,16 @@ impl Store {
         collective: Option<Arc<Collective>>,
     ) -> Result<Self> {
         // The bytes before the base may begin with the signature of another file.
-        let empty = || {
+        let cut = || {
             commit::set_len(&*driver, 0)?;
             elements::cut(&*driver, 0)?;
             commit::set_len(&*driver, base)
         };
-        collective.as_ref().map_or_else(empty, |collective| collective.lead(0, empty))?;
+        match &collective {
+            Some(collective) => collective.lead(0, cut)?,
+            None if empty::is_shown(&*driver) => {}
+            None => cut()?,
+        }
         let len = superblock.encoded_len(superblock.widths(), &()) as u64;
         let mut store = Self::new(Arc::clone(&driver), driver, base, superblock, metadata_cache_bytes);
         let ends = Ends { first: len, elements: store.elements.is_some().then_some(0) };

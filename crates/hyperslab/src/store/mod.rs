@@ -7,6 +7,7 @@ mod collective;
 pub mod commit;
 mod dirty;
 mod elements;
+mod empty;
 mod extension;
 mod extents;
 mod follow;
@@ -22,6 +23,7 @@ mod output;
 mod pages;
 mod parts;
 pub mod recovery;
+mod rules;
 mod siblings;
 mod space;
 mod spaces;
@@ -56,7 +58,7 @@ use writing::Writing;
 pub use cache::BlockCache;
 pub use collective::{Collective, Meeting};
 pub use dirty::Block;
-pub use found::Finder;
+pub use found::{Finder, Found, Searches};
 pub(crate) use lock::this_thread;
 pub use lock::{Rank, Ranked, ReadGuard, wait_by};
 pub use space::{Alignment, FreeSpace, SpaceKind, SpaceRules};
@@ -374,7 +376,8 @@ impl Store {
         kind: SpaceKind,
         lens: impl IntoIterator<Item = u64>,
     ) -> Result<SmallVec<[Extent; 1]>> {
-        self.with_space(|space| {
+        let lens: SmallVec<[u64; 1]> = lens.into_iter().collect();
+        self.with_space(lens.iter().sum(), |space| {
             let mut extents = SmallVec::new();
             for len in lens {
                 let Some(extent) = space.allocate_unnamed(kind, len) else {
@@ -387,11 +390,12 @@ impl Store {
         })
     }
 
-    /// Calls `f` with the space. Errors if `f` returns `None`: addresses cannot reach that far.
-    fn with_space<R>(&self, f: impl FnOnce(&mut Spaces) -> Option<R>) -> Result<R> {
+    /// Calls `f`, which allocates `len` bytes, with the space. Errors if `f` returns `None`: addresses cannot
+    /// reach that far.
+    fn with_space<R>(&self, len: u64, f: impl FnOnce(&mut Spaces) -> Option<R>) -> Result<R> {
         self.collective().map_or(Ok(()), Collective::check_step)?;
         let mut space = self.writing()?.space.lock();
-        self.find_space(&mut space);
+        self.find_space(&mut space, len);
         let taken = f(&mut space).ok_or_else(|| {
             let limit = u64::MAX >> (64 - 8 * self.widths().offset.bytes());
             RequestError::TooMany { what: "bytes of a file with addresses of this width", limit }

@@ -2,7 +2,7 @@
 //! commit, and the extents that must not be reallocated yet (invariant J5 in `journal.rs`).
 //!
 //! A file that is opened has the free space that it keeps a list of ([`kept`](super::kept)), or that is found
-//! when space is first needed ([`found`](super::found)). Space freed from then on is reused. Other free
+//! when the file would grow ([`found`](super::found)). Space freed from then on is reused. Other free
 //! extents are lost until the file is repacked, as in libhdf5.
 
 use hyperslab_format::{Addr, Extent};
@@ -10,62 +10,8 @@ use hyperslab_format::{Addr, Extent};
 use super::blocks::Blocks;
 use super::extents::{Intervals, before};
 use super::pages::Pages;
-
-/// What an extent is for. Metadata are kept together, so that they do not fragment the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceKind {
-    /// A structure.
-    Metadata,
-    /// Elements of a dataset.
-    Raw,
-    /// A collection of the global heap. In a file with pages it shares pages with elements, as in libhdf5.
-    GlobalHeap,
-}
-
-/// The kind of a page of extents that are shorter than a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Small {
-    Metadata,
-    Data,
-}
-
-impl SpaceKind {
-    fn small(self) -> Small {
-        if self == Self::Metadata { Small::Metadata } else { Small::Data }
-    }
-}
-
-/// The extents that begin at multiples of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Alignment {
-    /// The length in bytes of the shortest such extent.
-    pub threshold: u64,
-    /// The number.
-    pub step: u64,
-}
-
-impl Default for Alignment {
-    fn default() -> Self {
-        Self { threshold: 1, step: 1 }
-    }
-}
-
-impl Alignment {
-    pub(super) fn of(self, len: u64) -> u64 {
-        if len >= self.threshold { self.step.max(1) } else { 1 }
-    }
-}
-
-/// How the space of a file is allocated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SpaceRules {
-    /// The size of a page in bytes, if space is allocated in pages.
-    pub page: Option<u64>,
-    /// The extents that are aligned. Without effect in pages.
-    pub alignment: Alignment,
-    /// The size of the blocks from which metadata are allocated, in bytes. Without effect in pages.
-    pub metadata_block: Option<u64>,
-}
+pub(super) use super::rules::Small;
+pub use super::rules::{Alignment, SpaceKind, SpaceRules};
 
 /// The end of the space in use, and the limit of addresses, which their width sets.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +35,9 @@ pub(super) struct Space {
     quarantine: Intervals,
     /// Freed; available once no read that was planned before is in progress.
     waiting: Intervals,
+    /// The end of a new file that the medium shows as an empty one. What is before is fresh, and still must
+    /// not be overwritten before the first commit ([`empty`](super::empty)).
+    shown: u64,
 }
 
 /// Free space, and the way of allocating it.
@@ -119,6 +68,7 @@ impl Space {
             unnamed: Intervals::default(),
             quarantine: Intervals::default(),
             waiting: Intervals::default(),
+            shown: 0,
         }
     }
 
@@ -231,6 +181,16 @@ impl Space {
         Some(added)
     }
 
+    /// Records that the medium shows an empty file that ends at `end`.
+    pub(super) fn show(&mut self, end: u64) {
+        self.shown = end;
+    }
+
+    /// Returns whether the byte at `at` belongs to the empty file that the medium shows.
+    pub(super) fn is_shown(&self, at: Addr) -> bool {
+        at.get() < self.shown
+    }
+
     /// Returns whether no committed state refers to the byte at `at`.
     pub(super) fn is_fresh(&self, at: Addr) -> bool {
         self.fresh.contains(at.get())
@@ -248,7 +208,13 @@ impl Space {
             if is_fresh {
                 self.fresh.remove(part);
                 self.named(part);
-                self.waiting.merge(part);
+                let (shown, other) = split_at(part, self.shown);
+                if let Some(part) = shown {
+                    self.quarantine.merge(part);
+                }
+                if let Some(part) = other {
+                    self.waiting.merge(part);
+                }
                 continue;
             }
             let mut parts = self.free.outside(part);
@@ -291,6 +257,7 @@ impl Space {
     /// space.
     pub(super) fn committed(&mut self, end: u64) {
         self.fresh = self.unnamed.clone();
+        self.shown = 0;
         for extent in std::mem::take(&mut self.quarantine).iter() {
             self.waiting.merge(extent);
         }
@@ -305,11 +272,22 @@ impl Space {
     /// Returns to the committed state: extents allocated since are free, extents freed since are in use.
     /// Unnamed extents stay allocated, because their data are still being written.
     pub(super) fn roll_back(&mut self) {
-        self.quarantine = Intervals::default();
-        for extent in std::mem::replace(&mut self.fresh, self.unnamed.clone()).iter() {
+        let freed = std::mem::take(&mut self.quarantine);
+        // What the medium shows is in use again.
+        let shown = freed.iter().filter_map(|extent| split_at(extent, self.shown).0);
+        let allocated = std::mem::replace(&mut self.fresh, self.unnamed.clone());
+        let mut kept: Vec<Extent> = shown.collect();
+        for extent in allocated.iter() {
             for part in self.unnamed.outside(extent) {
-                self.waiting.merge(part);
+                let (shown, other) = split_at(part, self.shown);
+                kept.extend(shown);
+                if let Some(part) = other {
+                    self.waiting.merge(part);
+                }
             }
+        }
+        for part in kept {
+            self.fresh.insert(part);
         }
     }
 
@@ -318,6 +296,14 @@ impl Space {
         let waiting = self.waiting.iter().chain(self.quarantine.iter()).map(|extent| extent.len).sum::<u64>();
         self.free.bytes() + waiting
     }
+}
+
+/// Splits an extent at an address. Either part may be empty.
+fn split_at(extent: Extent, at: u64) -> (Option<Extent>, Option<Extent>) {
+    let first = before(extent, at);
+    let len = first.map_or(0, |first| first.len);
+    let rest = Extent::new(Addr::new(extent.addr.get() + len), extent.len - len);
+    (first, (rest.len > 0).then_some(rest))
 }
 
 /// Calls a method of the pool, whatever its kind.

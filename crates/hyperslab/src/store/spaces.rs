@@ -3,7 +3,7 @@
 
 use hyperslab_format::{Addr, Extent};
 
-use super::found::Finder;
+use super::found::Search;
 use super::space::{FreeSpace, Space, SpaceKind, SpaceRules};
 
 /// The ends of the ranges.
@@ -27,8 +27,8 @@ impl Ends {
 pub(super) struct Spaces {
     first: Space,
     elements: Option<Second>,
-    /// Finds space that was free when the file was opened, before anything is committed.
-    finder: Option<Finder>,
+    /// The search for space that was free when the file was opened, if it is still to be done.
+    search: Option<Search>,
 }
 
 /// The range of elements. The addresses of its space begin at 0, so alignment counts from its start.
@@ -62,7 +62,7 @@ impl Spaces {
     /// `limit` bytes. That of elements begins at `start`.
     pub(super) fn new(ends: Ends, start: u64, limit: u64) -> Self {
         let second = |len| Second { start, space: Space::new(len, limit.min(u64::MAX - start)) };
-        Self { first: Space::new(ends.first, limit), elements: ends.elements.map(second), finder: None }
+        Self { first: Space::new(ends.first, limit), elements: ends.elements.map(second), search: None }
     }
 
     pub(super) fn set_rules(&mut self, rules: SpaceRules, is_new: bool) {
@@ -75,12 +75,18 @@ impl Spaces {
         self.first.adopt(free);
     }
 
-    pub(super) fn set_finder(&mut self, finder: Option<Finder>) {
-        self.finder = finder;
+    pub(super) fn set_search(&mut self, search: Option<Search>) {
+        self.search = search;
     }
 
-    pub(super) fn take_finder(&mut self) -> Option<Finder> {
-        self.finder.take()
+    pub(super) fn take_search(&mut self) -> Option<Search> {
+        self.search.take()
+    }
+
+    /// Notes an extent of the first range that was allocated.
+    fn allocated(&mut self, extent: Extent) -> Extent {
+        self.search.iter_mut().for_each(|search| search.allocated(extent));
+        extent
     }
 
     /// See [`Space::found`].
@@ -103,7 +109,7 @@ impl Spaces {
     pub(super) fn allocate(&mut self, kind: SpaceKind, len: u64) -> Option<Extent> {
         match self.second_for(kind) {
             Some(second) => second.space.allocate(SpaceKind::Raw, len).map(|extent| second.outer(extent)),
-            None => self.first.allocate(kind, len),
+            None => self.first.allocate(kind, len).map(|extent| self.allocated(extent)),
         }
     }
 
@@ -113,7 +119,7 @@ impl Spaces {
             Some(second) => {
                 second.space.allocate_unnamed(SpaceKind::Raw, len).map(|extent| second.outer(extent))
             }
-            None => self.first.allocate_unnamed(kind, len),
+            None => self.first.allocate_unnamed(kind, len).map(|extent| self.allocated(extent)),
         }
     }
 
@@ -126,7 +132,8 @@ impl Spaces {
     /// See [`Space::extend`].
     pub(super) fn extend(&mut self, extent: Extent, len: u64) -> Option<Extent> {
         let Here { space, start, extent } = self.here(extent);
-        Some(moved(space.extend(extent, len)?, |at| at + start))
+        let added = moved(space.extend(extent, len)?, |at| at + start);
+        Some(self.allocated(added))
     }
 
     /// See [`Space::is_fresh`].
@@ -135,6 +142,16 @@ impl Spaces {
             Some(second) => second.space.is_fresh(Addr::new(at.get() - second.start)),
             None => self.first.is_fresh(at),
         }
+    }
+
+    /// See [`Space::show`].
+    pub(super) fn show(&mut self, end: u64) {
+        self.first.show(end);
+    }
+
+    /// See [`Space::is_shown`].
+    pub(super) fn is_shown(&self, at: Addr) -> bool {
+        self.first.is_shown(at)
     }
 
     /// See [`Space::release`].
@@ -162,8 +179,7 @@ impl Spaces {
 
     /// See [`Space::committed`].
     pub(super) fn committed(&mut self, ends: Ends) {
-        // From now on the file may have objects without links that are open: nothing leads to them.
-        self.finder = None;
+        self.search.iter_mut().for_each(Search::committed);
         self.first.committed(ends.first);
         if let (Some(second), Some(end)) = (&mut self.elements, ends.elements) {
             second.space.committed(end);

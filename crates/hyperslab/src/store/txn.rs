@@ -51,7 +51,7 @@ impl<'s> Txn<'s> {
 
     /// Allocates space that no committed state refers to. Its bytes are unspecified.
     pub fn allocate(&mut self, kind: SpaceKind, len: u64) -> Result<Extent> {
-        let extent = self.store.with_space(|space| space.allocate(kind, len))?;
+        let extent = self.store.with_space(len, |space| space.allocate(kind, len))?;
         self.undo.allocated.push((kind, extent));
         Ok(extent)
     }

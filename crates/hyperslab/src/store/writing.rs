@@ -46,7 +46,7 @@ pub(super) struct Writing {
     written: AtomicU64,
     /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
     in_transaction: AtomicBool,
-    committed: Ranked<Mutex<Committed>>,
+    pub(super) committed: Ranked<Mutex<Committed>>,
     pub(super) options: CommitOptions,
 }
 
@@ -87,12 +87,12 @@ impl Drop for DataGuard<'_> {
 
 /// The state that is in the file.
 #[derive(Debug)]
-struct Committed {
-    /// The superblock; `None` in a new file.
-    superblock: Option<Vec<u8>>,
+pub(super) struct Committed {
+    /// The superblock; `None` in a new file that the medium does not show yet.
+    pub(super) superblock: Option<Vec<u8>>,
     transactions: u64,
     /// Whether nothing is left of what follows the end.
-    tail_is_cut: bool,
+    pub(super) tail_is_cut: bool,
 }
 
 impl Writing {
@@ -206,10 +206,10 @@ impl Writing {
         checksum(pieces.iter().map(|(at, bytes)| (*at, bytes.as_slice())))
     }
 
-    /// Splits the blocks into those that no committed state refers to, and the others.
+    /// Splits the blocks into those that no state in the file refers to, and the others.
     fn parted(&self, blocks: Blocks) -> (Blocks, Blocks) {
         let space = self.space.lock();
-        blocks.into_iter().partition(|(at, _)| space.is_fresh(*at))
+        blocks.into_iter().partition(|(at, _)| space.is_fresh(*at) && !space.is_shown(*at))
     }
 
     /// Records a write outside a commit (data or new blocks) that ends at address `end`.
@@ -300,6 +300,13 @@ impl Writing {
             && elements::extend(&**store.driver()?, len)?
         {
             self.wrote_elements();
+        }
+        if space.is_shown(Addr::new(0)) {
+            // Blocks of the empty file may have grown beyond its end.
+            let (driver, end) = (store.driver()?, store.base() + end);
+            if driver.len().map_err(Error::io("length", 0, 0))? < end {
+                commit::set_len(&**driver, end)?;
+            }
         }
         // One flush for all earlier writes, before the journal that refers to them.
         self.make_durable(store)?;

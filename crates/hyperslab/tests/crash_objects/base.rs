@@ -113,7 +113,29 @@ pub(crate) fn make(driver: Arc<dyn Driver>, version: LibVersion, space: FileSpac
     file.close().unwrap();
 }
 
-fn fill(file: &File) -> Result<()> {
+/// Returns the bytes of the file with unused space that no list names.
+pub(crate) fn image_with_holes(version: LibVersion) -> Vec<u8> {
+    let driver = Arc::new(Memory::default());
+    let options = File::options().version(version).create(true).truncate(true);
+    let file = options.open_on(driver.clone()).unwrap();
+    for (number, len) in [300, 2000, 10].into_iter().enumerate() {
+        let name = format!("deleted {number}");
+        let dataset = file.root().create_dataset(&name, &plain(NewStorage::Contiguous, len)).unwrap();
+        dataset.write(Selection::All, &values(5000, usize::try_from(len).unwrap())).unwrap();
+        set(&file.root(), &name, 5, 200).unwrap();
+    }
+    fill(&file).unwrap();
+    file.close().unwrap();
+    let file = File::options().write(true).open_on(driver.clone()).unwrap();
+    for number in 0..3 {
+        file.root().remove(&format!("deleted {number}")).unwrap();
+        file.root().remove_attribute(&format!("deleted {number}")).unwrap();
+    }
+    file.close().unwrap();
+    driver.bytes()
+}
+
+pub(crate) fn fill(file: &File) -> Result<()> {
     let root = file.root();
     for (group, links) in [("few", 3), ("full", 8), ("many", 10), ("hardly_many", 8)] {
         let ordered = group == "many";

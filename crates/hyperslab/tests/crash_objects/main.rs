@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 mod base;
+mod create;
 mod family;
 mod faults;
 mod members;
@@ -13,18 +14,20 @@ mod operations;
 mod split;
 mod state;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
+use hyperslab::internals::store::Searches;
 use hyperslab::internals::store::recovery::inspect;
-use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy};
+use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy, check};
 use hyperslab_format::superblock::driver_information::MultiInformation;
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::crash_members::{RecordedMembers, driver_of, joined, parts};
-use hyperslab_testkit::sound::{assert_accounted, assert_sound};
+use hyperslab_testkit::sound::{assert_accounted_within, assert_sound};
 
 use base::VERSIONS;
 use operations::Operation;
@@ -37,7 +40,16 @@ pub(crate) fn is_soak() -> bool {
 
 /// Returns the options for opening a file that is to be changed.
 pub(crate) fn options(durability: Durability, dirty_bytes: u64) -> OpenOptions {
-    OpenOptions::new().durability(durability).dirty_bytes(dirty_bytes)
+    let options = OpenOptions::new().durability(durability).dirty_bytes(dirty_bytes);
+    match SEARCHES.get() {
+        Some(when) => options.find_free_space(Some(check::holes)).searches(when),
+        None => options,
+    }
+}
+
+thread_local! {
+    /// Whether, and when, the files of this test look for space that was free when they were opened.
+    static SEARCHES: Cell<Option<Searches>> = const { Cell::new(None) };
 }
 
 /// A memory limit so large that no new block is written before a commit.
@@ -64,7 +76,9 @@ fn record(
     };
     run().and_then(|()| file.flush()).unwrap_or_else(|error| panic!("{}: {error}", operation.name));
     let seen = State::of(&file).unwrap();
-    assert_accounted(&file, assert_sound(image).totals.lost_bytes);
+    let lost = assert_sound(image).totals.lost_bytes;
+    let fewest = if SEARCHES.get().is_some() { 0 } else { lost };
+    assert_accounted_within(&file, fewest..=lost);
     drop(file);
     let recording = Arc::into_inner(driver).unwrap().into_recording();
     let old = State::of_image(image).unwrap();
@@ -216,12 +230,15 @@ fn after_kills_of(image: &[u8], version: LibVersion, dirty_bytes: u64) {
 }
 
 fn after_power_losses(version: LibVersion, dirty_bytes: u64) {
-    let image = base::image(version, FileSpace::default());
+    after_power_losses_of(&base::image(version, FileSpace::default()), version, dirty_bytes);
+}
+
+fn after_power_losses_of(image: &[u8], version: LibVersion, dirty_bytes: u64) {
     let effort =
         if is_soak() { Effort { exhaustive: 9, samples: 200 } } else { Effort { exhaustive: 3, samples: 8 } };
     let mut counts = Counts::default();
     for (number, operation) in operations::all(version).into_iter().enumerate() {
-        let (recording, change) = record(&image, &operation, Durability::Power, dirty_bytes);
+        let (recording, change) = record(image, &operation, Durability::Power, dirty_bytes);
         let (mut judge, last) = (Judge::new(&change), recording.flushes());
         total(
             &mut counts,
@@ -270,6 +287,19 @@ fn a_kill_leaves_the_old_or_the_new_state_of_a_file_that_keeps_its_free_space() 
 }
 
 #[test]
+fn a_kill_leaves_the_old_or_the_new_state_of_a_file_that_finds_its_free_space() {
+    for (when, dirty_bytes) in [(Searches::AtOnce, PLENTY), (Searches::AtOnce, 0), (Searches::AfterCommit, 0)]
+    {
+        SEARCHES.set(Some(when));
+        some_versions().for_each(|version| {
+            let image = base::image_with_holes(version);
+            assert!(assert_sound(&image).totals.lost_bytes > 5000);
+            after_kills_of(&image, version, dirty_bytes);
+        });
+    }
+}
+
+#[test]
 fn a_kill_while_new_blocks_are_written_early_leaves_the_old_or_the_new_state() {
     some_versions().for_each(|version| after_kills(version, 0));
 }
@@ -287,6 +317,13 @@ fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_with_superblock_2()
 #[test]
 fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_with_superblock_3() {
     after_power_losses(VERSIONS[2], PLENTY);
+}
+
+#[test]
+fn a_loss_of_power_leaves_the_old_or_the_new_state_of_a_file_that_finds_its_free_space() {
+    SEARCHES.set(Some(Searches::AtOnce));
+    some_versions()
+        .for_each(|version| after_power_losses_of(&base::image_with_holes(version), version, PLENTY));
 }
 
 #[test]

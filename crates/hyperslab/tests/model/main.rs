@@ -9,6 +9,7 @@ mod maps;
 mod run;
 
 use hyperslab::LibVersion;
+use hyperslab::internals::store::Searches;
 use proptest::prelude::*;
 
 use maps::Storage;
@@ -67,6 +68,11 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
+/// Whether, and when, the file looks for space that was free when it was opened.
+fn searches() -> impl Strategy<Value = Option<Searches>> {
+    prop_oneof![Just(None), Just(Some(Searches::AtOnce)), Just(Some(Searches::AfterCommit))]
+}
+
 fn versions() -> impl Strategy<Value = LibVersion> {
     prop::sample::select(&[LibVersion::Earliest, LibVersion::V18, LibVersion::V110, LibVersion::V200][..])
 }
@@ -89,8 +95,9 @@ proptest! {
         actions in prop::collection::vec(action(), 1..120),
         // Whether changes are kept in memory until a commit, or written early.
         has_memory in any::<bool>(),
+        searches in searches(),
     ) {
-        let mut run = Run::new(version, has_memory);
+        let mut run = Run::new(version, has_memory, searches);
         for action in &actions {
             run.act(action);
         }
@@ -102,7 +109,7 @@ proptest! {
         version in versions(),
         actions in prop::collection::vec(action(), 1..120),
     ) {
-        let mut run = Run::new(version, true);
+        let mut run = Run::new(version, true, None);
         run.drain();
         let used = run.used_bytes();
         // Without reopening or rolling back: after either, a file knows neither its free space nor the space

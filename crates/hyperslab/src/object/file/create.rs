@@ -20,7 +20,7 @@ use parking_lot::{Mutex, RwLock};
 use super::options::OpenOptions;
 use super::space::{self, FileSpace};
 use super::{Shared, members};
-use crate::driver::Driver;
+use crate::driver::{Driver, Memory};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::symbol_table;
 use crate::object::dataset::rows::RowsLock;
@@ -61,6 +61,7 @@ impl Shared {
             (header.address(), header.find::<SymbolTable>(&store)?, stated)
         };
         store.set_superblock(superblock(root, table, stated));
+        store.show_empty(small_file)?;
         Self::of_store(store, path, options, version)
     }
 
@@ -86,11 +87,18 @@ impl Shared {
             settle_image(&store, extension)?;
         }
         space::take_over(&store)?;
-        store.set_finder(options.finder);
+        store.set_finder(options.finder, options.searches);
         let version =
             options.version.unwrap_or_else(|| LibVersion::of_superblock(store.superblock().version()));
         Self::of_store(store, path, options, version)
     }
+}
+
+/// Returns the bytes of an empty file that is inside one sector.
+fn small_file() -> Result<Vec<u8>> {
+    let memory = Arc::new(Memory::default());
+    Shared::create(memory.clone(), None, &OpenOptions::new(), None)?;
+    Ok(memory.bytes())
 }
 
 /// Writes what a new file states of its space and its members. Returns the address for the superblock: that

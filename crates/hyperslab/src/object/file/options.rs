@@ -14,7 +14,7 @@ use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
 use crate::ranks::Ranks;
 use crate::store::commit::Durability;
-use crate::store::{Alignment, Collective, CommitOptions, Finder, SpaceRules};
+use crate::store::{Alignment, Collective, CommitOptions, Finder, Searches, SpaceRules};
 
 /// Options for opening or creating a file. They begin with opening an existing file for reading.
 ///
@@ -56,6 +56,7 @@ pub struct OpenOptions {
     alignment: Alignment,
     metadata_block: Option<u64>,
     pub(super) finder: Option<Finder>,
+    pub(super) searches: Searches,
     pub(super) track_order: bool,
 }
 
@@ -127,6 +128,7 @@ impl Default for OpenOptions {
             alignment: Alignment::default(),
             metadata_block: None,
             finder: None,
+            searches: Searches::default(),
             track_order: false,
         }
     }
@@ -402,10 +404,18 @@ impl OpenOptions {
         SpaceRules { page: space.page(), alignment: self.alignment, metadata_block: self.metadata_block }
     }
 
-    /// Sets how the free space of an existing file is found when space is first needed, such as
-    /// `check::holes`. By default only free space is used that the file keeps a list of.
+    /// Sets how the free space of an existing file is found, such as `check::holes`. It is looked for when
+    /// the file would otherwise grow, and not at each opening. By default only free space is used that the
+    /// file keeps a list of.
     pub fn find_free_space(mut self, finder: Option<Finder>) -> Self {
         self.finder = finder;
+        self
+    }
+
+    /// Sets when free space is [looked for](Self::find_free_space).
+    #[doc(hidden)]
+    pub fn searches(mut self, when: Searches) -> Self {
+        self.searches = when;
         self
     }
 
