@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 
 use super::pool;
 use super::scratch::{self, WorkerScratch};
-use crate::error::Result;
+use crate::error::{Error, RequestError, Result};
+use crate::interrupt;
 
 /// The tasks that workers claim, a few at a time.
 pub(super) struct Claims<'t, T> {
@@ -52,6 +53,11 @@ impl<'t, T> Claims<'t, T> {
         &rest[..self.most.min(rest.len())]
     }
 
+    /// Errors: another worker has failed.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.has_failed.load(Ordering::Acquire) { Err(RequestError::Stopped.into()) } else { Ok(()) }
+    }
+
     /// Returns up to `most` tasks that no worker has claimed and no medium was told to fetch. Workers that
     /// call this at the same time may get the same tasks.
     pub(super) fn untold(&self, most: usize) -> &'t [T] {
@@ -61,6 +67,14 @@ impl<'t, T> Claims<'t, T> {
         self.told.store(start + untold.len(), Ordering::Relaxed);
         untold
     }
+}
+
+/// Says that this thread has worked on `bytes` bytes.
+///
+/// Errors: its program [ends](interrupt::heed) the work, which is called `op`.
+#[inline]
+pub fn worked(op: &'static str, bytes: usize) -> Result<()> {
+    interrupt::after(bytes).map_err(Error::io(op, 0, 0))
 }
 
 /// Runs `work` with the claims of all tasks on `workers` threads; a task has about `task_bytes` bytes, and
@@ -82,8 +96,9 @@ pub(super) fn claim<T: Sync>(
     let first_error = Mutex::new(None);
     pool::run(workers, &|| {
         if let Err(error) = scratch::with(|scratch| work(&claims, scratch)) {
-            claims.has_failed.store(true, Ordering::Relaxed);
+            // In this order: the error of a worker that ends because another one failed is not the first.
             first_error.lock().get_or_insert(error);
+            claims.has_failed.store(true, Ordering::Release);
         }
     });
     first_error.into_inner().map_or(Ok(()), Err)
