@@ -4,9 +4,10 @@
 //! the thread that called asks its program now and then whether to end, and the other threads of the call
 //! end with it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What a thread does while it asks.
@@ -44,33 +45,42 @@ struct Thread {
 thread_local! {
     static THREAD: Thread =
         const { Thread { heeds: Cell::new(false), left: Cell::new(0), asked: Cell::new(None) } };
+    /// Whether other threads of the same call have failed, so that this one need not go on.
+    static OTHERS: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
 /// Does work that may end before its end: it leaves nothing that is wrong if it fails at any place.
 pub fn heed<R>(work: impl FnOnce() -> R) -> R {
-    during(true, work)
+    during(true, None, work)
 }
 
 /// Does work in several steps that must all be done.
 pub fn ignore<R>(work: impl FnOnce() -> R) -> R {
-    during(false, work)
+    during(false, None, work)
 }
 
-fn during<R>(heeds: bool, work: impl FnOnce() -> R) -> R {
+/// Does a thread's part of work that several threads do together, which ends once one of them has failed.
+pub fn together<R>(has_failed: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> R {
+    during(THREAD.with(|thread| thread.heeds.get()), Some(Arc::clone(has_failed)), work)
+}
+
+fn during<R>(heeds: bool, others: Option<Arc<AtomicBool>>, work: impl FnOnce() -> R) -> R {
     /// Sets what was before, also if the work panics.
-    struct Before(bool);
+    struct Before(bool, Option<Arc<AtomicBool>>);
     impl Drop for Before {
         fn drop(&mut self) {
             THREAD.with(|thread| thread.heeds.set(self.0));
+            OTHERS.set(self.1.take());
         }
     }
-    let _before = Before(THREAD.with(|thread| thread.heeds.replace(heeds)));
+    let heeded = THREAD.with(|thread| thread.heeds.replace(heeds));
+    let _before = Before(heeded, OTHERS.replace(others));
     work()
 }
 
 /// Says that a thread has worked on `bytes` bytes since it said so last.
 ///
-/// Errors: `Interrupted`, if the work has to end.
+/// Errors: `Interrupted`, if the work has to end, or another thread of it has failed.
 #[inline]
 pub fn after(bytes: usize) -> io::Result<()> {
     THREAD.with(|thread| {
@@ -87,6 +97,9 @@ pub fn after(bytes: usize) -> io::Result<()> {
 impl Thread {
     #[cold]
     fn ask(&self) -> io::Result<()> {
+        if OTHERS.with_borrow(|others| others.as_ref().is_some_and(|failed| failed.load(Ordering::Relaxed))) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let Some(poll) = POLL.get().filter(|_| self.heeds.get()) else { return Ok(()) };
         let now = Instant::now();
         if self.asked.get().is_some_and(|last| now.duration_since(last) < ASKED_EVERY) {
@@ -139,6 +152,18 @@ mod tests {
             assert_eq!(asked(), before + 1);
         });
         std::thread::sleep(ASKED_EVERY);
+        after(usize::MAX).unwrap();
+    }
+
+    #[test]
+    fn a_thread_ends_when_another_one_of_its_call_has_failed() {
+        let failed = Arc::new(AtomicBool::new(false));
+        together(&failed, || {
+            after(usize::MAX).unwrap();
+            failed.store(true, Ordering::Relaxed);
+            ignore(|| after(usize::MAX)).unwrap();
+            assert_eq!(after(usize::MAX).unwrap_err().kind(), io::ErrorKind::Interrupted);
+        });
         after(usize::MAX).unwrap();
     }
 }

@@ -159,8 +159,7 @@ impl<'w> Window<'w> {
             let users = Users::of(task, self.touches, self.users);
             let need = need.take().unwrap_or_else(|| self.run.need(task, users));
             let done = self.run.finish_in_memory(file, task, need, users, self.scratch);
-            let goes_on = || self.claims.check().and_then(|()| worked("read", self.run.piece_bytes));
-            self.error = done.and_then(|()| goes_on()).err();
+            self.error = done.and_then(|()| worked("read", self.run.piece_bytes)).err();
         }
     }
 
@@ -168,7 +167,7 @@ impl<'w> Window<'w> {
     fn waits(&mut self) -> bool {
         let refused = self.refused.take().filter(|_| self.error.is_none());
         if let Some(claim) = refused {
-            self.error = self.held.wait(claim).and_then(|()| self.claims.check()).err();
+            self.error = self.held.wait(claim).err();
         }
         refused.is_some()
     }
@@ -492,7 +491,7 @@ impl ReadQueue for Window<'_> {
             // After an error no task is finished.
             return;
         }
-        match self.claims.check().and_then(|()| self.finish(id)) {
+        match self.finish(id) {
             Ok(false) => {}
             Ok(true) => {
                 if let Some(Job { claimed: [first, rest], .. }) = self.jobs[index].take() {
