@@ -1,22 +1,30 @@
 //! Signals, such as that of Ctrl-C, while a thread reads, writes or waits for a server.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::io;
+use std::sync::OnceLock;
+use std::thread::{self, ThreadId};
 
 use hyperslab::internals::interrupt::{self, Doing};
 use hyperslab::internals::process::forks;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
 /// The exception of a handler that ended a read of a server, until the read has raised it.
 static RAISED: Mutex<Option<PyErr>> = Mutex::new(None);
 
-thread_local! {
-    /// Whether this is the main thread of Python, as was found when the process had this number of forks.
-    static IS_MAIN: Cell<Option<(u32, bool)>> = const { Cell::new(None) };
+/// What is looked up while Python may run code, because no code of Python may run in a thread that is asked
+/// whether to end: it would call handlers.
+struct Known {
+    /// The main thread of Python, in the process with this number of forks. `None` if it was not found: then
+    /// any thread may be it.
+    main: Option<(u32, ThreadId)>,
+    /// The function that returns the handler of a signal, and Python's own handler of Ctrl-C.
+    handler_of: Py<PyAny>,
+    own: Py<PyAny>,
 }
+
+static KNOWN: OnceLock<Known> = OnceLock::new();
 
 /// Lets signals end the reads and writes of this process.
 ///
@@ -24,24 +32,40 @@ thread_local! {
 /// thread that reads or writes calls none: a handler might close the file, whose locks the thread holds. Such
 /// a thread ends only if Ctrl-C was pressed and Python's own handler would raise `KeyboardInterrupt`. Other
 /// handlers are called after the work, as they are in h5py.
-pub(crate) fn watch() {
-    interrupt::set_poll(|doing| {
-        if !is_main() {
-            // Python calls handlers on its main thread only.
-            return Ok(());
-        }
-        let ended = Python::try_attach(|py| match doing {
-            Doing::Waiting => match py.check_signals() {
-                Ok(()) => false,
-                Err(raised) => {
-                    *RAISED.lock() = Some(raised);
-                    true
-                }
-            },
-            Doing::Working => raises_interrupt(py).unwrap_or(false) && is_interrupted(py),
-        });
-        if ended == Some(true) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+pub(crate) fn watch(py: Python<'_>) -> PyResult<()> {
+    let (threading, signal) = (py.import("threading")?, py.import("_signal")?);
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    let is_main = threading.call_method0("get_ident")?.eq(main)?;
+    let known = Known {
+        main: is_main.then(|| (forks(), thread::current().id())),
+        handler_of: signal.getattr("getsignal")?.unbind(),
+        own: signal.getattr("default_int_handler")?.unbind(),
+    };
+    // Only the first one: another one would be that of another interpreter.
+    let _ = KNOWN.set(known);
+    interrupt::set_poll(asked);
+    Ok(())
+}
+
+/// Returns an error if the work of this thread has to end.
+fn asked(doing: Doing) -> io::Result<()> {
+    let Some(known) = KNOWN.get() else { return Ok(()) };
+    if known.main.is_some_and(|(at, main)| at == forks() && main != thread::current().id()) {
+        // Python calls handlers on its main thread only.
+        return Ok(());
+    }
+    let has_to_end = Python::try_attach(|py| match doing {
+        Doing::Waiting => py.check_signals().map_err(|raised| *RAISED.lock() = Some(raised)).is_err(),
+        Doing::Working => known.raises_interrupt(py) && is_interrupted(py),
     });
+    if has_to_end == Some(true) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+}
+
+impl Known {
+    /// Returns whether Ctrl-C would raise `KeyboardInterrupt`: whether its handler is Python's own.
+    fn raises_interrupt(&self, py: Python<'_>) -> bool {
+        self.handler_of.call1(py, (SIGINT,)).is_ok_and(|handler| handler.is(&self.own))
+    }
 }
 
 /// Does work without the GIL, which [ends](interrupt::heed) on Ctrl-C.
@@ -52,33 +76,6 @@ pub(crate) fn detach<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> T) -
 /// Returns the exception of the signal that ended work, once.
 pub(crate) fn take() -> Option<PyErr> {
     RAISED.lock().take().or_else(|| Python::try_attach(|py| py.check_signals().err())?)
-}
-
-/// Returns whether this is the main thread of Python.
-fn is_main() -> bool {
-    let forks = forks();
-    if let Some((_, is_main)) = IS_MAIN.get().filter(|(at, _)| *at == forks) {
-        return is_main;
-    }
-    let ask = |py: Python<'_>| -> PyResult<bool> {
-        let threading = py.import("threading")?;
-        let main = threading.call_method0("main_thread")?.getattr("ident")?;
-        threading.call_method0("get_ident")?.eq(main)
-    };
-    let is_main = Python::try_attach(|py| ask(py).unwrap_or(false)).unwrap_or(false);
-    IS_MAIN.set(Some((forks, is_main)));
-    is_main
-}
-
-/// Returns whether Ctrl-C would raise `KeyboardInterrupt`: whether its handler is Python's own.
-fn raises_interrupt(py: Python<'_>) -> PyResult<bool> {
-    static FOUND: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
-    let (handler_of, own) = FOUND.get_or_try_init(py, || {
-        let signal = py.import("_signal")?;
-        let found = (signal.getattr("getsignal")?.unbind(), signal.getattr("default_int_handler")?.unbind());
-        Ok::<_, PyErr>(found)
-    })?;
-    Ok(handler_of.call1(py, (SIGINT,))?.is(own))
 }
 
 /// Returns whether Ctrl-C was pressed and its handler was not called since. It is called later: by `take`, or
