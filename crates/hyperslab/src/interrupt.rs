@@ -51,31 +51,49 @@ thread_local! {
 
 /// Does work that may end before its end: it leaves nothing that is wrong if it fails at any place.
 pub fn heed<R>(work: impl FnOnce() -> R) -> R {
-    during(true, None, work)
+    let _before = Heeded::set(true);
+    work()
 }
 
 /// Does work in several steps that must all be done.
 pub fn ignore<R>(work: impl FnOnce() -> R) -> R {
-    during(false, None, work)
+    let (_before, _others) = (Heeded::set(false), Others::set(None));
+    work()
 }
 
 /// Does a thread's part of work that several threads do together, which ends once one of them has failed.
 pub fn together<R>(has_failed: &Arc<AtomicBool>, work: impl FnOnce() -> R) -> R {
-    during(THREAD.with(|thread| thread.heeds.get()), Some(Arc::clone(has_failed)), work)
+    let _others = Others::set(Some(Arc::clone(has_failed)));
+    work()
 }
 
-fn during<R>(heeds: bool, others: Option<Arc<AtomicBool>>, work: impl FnOnce() -> R) -> R {
-    /// Sets what was before, also if the work panics.
-    struct Before(bool, Option<Arc<AtomicBool>>);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            THREAD.with(|thread| thread.heeds.set(self.0));
-            OTHERS.set(self.1.take());
-        }
+/// Sets what was before when it is dropped, also if the work panics.
+struct Heeded(bool);
+
+impl Heeded {
+    fn set(heeds: bool) -> Self {
+        Self(THREAD.with(|thread| thread.heeds.replace(heeds)))
     }
-    let heeded = THREAD.with(|thread| thread.heeds.replace(heeds));
-    let _before = Before(heeded, OTHERS.replace(others));
-    work()
+}
+
+impl Drop for Heeded {
+    fn drop(&mut self) {
+        THREAD.with(|thread| thread.heeds.set(self.0));
+    }
+}
+
+struct Others(Option<Arc<AtomicBool>>);
+
+impl Others {
+    fn set(others: Option<Arc<AtomicBool>>) -> Self {
+        Self(OTHERS.replace(others))
+    }
+}
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        OTHERS.set(self.0.take());
+    }
 }
 
 /// Says that a thread has worked on `bytes` bytes since it said so last.

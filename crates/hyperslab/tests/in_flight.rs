@@ -209,7 +209,7 @@ fn the_memory_of_a_write_is_bounded_over_all_threads() {
             let most = MOST.load(Ordering::SeqCst) - before;
             // Elements before and after a conversion: pieces of contiguous data have up to 4 MiB.
             let bound = OF_THREADS + THREADS * (4 << 20) + (1 << 20);
-            assert!(most <= bound, "{name}, {datatype}: {most} bytes, {bound} are allowed");
+            assert!(most <= bound, "{name}, {datatype:?}: {most} bytes, {bound} are allowed");
         }
         assert_eq!(dataset.read::<i32>(..).unwrap(), values);
     }
