@@ -33,7 +33,7 @@ pub fn set_poll(poll: Poll) {
     let _ = POLL.set(poll);
 }
 
-/// What is known of a thread.
+/// The state of a thread that works.
 struct Thread {
     /// Whether its work may end before its end.
     heeds: Cell<bool>,

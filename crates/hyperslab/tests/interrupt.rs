@@ -228,7 +228,7 @@ fn after_a_write_that_ended_elements_are_old_or_new_and_the_file_is_sound() {
             let given = &bytemuck::cast_slice(&new)[..4 * count];
             let (calls, done) = driver.pressed(|| dataset.write_with(what, given, &options));
             assert_ended(&format!("{name}, {threads} threads"), (calls, done));
-            // What is written before and afterwards is kept.
+            // Later writes are kept.
             let other = file.root().new_dataset::<i32>("after").shape([3]).create().unwrap();
             other.write(.., &[1, 2, 3]).unwrap();
             file.close().unwrap();
