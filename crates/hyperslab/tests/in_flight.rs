@@ -207,8 +207,8 @@ fn the_memory_of_a_write_is_bounded_over_all_threads() {
             MOST.store(before, Ordering::SeqCst);
             dataset.write_with(.., bytes, &options.clone().datatype(datatype.clone())).unwrap();
             let most = MOST.load(Ordering::SeqCst) - before;
-            // Elements before and after a conversion: pieces of contiguous data have up to 4 MiB.
-            let bound = OF_THREADS + THREADS * (4 << 20) + (1 << 20);
+            // A piece of contiguous data has up to 4 MiB, and there are elements before a conversion.
+            let bound = OF_THREADS + THREADS * (8 << 20) + (1 << 20);
             assert!(most <= bound, "{name}, {datatype:?}: {most} bytes, {bound} are allowed");
         }
         assert_eq!(dataset.read::<i32>(..).unwrap(), values);
