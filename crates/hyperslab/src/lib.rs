@@ -34,6 +34,7 @@ mod engine;
 mod error;
 mod heap;
 mod index;
+mod interrupt;
 mod object;
 mod os;
 mod process;
@@ -112,6 +113,9 @@ pub mod internals {
     }
     pub mod index {
         pub use crate::index::*;
+    }
+    pub mod interrupt {
+        pub use crate::interrupt::*;
     }
     pub mod os {
         pub use crate::os::*;

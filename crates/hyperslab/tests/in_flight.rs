@@ -1,5 +1,5 @@
-//! Counts the memory that all threads of a read allocate together, from drivers that take as many requests
-//! as the queue has before the first bytes arrive.
+//! Counts the memory that all threads of a read or write allocate together: reads from drivers that take as
+//! many requests as the queue has before the first bytes arrive, and from a disk; writes to a disk.
 
 #![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
@@ -8,12 +8,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::driver::{Driver, Hints, Memory, ReadQueue};
+use hyperslab::driver::{Driver, Hints, Memory, ReadQueue, Via};
 use hyperslab::filter::{Blosc2, BloscCodec, Deflate};
-use hyperslab::{Destination, Dim, File, ReadOptions, Selection, Slab};
+use hyperslab::{Destination, Dim, Element, File, OpenOptions, ReadOptions, Selection, Slab, WriteOptions};
 use hyperslab_testkit::allocator::Watched;
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_sound;
+use parking_lot::Mutex;
 
 /// The bytes that are allocated now, and the most since the last reset.
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -108,15 +109,7 @@ fn made(is_eager: bool) -> (Arc<Greedy>, Vec<i32>) {
 
 /// Reads every `steps`-th element. Returns the most bytes that were allocated beside the result, and those
 /// that stay after it.
-fn read(
-    driver: &Arc<Greedy>,
-    name: &str,
-    limit: u64,
-    threads: usize,
-    steps: [u64; 2],
-    values: &[i32],
-) -> (usize, usize) {
-    let file = File::options().chunk_cache_bytes(0).in_flight_bytes(limit).open_on(driver.clone()).unwrap();
+fn read(file: &File, name: &str, threads: usize, steps: [u64; 2], values: &[i32]) -> (usize, usize) {
     let dataset = file.dataset(name).unwrap();
     let dim = |axis: usize| Dim { start: 0, step: steps[axis], count: SHAPE[axis].div_ceil(steps[axis]) };
     let what = Selection::Slab(Slab([dim(0), dim(1)].into_iter().collect()));
@@ -128,32 +121,96 @@ fn read(
     let (most, after) = (MOST.load(Ordering::SeqCst), NOW.load(Ordering::SeqCst));
     let found = dst.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes));
     let expected = dim(0).iter().flat_map(|row| dim(1).iter().map(move |column| row * SHAPE[1] + column));
-    assert!(found.eq(expected.map(|at| values[usize::try_from(at).unwrap()])), "{name}, {steps:?}, {limit}");
+    assert!(found.eq(expected.map(|at| values[usize::try_from(at).unwrap()])), "{name}, {steps:?}");
     (most - before, after.saturating_sub(before))
 }
 
-#[test]
-fn the_memory_of_a_read_is_bounded_over_all_threads() {
-    // A stored chunk, a decoded one, and what the filters need.
-    let of_threads = THREADS * 4 * CHUNK_BYTES;
-    for is_eager in [false, true] {
-        let (driver, values) = made(is_eager);
-        for name in DATASETS {
-            for steps in [[64, 256], [1, 100], [3, 1], [128, 1]] {
-                for limit in [0, 100, 2 << 20] {
-                    let (most, stays) = read(&driver, name, limit, THREADS, steps, &values);
-                    let bound = usize::try_from(limit).unwrap().max(CHUNK_BYTES) + of_threads + (1 << 20);
-                    assert!(most <= bound, "{name}, {steps:?}, {limit}: {most} bytes, {bound} are allowed");
-                    assert!(
-                        stays <= of_threads + (1 << 20),
-                        "{name}, {steps:?}, {limit}: {stays} bytes stay"
-                    );
-                }
+fn options(limit: u64) -> OpenOptions {
+    File::options().chunk_cache_bytes(0).in_flight_bytes(limit)
+}
+
+/// A stored chunk, a decoded one, and what the filters need, for each thread.
+const OF_THREADS: usize = THREADS * 4 * CHUNK_BYTES;
+const SELECTED: [[u64; 2]; 4] = [[64, 256], [1, 100], [3, 1], [128, 1]];
+
+/// Reads from a file that is opened with each limit, by drivers that allocate `of_driver` bytes for a thread.
+fn check(what: &str, open: &dyn Fn(OpenOptions) -> File, of_driver: usize, values: &[i32]) {
+    for name in DATASETS {
+        for steps in SELECTED {
+            for limit in [0, 100, 2 << 20] {
+                let (most, stays) = read(&open(options(limit)), name, THREADS, steps, values);
+                let of_threads = OF_THREADS + THREADS * of_driver + (1 << 20);
+                let bound = usize::try_from(limit).unwrap().max(CHUNK_BYTES) + of_threads;
+                let case = format!("{what}, {name}, {steps:?}, {limit}");
+                assert!(most <= bound, "{case}: {most} bytes, {bound} are allowed");
+                assert!(stays <= of_threads, "{case}: {stays} bytes stay");
             }
         }
+    }
+}
+
+/// There is one allocator, so one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn the_memory_of_a_read_is_bounded_over_all_threads() {
+    let _alone = ALONE.lock();
+    for is_eager in [false, true] {
+        let (driver, values) = made(is_eager);
+        check(&format!("eager: {is_eager}"), &|options| options.open_on(driver.clone()).unwrap(), 0, &values);
         if is_eager {
-            let (most, _) = read(&driver, "gzip", 1 << 40, 1, [64, 256], &values);
+            let file = options(1 << 40).open_on(driver.clone()).unwrap();
+            let (most, _) = read(&file, "gzip", 1, [64, 256], &values);
             assert!(most > 16 << 20, "without the bound there are many chunks in memory: {most}");
         }
+    }
+}
+
+#[test]
+fn the_memory_of_a_read_from_a_disk_is_bounded_over_all_threads() {
+    let _alone = ALONE.lock();
+    let (driver, values) = made(false);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("disk.h5");
+    std::fs::write(&path, driver.inner.bytes()).unwrap();
+    drop(driver);
+    // Slots of 64 KiB for 64 requests in progress.
+    let of_rings = 64 * (64 << 10);
+    let media = [
+        ("calls", Via::Calls, 0),
+        ("mapped", Via::Map, 0),
+        ("rings", Via::Rings { direct: false }, of_rings),
+        ("rings, direct", Via::Rings { direct: true }, of_rings),
+    ];
+    for (what, via, of_driver) in media {
+        check(what, &|options| options.via(via).open(&path).unwrap(), of_driver, &values);
+    }
+}
+
+#[test]
+fn the_memory_of_a_write_is_bounded_over_all_threads() {
+    let _alone = ALONE.lock();
+    let (driver, values) = made(false);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("disk.h5");
+    std::fs::write(&path, driver.inner.bytes()).unwrap();
+    drop(driver);
+    let file = options(0).write(true).open(&path).unwrap();
+    let doubles: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+    for name in DATASETS {
+        let dataset = file.dataset(name).unwrap();
+        let options = WriteOptions::default().threads(NonZeroUsize::new(THREADS));
+        let bytes = [bytemuck::cast_slice(&values), bytemuck::cast_slice(&doubles)];
+        let datatypes = [i32::datatype(), f64::datatype()];
+        for (bytes, datatype) in bytes.into_iter().zip(datatypes) {
+            let before = NOW.load(Ordering::SeqCst);
+            MOST.store(before, Ordering::SeqCst);
+            dataset.write_with(.., bytes, &options.clone().datatype(datatype.clone())).unwrap();
+            let most = MOST.load(Ordering::SeqCst) - before;
+            // A piece of contiguous data has up to 4 MiB, and there are elements before a conversion.
+            let bound = OF_THREADS + THREADS * (8 << 20) + (1 << 20);
+            assert!(most <= bound, "{name}, {datatype:?}: {most} bytes, {bound} are allowed");
+        }
+        assert_eq!(dataset.read::<i32>(..).unwrap(), values);
     }
 }

@@ -13,6 +13,7 @@ use crate::create::writable;
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
 use crate::operand::{name_of, scalar, type_of};
+use crate::signals;
 
 /// An expression and its operands: datasets, pairs of a dataset and the path of a field, contiguous arrays in
 /// native byte order, and scalars.
@@ -112,8 +113,10 @@ impl PyCalculation {
             operands.push((name.clone(), operand(given, *array)?));
         }
         let (text, rows) = (&*self.text, self.rows);
-        py.detach(|| Calculation::new(text, &operands, rows).and_then(|calculation| run(&calculation)))
-            .or_raise()
+        signals::detach(py, || {
+            Calculation::new(text, &operands, rows).and_then(|calculation| run(&calculation))
+        })
+        .or_raise()
     }
 }
 

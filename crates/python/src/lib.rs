@@ -126,6 +126,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::warn_of_threads(module.py())?;
+        super::signals::watch(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

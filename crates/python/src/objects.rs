@@ -21,6 +21,7 @@ use crate::dtype::Translation;
 use crate::error::OrRaise;
 use crate::memory::datatype_of;
 use crate::reference;
+use crate::signals;
 
 /// How to convert one stored element to a part of a NumPy element.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ pub(crate) fn array<'py>(
     raw: &[u8],
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let fetched = py.detach(|| fetch(file, translation, raw)).or_raise()?;
+    let fetched = signals::detach(py, || fetch(file, translation, raw)).or_raise()?;
     array_of(py, file, translation, raw, &fetched, shape)
 }
 

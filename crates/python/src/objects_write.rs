@@ -18,6 +18,7 @@ use crate::error::OrRaise;
 use crate::memory::datatype_of;
 use crate::objects::{self, Recipe};
 use crate::reference;
+use crate::signals;
 use crate::string_dtype;
 use crate::texts::{Listed, Texts};
 
@@ -36,7 +37,7 @@ pub(crate) fn elements(
         && let Some(texts) = string_dtype::read(array)?
         && (*charset == Charset::Utf8 || texts.are_ascii())
     {
-        return py.detach(|| file.put_elements(&texts, VlenKind::Text)).or_raise();
+        return signals::detach(py, || file.put_elements(&texts, VlenKind::Text)).or_raise();
     }
     // The code below reads Python objects at the offsets of `descr`, so an array of another dtype is
     // converted first.
@@ -63,7 +64,7 @@ pub(crate) fn elements(
             texts.push(&object, *charset)?;
         }
         let texts = texts.checked()?;
-        return py.detach(|| file.put_elements(&texts, VlenKind::Text)).or_raise();
+        return signals::detach(py, || file.put_elements(&texts, VlenKind::Text)).or_raise();
     }
     let mut taker = Taker {
         file,
@@ -88,7 +89,7 @@ pub(crate) fn listed(
 ) -> PyResult<Option<Vec<u8>>> {
     let Some(Recipe::Text(charset)) = &translation.recipe else { return Ok(None) };
     let Some(texts) = list.texts(*charset)? else { return Ok(None) };
-    py.detach(|| file.put_elements(&texts, VlenKind::Text)).or_raise().map(Some)
+    signals::detach(py, || file.put_elements(&texts, VlenKind::Text)).or_raise().map(Some)
 }
 
 struct Taker<'a, 'py> {
@@ -164,7 +165,7 @@ impl Taker<'_, '_> {
             return Ok(());
         }
         let file = self.file;
-        let stored = py.detach(|| put(file)).or_raise()?;
+        let stored = signals::detach(py, || put(file)).or_raise()?;
         let len = stored.len() / places.len();
         for (&place, id) in places.iter().zip(stored.chunks_exact(len.max(1))) {
             self.out[place..place + len].copy_from_slice(id);

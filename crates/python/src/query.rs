@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::dataset::Dataset;
 use crate::error::OrRaise;
 use crate::operand;
+use crate::signals;
 
 /// A condition over the columns of a table, for the methods of `Table` that take one.
 #[pyclass(frozen, module = "hyperslab", name = "_Query")]
@@ -48,7 +49,7 @@ impl PyQuery {
         limit: Option<u64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         self.dataset.get().state.check()?;
-        let rows = py.detach(|| self.query.rows(start..stop, limit)).or_raise()?;
+        let rows = signals::detach(py, || self.query.rows(start..stop, limit)).or_raise()?;
         let numbers: Result<Vec<i64>, _> = rows.into_iter().map(i64::try_from).collect();
         Ok(PyArray1::from_vec(py, numbers.map_err(|_| PyTypeError::new_err("too many rows for NumPy"))?))
     }
@@ -56,7 +57,7 @@ impl PyQuery {
     /// Returns the number of rows from `start` to `stop` that meet the condition.
     fn count(&self, py: Python<'_>, start: u64, stop: u64) -> PyResult<u64> {
         self.dataset.get().state.check()?;
-        py.detach(|| self.query.count(start..stop)).or_raise()
+        signals::detach(py, || self.query.count(start..stop)).or_raise()
     }
 
     /// Returns a text that says how the rows from `start` to `stop` are found.

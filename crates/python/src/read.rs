@@ -23,6 +23,7 @@ use crate::memory::datatype_of;
 use crate::objects::{self, Fetched, Recipe};
 use crate::region;
 use crate::selection::{Index, Request, ResultShape};
+use crate::signals;
 use crate::string_dtype::Filler;
 
 /// The largest size in bytes of an element that is read as a scalar without a temporary array.
@@ -308,7 +309,7 @@ fn read_stored<T: Send>(
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| too_large())?;
     let mut raw = vec![0; bytes];
     let (options, core) = (options(py, dataset, translation, threads), &dataset.core);
-    let used = py.detach(|| -> hyperslab::Result<(File, T)> {
+    let used = signals::detach(py, || -> hyperslab::Result<(File, T)> {
         // The guard keeps the objects until they are read.
         let _reading = core.file().reading_vlen();
         let file = if bytes > 0 {
@@ -387,7 +388,8 @@ fn read(
     options: &ReadOptions,
 ) -> PyResult<()> {
     let Request { extent, selection, .. } = request;
-    py.detach(|| dataset.core.read_shaped(extent, selection, &mut destination, options)).or_raise()?;
+    signals::detach(py, || dataset.core.read_shaped(extent, selection, &mut destination, options))
+        .or_raise()?;
     warn_of_missing(py, dataset)
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyperslab::internals::engine::each_number;
+use hyperslab::internals::engine::{each_number, worked};
 use hyperslab::internals::{Found, Place, VlenSink};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -16,7 +16,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCapsule;
 
 use crate::buffer;
+use crate::error::OrRaise;
 use crate::objects::until_zero;
+use crate::signals;
 use crate::texts::{BLOCK, Block, Texts};
 
 /// The functions of NumPy's C API for strings, with the types of their opaque arguments.
@@ -351,10 +353,10 @@ const ONES: u128 = u128::from_le_bytes([1; 16]);
 pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>> {
     let strings = Strings::of(array)?;
     let blocks: Vec<Mutex<Block>> = (0..strings.len.div_ceil(BLOCK)).map(|_| Mutex::default()).collect();
-    let is_whole = array.py().detach(|| {
+    let read = signals::detach(array.py(), || {
         let allocator = strings.lock();
         let packs_short = allocator.packs_short();
-        let read = each_number(blocks.len() as u64, &|number| {
+        each_number(blocks.len() as u64, &|number| {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             let mut block = blocks[number].lock();
             let first = number * BLOCK;
@@ -362,17 +364,18 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
             block.ends.reserve(BLOCK.min(strings.len - first));
             for index in first..strings.len.min(first + BLOCK) {
                 if !allocator.append(index, packs_short, &mut block.bytes) {
-                    return Err(());
+                    return Err(None);
                 }
                 let end = block.bytes.len();
                 block.ends.push(end);
             }
-            Ok::<_, ()>(())
-        });
-        read.is_ok()
+            worked("write", usize::MAX).map_err(Some)
+        })
     });
-    if !is_whole {
-        return Ok(None);
+    match read {
+        Ok(()) => {}
+        Err(None) => return Ok(None),
+        Err(Some(error)) => return Err(error).or_raise(),
     }
     let blocks: Vec<Block> = blocks.into_iter().map(Mutex::into_inner).collect();
     blocks.iter().try_for_each(Block::check)?;

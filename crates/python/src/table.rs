@@ -15,6 +15,7 @@ use crate::dtype::holds;
 use crate::error::OrRaise;
 use crate::new_row::PyNewRow;
 use crate::object::HLObject;
+use crate::signals;
 use crate::state::FileState;
 
 /// Returns the table that a dataset is, if its file is open for writing.
@@ -70,7 +71,7 @@ pub(crate) fn append_bytes(dataset: &Bound<'_, Dataset>, rows: &[u8]) -> PyResul
     let translation = this.translation(py)?;
     let datatype = (!this.is_stored_as(py, translation)).then(|| translation.memory.clone());
     let options = WriteOptions::default().datatype(datatype);
-    py.detach(|| append(&this.state, table, rows, &options)).or_raise()
+    signals::detach(py, || append(&this.state, table, rows, &options)).or_raise()
 }
 
 /// Removes every `step`-th row from `start` to `stop`. Returns the number of removed rows.

@@ -20,6 +20,7 @@ use crate::read;
 use crate::reference::RegionReference;
 use crate::region;
 use crate::selection::Request;
+use crate::signals;
 use crate::texts::Listed;
 
 /// Performs `dataset[key] = value`: directly for numbers and arrays of numbers, else in `hyperslab._write`.
@@ -160,7 +161,7 @@ fn write(
     let options =
         WriteOptions::default().datatype((!is_stored).then_some(memory)).transfer(dataset.transfer());
     let Request { extent, selection, .. } = request;
-    py.detach(|| dataset.core.write_shaped(extent, selection, bytes, &options)).or_raise()
+    signals::detach(py, || dataset.core.write_shaped(extent, selection, bytes, &options)).or_raise()
 }
 
 /// Returns the datatype of the elements of the array, or `None` if the engine does not know it.

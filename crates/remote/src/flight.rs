@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use bytes::Bytes;
 use hyperslab::driver::{Driver as _, ReadQueue, Request};
+use hyperslab::internals::interrupt;
 use tokio::task::JoinSet;
 
 use crate::driver::{Remote, Session};
 use crate::fetch;
-use crate::interrupt;
 use crate::ranges::{Get, plan};
 use crate::runtime::{self, POLLED_EVERY};
 
@@ -210,7 +210,7 @@ fn distance(from: u64, to: u64) -> usize {
 impl Remote {
     /// Returns an error if a read that began after this number of interruptions should end.
     fn poll(&self, interruptions: u64) -> io::Result<()> {
-        if let Some(error) = interrupt::poll() {
+        if let Err(error) = interrupt::waiting() {
             self.interruptions.fetch_add(1, Ordering::Relaxed);
             return Err(error);
         }

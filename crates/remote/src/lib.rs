@@ -28,8 +28,6 @@ mod error;
 mod fetch;
 #[cfg(feature = "servers")]
 mod flight;
-#[cfg_attr(not(feature = "servers"), expect(dead_code, reason = "only reads that wait are interrupted"))]
-mod interrupt;
 mod options;
 #[cfg(feature = "servers")]
 mod ranges;
@@ -43,7 +41,6 @@ pub use absent::Remote;
 pub use address::{is_url, unknown_scheme, without_secrets};
 #[cfg(feature = "servers")]
 pub use driver::Remote;
-pub use interrupt::set_poll;
 pub use options::RemoteOptions;
 
 /// Opens the HDF5 file at `url` for reading.

@@ -5,11 +5,10 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use hyperslab::internals::interrupt;
 use hyperslab::internals::process::PerProcess;
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime};
-
-use crate::interrupt;
 
 /// The runtime of this process, made at the first use. A forked child has none of the threads of its parent
 /// and makes its own. A runtime is never dropped, because that may not happen on a thread of another runtime.
@@ -43,7 +42,7 @@ pub(crate) fn wait_for<T: Send + 'static>(
             Ok(done) => return done,
             Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(error) = interrupt::poll() {
+                if let Err(error) = interrupt::waiting() {
                     task.abort();
                     return Err(error);
                 }

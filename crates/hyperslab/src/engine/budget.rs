@@ -16,7 +16,11 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::share::worked;
+use crate::error::Result;
+use crate::interrupt;
 
 /// The bytes that the reads of a file may hold, and those they hold.
 #[derive(Debug)]
@@ -68,14 +72,22 @@ impl Budget {
     }
 
     /// Waits until `claim` would be admitted.
-    fn wait(&self, claim: Claim) {
+    ///
+    /// Errors: the program of this thread ends the read.
+    fn wait(&self, claim: Claim) -> Result<()> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let mut gate = self.gate.lock();
-        while self.with(claim, self.used[claim.0 as usize].load(Ordering::SeqCst)).is_none() {
-            self.given_back.wait(&mut gate);
+        let (mut gate, mut goes_on) = (self.gate.lock(), Ok(()));
+        while goes_on.is_ok()
+            && self.with(claim, self.used[claim.0 as usize].load(Ordering::SeqCst)).is_none()
+        {
+            if self.given_back.wait_for(&mut gate, interrupt::ASKED_EVERY).timed_out() {
+                // What answers may wait for another thread of this file.
+                goes_on = MutexGuard::unlocked(&mut gate, || worked("read", usize::MAX));
+            }
         }
         drop(gate);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
+        goes_on
     }
 
     fn give_back(&self, (share, bytes): Claim) {
@@ -111,15 +123,16 @@ impl<'b> Held<'b> {
         is_admitted
     }
 
-    pub(in crate::engine) fn wait(&self, claim: Claim) {
+    /// Waits until `claim` would be admitted.
+    ///
+    /// Errors: the program of this thread ends the read.
+    pub(in crate::engine) fn wait(&self, claim: Claim) -> Result<()> {
         debug_assert_eq!(
             self.bytes[Share::Rest as usize],
             0,
             "a worker that waits holds nothing of the rest"
         );
-        if let Some(budget) = self.budget {
-            budget.wait(claim);
-        }
+        self.budget.map_or(Ok(()), |budget| budget.wait(claim))
     }
 
     pub(in crate::engine) fn give_back(&mut self, claim: Claim) {
@@ -169,7 +182,7 @@ mod tests {
                         for _ in 0..500 {
                             let mut held = Held::new(Some(&budget));
                             while !held.take((Share::Rest, 40)) {
-                                held.wait((Share::Rest, 40));
+                                held.wait((Share::Rest, 40)).unwrap();
                             }
                             let sum = now.fetch_add(40, Ordering::SeqCst) + 40;
                             most.fetch_max(sum, Ordering::SeqCst);

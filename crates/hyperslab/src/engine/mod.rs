@@ -28,7 +28,7 @@ pub use plan::route::{JOINED_BYTES, Route, is_small};
 pub use pool::{run as run_on_threads, set_threads, threads, threads_warning};
 pub use read::blocks::{Block, Keep, Sink};
 pub use read::{ReadOptions, Reading};
-pub use share::{CLAIM_BYTES, each_number};
+pub use share::{CLAIM_BYTES, each_number, worked};
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;
 pub use write::{Encoded, Form, Placed, Places, Transfer, Write, WriteOptions, WritePlan, abandon};

@@ -1,12 +1,14 @@
 //! Distributes the tasks of a read or a write to workers. The first error ends the work.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
 use super::pool;
 use super::scratch::{self, WorkerScratch};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::interrupt;
 
 /// The tasks that workers claim, a few at a time.
 pub(super) struct Claims<'t, T> {
@@ -20,7 +22,8 @@ pub(super) struct Claims<'t, T> {
     next: AtomicUsize,
     /// The number of tasks that are claimed or that a medium was told to fetch.
     told: AtomicUsize,
-    has_failed: AtomicBool,
+    /// `None` for a single worker.
+    has_failed: Option<Arc<AtomicBool>>,
 }
 
 impl<'t, T> Claims<'t, T> {
@@ -33,7 +36,7 @@ impl<'t, T> Claims<'t, T> {
             share: 0,
             next: 0.into(),
             told: 0.into(),
-            has_failed: false.into(),
+            has_failed: None,
         }
     }
 
@@ -44,7 +47,8 @@ impl<'t, T> Claims<'t, T> {
         let left = self.tasks.len().saturating_sub(self.next.load(Ordering::Relaxed));
         let enough = (left / self.workers).max(self.share);
         let is_enough = self.workers > 1 && under_way > 0 && under_way >= enough;
-        if left == 0 || is_enough || self.has_failed.load(Ordering::Relaxed) {
+        let has_failed = self.has_failed.as_ref().is_some_and(|failed| failed.load(Ordering::Relaxed));
+        if left == 0 || is_enough || has_failed {
             return &[];
         }
         let start = self.next.fetch_add(self.most, Ordering::Relaxed);
@@ -63,6 +67,15 @@ impl<'t, T> Claims<'t, T> {
     }
 }
 
+/// Says that this thread has worked on `bytes` bytes.
+///
+/// Errors: its program [ends](interrupt::heed) the work, which is called `op`, or another thread of the same
+/// call has failed.
+#[inline]
+pub fn worked(op: &'static str, bytes: usize) -> Result<()> {
+    interrupt::after(bytes).map_err(Error::io(op, 0, 0))
+}
+
 /// Runs `work` with the claims of all tasks on `workers` threads; a task has about `task_bytes` bytes, and
 /// the medium serves up to `depth` requests at once.
 pub(super) fn claim<T: Sync>(
@@ -79,11 +92,16 @@ pub(super) fn claim<T: Sync>(
     claims.workers = workers;
     claims.share = tasks.len().min(depth) / workers;
     claims.most = (CLAIM_BYTES / task_bytes.max(1)).clamp(1, tasks.len() / (workers * 2) + 1);
+    let has_failed = Arc::new(AtomicBool::new(false));
+    claims.has_failed = Some(Arc::clone(&has_failed));
     let first_error = Mutex::new(None);
     pool::run(workers, &|| {
-        if let Err(error) = scratch::with(|scratch| work(&claims, scratch)) {
-            claims.has_failed.store(true, Ordering::Relaxed);
+        if let Err(error) =
+            interrupt::together(&has_failed, || scratch::with(|scratch| work(&claims, scratch)))
+        {
+            // In this order: the error of a worker that ends because another one failed is not the first.
             first_error.lock().get_or_insert(error);
+            has_failed.store(true, Ordering::Release);
         }
     });
     first_error.into_inner().map_or(Ok(()), Err)

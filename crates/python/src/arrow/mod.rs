@@ -23,6 +23,7 @@ use crate::dataset::Dataset;
 use crate::dtype::holds;
 use crate::error::OrRaise;
 use crate::query::PyQuery;
+use crate::signals;
 use crate::state::FileState;
 use crate::table::changed;
 
@@ -113,7 +114,7 @@ impl Iterator for Stream {
             return self.read();
         }
         // The consumer may hold the GIL, which no thread of a decoding read may wait for.
-        match Python::try_attach(|py| py.detach(|| self.read())) {
+        match Python::try_attach(|py| signals::detach(py, || self.read())) {
             Some(read) => read,
             None => self.read(),
         }
@@ -182,7 +183,7 @@ impl ArrowRows {
             return Err(PyValueError::new_err("the stream was appended already"));
         };
         let defaults = stored_row(py, this, defaults)?;
-        py.detach(|| {
+        signals::detach(py, || {
             let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
             let first = added.append(table, held.into_iter().map(Ok).chain(incoming), defaults)?;
             table.dataset().changing_rows(|| this.state.waiting.grown(table))?;

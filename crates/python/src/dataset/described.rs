@@ -12,6 +12,7 @@ use crate::description::described;
 use crate::error::{OrRaise, in_one_shape};
 use crate::read;
 use crate::selection::Request;
+use crate::signals;
 
 /// Returns the datatype of a description, unless its elements refer to other places of a file.
 fn plain(description: &Bound<'_, PyAny>) -> PyResult<StoredDatatype> {
@@ -50,7 +51,7 @@ impl Dataset {
             let is_stored = datatype == *self.core.datatype();
             let options = ReadOptions::default().datatype((!is_stored).then(|| datatype.clone()));
             if len > 0 {
-                py.detach(|| {
+                signals::detach(py, || {
                     let mut destination = Destination::contiguous(&mut bytes);
                     self.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
                 })
@@ -81,8 +82,10 @@ impl Dataset {
             let options = WriteOptions::default()
                 .datatype((!is_stored).then(|| datatype.clone()))
                 .transfer(self.transfer());
-            py.detach(|| self.core.write_shaped(&request.extent, &request.selection, bytes, &options))
-                .or_raise()
+            signals::detach(py, || {
+                self.core.write_shaped(&request.extent, &request.selection, bytes, &options)
+            })
+            .or_raise()
         })
     }
 }

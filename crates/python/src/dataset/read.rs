@@ -19,6 +19,7 @@ use crate::plan::ReadPlan;
 use crate::read::{self, FieldTranslation};
 use crate::reference::RegionReference;
 use crate::selection::{Index, Request};
+use crate::signals;
 use crate::views::{AsStrView, AsTypeView, FieldsView};
 
 /// Returns an argument that must be an array.
@@ -348,7 +349,7 @@ impl Dataset {
             .collect::<PyResult<Vec<_>>>()?;
         let mut reads: Vec<_> =
             requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
-        py.detach(|| self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
+        signals::detach(py, || self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
         read::warn_of_missing(py, self)?;
         drop(destinations);
         Ok(arrays)

@@ -17,8 +17,8 @@ use super::keywords::{Keywords, Medium, Mode};
 use super::ros3;
 use crate::error::open_exception;
 use crate::fileobj::FileObject;
+use crate::gil;
 use crate::state::FileState;
-use crate::{gil, signals};
 
 /// The name shown for a file that has no path.
 const IN_MEMORY: &str = "in memory";
@@ -161,7 +161,6 @@ fn on_server(url: &str, mode: Mode, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<Fi
     }
     let keywords = Keywords::parse(kwds, Medium::Server, mode)?;
     gil::give_up_to_wait(kwds.py());
-    signals::end_reads_of_servers();
     let medium = kwds.py().detach(|| Remote::open(url, &keywords.remote)).map_err(|error| {
         let name = without_secrets(url);
         if error.kind() == io::ErrorKind::InvalidInput {

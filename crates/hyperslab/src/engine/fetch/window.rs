@@ -20,7 +20,7 @@ use crate::engine::raw_data::RawData;
 use crate::engine::read::emit::Emit;
 use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::engine::share::Claims;
+use crate::engine::share::{Claims, worked};
 use crate::error::{Error, Result};
 
 /// The reads of one worker.
@@ -158,14 +158,18 @@ impl<'w> Window<'w> {
             self.tasks = rest;
             let users = Users::of(task, self.touches, self.users);
             let need = need.take().unwrap_or_else(|| self.run.need(task, users));
-            self.error = self.run.finish_in_memory(file, task, need, users, self.scratch).err();
+            let done = self.run.finish_in_memory(file, task, need, users, self.scratch);
+            self.error = done.and_then(|()| worked("read", self.run.piece_bytes)).err();
         }
     }
 
     /// Waits for memory if the last request was refused for lack of it. Returns whether it was.
     fn waits(&mut self) -> bool {
         let refused = self.refused.take().filter(|_| self.error.is_none());
-        refused.inspect(|&claim| self.held.wait(claim)).is_some()
+        if let Some(claim) = refused {
+            self.error = self.held.wait(claim).err();
+        }
+        refused.is_some()
     }
 
     fn read(&mut self, driver: &dyn Driver) -> io::Result<()> {
@@ -255,7 +259,10 @@ impl<'w> Window<'w> {
         let need = need.unwrap_or_else(|| run.need(task, users));
         let all = std::mem::replace(&mut self.tasks, rest);
         let kind = match need {
-            Need::Ready(kept) => return run.copy(task, users, kept, self.scratch),
+            Need::Ready(kept) => {
+                run.copy(task, users, kept, self.scratch)?;
+                return worked("read", run.piece_bytes);
+            }
             Need::Spans(extent) => {
                 self.boxes = Some(Boxes { task, extent, next: (0, 0) });
                 return Ok(());
@@ -300,7 +307,7 @@ impl<'w> Window<'w> {
         job.arrived += 1;
         let is_last = job.arrived == job.count;
         match &mut job.kind {
-            Kind::Spans { spans, .. } if spans.is_direct => {}
+            Kind::Spans { spans, .. } if spans.is_direct => worked("read", spans.len)?,
             Kind::Spans { spans, region, .. } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, spans.len)?;
                 let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
@@ -309,6 +316,7 @@ impl<'w> Window<'w> {
                 free(&mut self.lent);
                 job.claimed[job.due.0 as usize] -= job.due.1;
                 self.held.give_back(job.due);
+                worked("read", spans.len)?;
             }
             Kind::Whole { tasks, extent, way } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, size(*extent))?;
@@ -316,6 +324,7 @@ impl<'w> Window<'w> {
                     let users = Users::of(task, self.touches, self.users);
                     let bytes = task.stored_in(*extent, buffer);
                     self.run.finish(task, users, way.take(), bytes, self.scratch)?;
+                    worked("read", self.run.piece_bytes)?;
                 }
                 *key = NOBODY;
                 free(&mut self.lent);
@@ -362,6 +371,7 @@ impl<'w> Window<'w> {
                 let finished = self.run.finish(task, users, way, &stored[..len], self.scratch);
                 self.scratch.keep(stored);
                 finished?;
+                worked("read", self.run.piece_bytes)?;
             }
             Kind::Blocks { .. } => {}
         }
@@ -472,6 +482,9 @@ impl ReadQueue for Window<'_> {
             && *arrived + 1 < *count
         {
             *arrived += 1;
+            if self.error.is_none() {
+                self.error = worked("read", spans.len).err();
+            }
             return;
         }
         if self.error.is_some() {

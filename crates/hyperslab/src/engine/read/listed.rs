@@ -12,6 +12,7 @@ use super::task::Run;
 use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::plan::place::{User, destination_offset};
 use crate::engine::scratch::{WorkerScratch, sized};
+use crate::engine::share::worked;
 use crate::error::Result;
 
 /// The elements between two listed ones that are decoded with them: about as many as a block has.
@@ -78,6 +79,7 @@ impl Run<'_> {
                 }
             }
             rest = others;
+            worked("read", range.len() * self.emit.memory_size)?;
         }
         Ok(())
     }

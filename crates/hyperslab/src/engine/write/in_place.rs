@@ -9,6 +9,7 @@ use super::plan::Cut;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::raw_data::RawData;
 use crate::engine::scratch::{WorkerScratch, sized};
+use crate::engine::share::worked;
 use crate::error::Result;
 use crate::select::{Dim, Part};
 
@@ -39,7 +40,11 @@ impl Run<'_> {
             let mut write = |at: usize, len| {
                 waiting
                     .push((extent.addr.checked_add(at as u64).unwrap_or(extent.addr), &piece[at..at + len]));
-                if waiting.len() < BATCH_RUNS { Ok(()) } else { raw.write_batch(waiting.drain(..)) }
+                if waiting.len() < BATCH_RUNS {
+                    return Ok(());
+                }
+                raw.write_batch(waiting.drain(..))?;
+                worked("write", usize::MAX)
             };
             if result.is_ok() {
                 result = runs(part, &input.piece, &pitches, size, &mut write);

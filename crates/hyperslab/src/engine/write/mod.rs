@@ -313,6 +313,7 @@ impl Run<'_> {
     }
 
     fn task(&self, task: &ReadTask, scratch: &mut WorkerScratch, store: &mut HandOn<'_>) -> Result<()> {
+        share::worked("write", self.piece_bytes)?;
         let cut = self.plan.cut(&task.coord);
         match (&self.write.array.storage, task.source) {
             (Storage::Chunked(chunked), _) if cut.is_whole => {

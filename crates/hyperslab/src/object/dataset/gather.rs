@@ -7,7 +7,7 @@ use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::{Addr, Structure, Widths};
 use parking_lot::Mutex;
 
-use crate::engine::each_number;
+use crate::engine::{each_number, worked};
 use crate::error::{Error, Result};
 use crate::heap::{Collections, Objects, missing};
 use crate::object::File;
@@ -157,6 +157,7 @@ impl File {
                     }
                 }
                 sink.take(&mut part, &Found { bytes: objects.bytes(), places: &places })?;
+                worked("read", objects.bytes().len())?;
             }
             sink.finish(part)?;
             idle.lock().push((heap, places));

@@ -8,7 +8,7 @@ use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use crate::engine::each_number;
+use crate::engine::{each_number, worked};
 use crate::error::{Error, RequestError, Result};
 use crate::heap::{Filling, Fillings, GlobalHeapEdit, fillings};
 use crate::object::File;
@@ -153,7 +153,11 @@ impl File {
         if store.collective().is_some() {
             return (0..tasks.len() as u64).try_for_each(encode);
         }
-        each_number(tasks.len() as u64, &encode)
+        each_number(tasks.len() as u64, &|number| {
+            encode(number)?;
+            // A collection has 4 KiB or more.
+            worked("write", 0)
+        })
     }
 
     /// Writes the data of the elements in `rest` to collections that have room. The same step names the

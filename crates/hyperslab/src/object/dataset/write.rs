@@ -12,6 +12,7 @@ use crate::engine::{
 };
 use crate::error::{Error, RequestError, Result};
 use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
+use crate::interrupt;
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
 use crate::select::{Coord, Selection};
@@ -75,15 +76,16 @@ impl Dataset {
         let _changing = self.changing();
         if let Some(collective) = self.store().collective() {
             collective.check_step()?;
-            match given.options.transfer {
-                Transfer::Alike => {}
+            // The other ranks go on.
+            return interrupt::ignore(|| match given.options.transfer {
+                Transfer::Alike => self.write_own(given),
                 Transfer::Independent => {
                     self.check_alone()?;
                     let _alone = collective.alone();
-                    return self.write_own(given);
+                    self.write_own(given)
                 }
-                Transfer::Collective => return self.write_together(given, collective),
-            }
+                Transfer::Collective => self.write_together(given, collective),
+            });
         }
         self.write_own(given)
     }
@@ -101,7 +103,7 @@ impl Dataset {
         if array.datatype.has_variable_parts() {
             // No other thread writes between reading the old ids and writing the new ones.
             let _alone = lock.write();
-            return self.replace_locked(given);
+            return interrupt::ignore(|| self.replace_locked(given));
         }
         loop {
             let write = self.engine(&array);
