@@ -72,6 +72,12 @@ $(VENV)/old.stamp: requirements/old.txt $(VENV)/test.stamp
 	$(PIP) --no-deps --upgrade --target $(VENV)/old -r $<
 	@touch $@
 
+# Older versions of pandas, each beside the environment of the tests, which has the newest.
+PANDAS := $(patsubst requirements/%.txt,$(VENV)/%.stamp,$(wildcard requirements/pandas-*.txt))
+$(VENV)/pandas-%.stamp: requirements/pandas-%.txt $(VENV)/test.stamp
+	$(PIP) --no-deps --upgrade --target $(VENV)/pandas-$* -r $<
+	@touch $@
+
 # The page of `hyperslab view`. Builds without it have a viewer without a page.
 WEB := crates/view/web
 web: $(WEB)/dist/index.html
@@ -147,7 +153,7 @@ quick: tools-quick $(VENV)/test.stamp develop
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(FAST)" crates/python/tests
 
 # Some tests ask cargo about crates that no build here needs, without the network.
-test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PAGE) develop capi vol
+test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS) $(PAGE) develop capi vol
 	cargo fetch --locked --quiet
 	cargo fetch --locked --quiet --manifest-path $(MPIO)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
