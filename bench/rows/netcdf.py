@@ -14,6 +14,7 @@ def loading(engine: str):
     """Returns a function that opens the file by an engine, and loads the variable."""
 
     def load(state, turn):
+        import hyperslab.xarray  # noqa: F401  (the engine, where the package is found by its path and not installed)
         import xarray
 
         with xarray.open_dataset(data.netcdf(), engine=engine) as dataset:

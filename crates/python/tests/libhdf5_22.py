@@ -1,7 +1,8 @@
 """Writes data of variable length under filters with the libhdf5 that netCDF4's wheel brings (2.2 or later).
 
-`python libhdf5_22.py FILE`: that library filters the ids of such data by every filter, also by mandatory ones and
-by those that ask for the datatype first. h5py's library (2.0) refuses the first, and skips the second.
+`python libhdf5_22.py FILE`: that library filters the ids of such data by every filter, also by mandatory
+ones and by those that ask for the datatype first. h5py's library (2.0) refuses the first, and skips the
+second.
 """
 
 import ctypes as c
@@ -48,7 +49,7 @@ def library():
 
 
 def write(path):
-    """Writes the datasets `NAMES`, and prints the masks of their first chunks: the filters that were skipped."""
+    """Writes the datasets `NAMES`, and prints which filters were skipped for their first chunks, as a mask."""
     lib = library()
     ids = c.c_int64
     for name in (

@@ -1,4 +1,4 @@
-"""Frames and series of every kind for `test_pandas_store.py`, and what the versions of pandas make of them."""
+"""Frames and series of every kind for `test_pandas_store.py`, and what versions of pandas make of them."""
 
 import datetime
 

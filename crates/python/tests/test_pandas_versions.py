@@ -1,4 +1,4 @@
-"""`hs.pandas` with each version of pandas: the tests of `test_pandas_store.py`, and files of one version in another.
+"""`hs.pandas` with each version of pandas: `test_pandas_store.py` again, and files of one version in another.
 
 The versions before that of the tests are in `.venv/pandas-*`; `make` installs them.
 """

@@ -46,7 +46,7 @@ So does the rest of what pandas 3.1 began to store: periods in columns, categori
 
 
 def text_dtype() -> Any:
-    """Returns the dtype that this pandas gives to strings: objects before pandas 3, unless an option asks for more."""
+    """Returns the dtype that this pandas gives to strings: objects before pandas 3, if no option is set."""
     return pd.Series(["a"]).dtype
 
 
@@ -110,12 +110,12 @@ def check_index(index: pd.Index, is_table: bool) -> None:
 
 
 def has_false_mark(values: "np.ndarray[Any, Any]") -> bool:
-    """Whether a string of an index would be read as a missing value, since this pandas looks for "nan" there."""
+    """Whether this pandas would read a string of an index as a missing value: it looks for "nan" there."""
     return not READS_MARKS and bool((values == "nan").any())
 
 
 def word_of(dtype: str) -> str:
-    """Returns the word for a dtype of durations that all versions read: the unit is left out if it is nanoseconds."""
+    """Returns the word for a dtype of durations that all versions read: nanoseconds have no unit."""
     return "timedelta64" if dtype == "timedelta64[ns]" else dtype
 
 
