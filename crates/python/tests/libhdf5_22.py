@@ -49,7 +49,7 @@ def library():
 
 
 def write(path):
-    """Writes the datasets `NAMES`, and prints which filters were skipped for their first chunks, as a mask."""
+    """Writes the datasets `NAMES`, and prints masks of the filters skipped in their first chunks."""
     lib = library()
     ids = c.c_int64
     for name in (

@@ -1,7 +1,7 @@
 """What the installed pandas reads of its own files. Older versions read less, or read it as something else.
 
-What is written under a version is in a form that this version reads as an equal object. What it would read as
-other values is refused.
+Objects are written in a form that the installed version reads as equal ones. Those that it would read as
+other values are refused.
 """
 
 import warnings
@@ -33,7 +33,7 @@ def check_version(version: str) -> None:
 check_version(pd.__version__)
 
 LAYOUT = "0.15.2"
-"""What pandas until 3.0 stores as its version, and looks for: it takes files without it for those of before 0.10.1."""
+"""The version that pandas until 3.0 stores and looks for. Without it, a file is one of before 0.10.1."""
 READS_STRINGS = _release(pd.__version__) >= (2, 3)
 """Whether columns may have a dtype of strings."""
 READS_UNITS = _release(pd.__version__) >= (3, 0)
