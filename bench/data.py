@@ -364,9 +364,13 @@ def planes_segy() -> Path:
             for i, plane in enumerate(planes_values()):
                 file.iline[i + 1] = plane
                 for j in range(crosslines):
-                    file.header[i * crosslines + j] = {keys.INLINE_3D: i + 1, keys.CROSSLINE_3D: j + 1}
+                    file.header[i * crosslines + j] = {
+                        keys.INLINE_3D: i + 1,
+                        keys.CROSSLINE_3D: j + 1,
+                        keys.SourceGroupScalar: 1,
+                    }
 
-    return made("planes.sgy", make)
+    return made("planes_scalar.sgy", make)
 
 
 def planes_raw_zarr() -> Path:

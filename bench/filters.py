@@ -1,7 +1,7 @@
 """Sizes and speeds of the filters on three kinds of data, as a table for `docs/guide/filters.md`.
 
-    .venv/bin/python bench/filters.py            # 64 MB of each kind, five rounds
-    .venv/bin/python bench/filters.py --mb 8     # quick: only to try the script
+    .venv-bench/bin/python bench/filters.py            # 64 MB of each kind, five rounds
+    .venv-bench/bin/python bench/filters.py --mb 8     # quick: only to try the script
 
 Files are in memory, so that the disk does not count. A speed is the fastest of all rounds, on one thread; the
 filters take turns, a round each.

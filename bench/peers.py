@@ -122,30 +122,37 @@ def blosc2_flat_into(path: Path, out: np.ndarray, threads: int) -> Contestant:
     return blosc2_contestant(path, use, threads)
 
 
-def zarrs_contestant(path: Path, use: Use, threads: int) -> Contestant:
+def zarr_contestant(name: str, pipeline: str, path: Path, use: Use, threads: int) -> Contestant:
     def opened():
         import zarr
 
         zarr.config.set(
             {
-                "codec_pipeline.path": "zarrs.ZarrsCodecPipeline",
+                "codec_pipeline.path": pipeline,
                 "codec_pipeline.chunk_concurrent_maximum": threads,
                 "threading.max_workers": threads,
             }
         )
         return zarr.open_array(str(path), mode="r")
 
-    return Contestant("zarr+zarrs", use, opened)
+    return Contestant(name, use, opened)
 
 
-def zarrs_into(path: Path, out: np.ndarray, threads: int) -> Contestant:
+def zarrs_contestant(path: Path, use: Use, threads: int) -> Contestant:
+    return zarr_contestant("zarr+zarrs", "zarrs.ZarrsCodecPipeline", path, use, threads)
+
+
+def zarr_into(path: Path, out: np.ndarray, threads: int) -> list[Contestant]:
+    """Returns zarr with the pipelines that it has: zarrs, and from 3.3 on its own fused one."""
+
     def use(array, turn):
         from zarr.core.buffer.cpu import NDBuffer
 
         array.get_basic_selection(..., out=NDBuffer(out))
         return out
 
-    return zarrs_contestant(path, use, threads)
+    fused = "zarr.core.codec_pipeline.FusedCodecPipeline"
+    return [zarrs_contestant(path, use, threads), zarr_contestant("zarr, fused", fused, path, use, threads)]
 
 
 def tensorstore_contestant(path: Path, use: Use, threads: int) -> Contestant:

@@ -1,7 +1,7 @@
 """Draws the pictures of `docs/compare.md`: how many times as fast as a peer, with the misses.
 
-    .venv/bin/python bench/pictures.py                                   # from the tables of docs/speed.md
-    .venv/bin/python bench/pictures.py --results bench/out/results.json  # from the last `make bench`
+    .venv-bench/bin/python bench/pictures.py                      # from the tables of docs/speed.md
+    .venv-bench/bin/python bench/pictures.py --results bench/out/results.json
 
 A bar is the time of the peer over the time of hyperslab, and the thin line its range over the rounds. With
 `--results`, rows that the run did not have are left out, and named.

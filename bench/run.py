@@ -34,6 +34,7 @@ PACKAGES = (
     "tensorstore",
     "hidefix",
     "deflate",
+    "multidimio",
     "numexpr",
     "duckdb",
     "pyarrow",

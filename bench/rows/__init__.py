@@ -37,6 +37,7 @@ ORDER = (
     "virtual",
     "checking",
     "ingest",
+    "mdio",
     "expressions",
     "expressions_memory",
     "memory",

@@ -24,7 +24,7 @@ def groups(threads: int):
             peers.ours_into(path, out, threads),
             *peers.h5py_into(path, out, threads, plugin=True),
             peers.blosc2_flat_into(array, out, threads),
-            peers.zarrs_into(store, out, threads),
+            *peers.zarr_into(store, out, threads),
             peers.tensorstore_into(store, out, threads),
             limits.memcpy(counting, out, threads),
             limits.c_blosc2(path, out, threads),

@@ -14,75 +14,13 @@ import tables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import pandas as pdst
+from pandas_objects import LEVELS, OBJECTS, RANDOM, VERSION, N, as_read_from_ours, is_refused
 from support import IS_H5PY, hs
 
 if IS_H5PY:
     pytest.skip("h5py does not read the files of pandas", allow_module_level=True)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-RANDOM = np.random.default_rng(13)
-N = 7
-LEVELS = pd.MultiIndex.from_product([[1, 2], ["a", "b"]], names=["n", "s"])
-OBJECTS = {
-    "numbers": pd.DataFrame(RANDOM.normal(size=(N, 3)), columns=list("abc")),
-    "dtypes": pd.DataFrame(
-        {"f": 1.5, "i": range(N), "b": True, "s": list("abcdefg"), "u": np.arange(N, dtype="u1"), "h": np.ones(N, "f4")}
-    ),
-    "complex": pd.DataFrame({"c": np.arange(N) * 1j}),
-    "missing strings": pd.DataFrame({"s": ["a", None, "nan", "é", "", "b", "c"], "t": ["x"] * N}),
-    "dates": pd.DataFrame(
-        {
-            "d": pd.date_range("2020", periods=N),
-            "td": pd.to_timedelta(np.arange(N), unit="s"),
-            "tz": pd.date_range("2020", periods=N, tz="Europe/Paris"),
-            "tz2": pd.date_range("2021", periods=N, tz="Europe/Paris"),
-            "utc": pd.date_range("2021", periods=N, tz="UTC"),
-        },
-        index=pd.date_range("2020-01-01", periods=N, freq="D", tz="US/Eastern", name="when"),
-    ),
-    "an offset from UTC": pd.DataFrame(
-        {"x": range(3)},
-        index=pd.date_range("2020", periods=3, tz=datetime.timezone(datetime.timedelta(hours=2))),
-    ),
-    "missing dates": pd.DataFrame({"d": [pd.Timestamp("2020"), pd.NaT], "td": [pd.NaT, pd.Timedelta("1s")]}),
-    "units": pd.DataFrame(
-        {"d": np.array(["2020-01-01", "2021-02-03"], "M8[s]")},
-        index=pd.DatetimeIndex(np.array(["2020-01-01", "2021-02-03"], "M8[ms]")),
-    ),
-    "periods": pd.DataFrame(
-        {"p": pd.period_range("2020", periods=N, freq="M"), "x": range(N)},
-        index=pd.period_range("2020", periods=N, freq="D"),
-    ),
-    "weeks": pd.DataFrame({"x": range(3)}, index=pd.date_range("2024-01-01", periods=3, freq="W-WED")),
-    "categories": pd.DataFrame(
-        {
-            "c": pd.Categorical(list("abcabca"), categories=list("cba"), ordered=True),
-            "d": pd.Categorical([1, 2, None, 1, 2, 1, 1]),
-            "e": pd.Categorical([None] * N),
-        }
-    ),
-    "an index of categories": pd.DataFrame({"x": range(3)}, index=pd.CategoricalIndex(list("aba"), name="k")),
-    "levels": pd.DataFrame({"x": np.arange(4.0), "t": list("abcd")}, index=LEVELS),
-    "levels without names": pd.DataFrame({"x": np.arange(4.0)}, index=LEVELS.set_names([None, None])),
-    "levels of columns": pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=LEVELS),
-    "columns without names": pd.DataFrame(np.arange(8).reshape(2, 4)),
-    "columns that are dates": pd.DataFrame(np.eye(2), columns=pd.date_range("2020", periods=2)),
-    "names of axes": pd.DataFrame({"a": [1], "b": [2.0]}).rename_axis(columns="cc", index="ii"),
-    "an index of strings": pd.DataFrame({"x": [1, 2, 3]}, index=["a", None, "nan"]),
-    "an index of floats": pd.DataFrame({"x": [1, 2, 3]}, index=[0.5, 1.5, np.nan]),
-    "an index of durations": pd.DataFrame({"x": [1, 2, 3]}, index=pd.timedelta_range("1D", periods=3, freq="D")),
-    "an index of booleans": pd.DataFrame({"x": [1, 2]}, index=[True, False]),
-    "the dtype string": pd.DataFrame({"x": pd.array(["a", pd.NA, "b"], dtype="string")}),
-    "mixed objects": pd.DataFrame({"x": ["a", 1, None, datetime.date(2020, 1, 1), np.float64(2.5), b"b"]}),
-    "no columns": pd.DataFrame(),
-    "no rows": pd.DataFrame({"a": np.empty(0), "s": np.empty(0, object), "t": pd.DatetimeIndex([], tz="UTC")}),
-    "a series": pd.Series([1, 2, 3.0], name="s"),
-    "a series of strings": pd.Series(["a", "b"]),
-    "a series with levels": pd.Series(np.arange(4.0), index=LEVELS, name="z"),
-    "a series of dates": pd.Series(pd.date_range("2020", periods=2, tz="UTC")),
-    "a series of categories": pd.Series(pd.Categorical(list("ab"))),
-    "large and small numbers": pd.DataFrame({"u": np.array([2**64 - 1, 0], "u8"), "h": np.array([1, 2], "f2")}),
-}
 
 
 def check_equal(one, other):
@@ -106,6 +44,9 @@ def test_pandas_reads_what_we_write_and_we_read_what_pandas_writes(name, form, t
     options = {"format": form[0], "data_columns": form[1], **packed}
     refused = outcome(lambda: value.to_hdf(theirs, key="in/k", index=False, **options))
     refused_here = outcome(lambda: hs.pandas.to_hdf(value, ours, "in/k", **options))
+    if is_refused(name, form[0]):
+        assert isinstance(refused_here, TypeError | ValueError) and pd.__version__ in str(refused_here), refused_here
+        return
     if refused is not None:
         assert type(refused_here) is type(refused), (refused, refused_here)
         return
@@ -113,10 +54,12 @@ def test_pandas_reads_what_we_write_and_we_read_what_pandas_writes(name, form, t
     if value.empty and form[0] == "table":
         assert not ours.exists()
         return
-    expected = pd.read_hdf(theirs, "in/k")
+    expected = as_read_from_ours(name, form[0])
+    if expected is None:
+        expected = pd.read_hdf(theirs, "in/k")
+        check_equal(hs.pandas.read_hdf(theirs, "in/k"), expected)
     check_equal(pd.read_hdf(ours, "in/k"), expected)
     check_equal(hs.pandas.read_hdf(ours, "in/k"), expected)
-    check_equal(hs.pandas.read_hdf(theirs, "in/k"), expected)
 
 
 def columns():
@@ -215,7 +158,12 @@ CONDITIONS = [
 def test_conditions_select_the_rows_that_pandas_selects(queried, where):
     path, frame = queried
     moment, some, seven = pd.Timestamp("2021-01-02"), ["a", "b"], 7
-    check_equal(hs.pandas.read_hdf(path, "k", where=where), pd.read_hdf(path, "k", where=where))
+    found = hs.pandas.read_hdf(path, "k", where=where)
+    if VERSION < (3, 1) and str(where) in ("s!=some", "B=5.5"):
+        # pandas inverts no list, and rounds the constant.
+        check_equal(found, frame[~frame.s.isin(some)] if where == "s!=some" else frame[frame.B == 5.5])
+        return
+    check_equal(found, pd.read_hdf(path, "k", where=where))
     assert (moment, some, seven, len(frame)) is not None
 
 
@@ -307,6 +255,15 @@ def test_a_condition_that_is_not_valid_is_an_error_that_says_why(queried, where,
 def test_rows_are_appended_to_our_tables_and_to_those_of_pandas(name, tmp_path):
     value, path = OBJECTS[name], tmp_path / "a.h5"
     options = {"append": True, "min_itemsize": {"values": 9} if name == "missing strings" else None}
+    if is_refused(name, "table"):
+        with pytest.raises((TypeError, ValueError), match=pd.__version__):
+            hs.pandas.to_hdf(value, path, "k", **options)
+        return
+    if (better := as_read_from_ours(name, "table")) is not None:
+        for _ in range(2):
+            hs.pandas.to_hdf(value, path, "ours", **options)
+        check_equal(pd.read_hdf(path, "ours"), pd.concat([better, better]))
+        return
     expected = outcome(lambda: [value.to_hdf(path, key=key, **options, index=False) for key in ("k", "k", "pandas")])
     if name == "dates":
         # pandas takes two equal time zones for different ones.
@@ -353,6 +310,26 @@ def test_rows_that_differ_from_the_stored_ones_are_refused_and_nothing_changes(t
         hs.pandas.to_hdf(frame[["x", "s"]], path, "k2", format="fixed", append=True)
 
 
+def test_an_appended_string_that_is_the_stored_mark_is_refused(tmp_path):
+    path, frame = tmp_path / "m.h5", pd.DataFrame({"s": ["a", None, "bcd"]})
+    hs.pandas.to_hdf(frame, path, "k", append=True)
+    with pytest.raises(ValueError, match="collides with the sentinel"):
+        hs.pandas.to_hdf(pd.DataFrame({"s": ["nan"]}), path, "k", append=True)
+    check_equal(pd.read_hdf(path, "k"), frame)
+
+
+@pytest.mark.parametrize("form", ["fixed", "table"])
+def test_units_that_the_installed_pandas_does_not_read_become_nanoseconds_with_a_warning(form, tmp_path):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        hs.pandas.to_hdf(OBJECTS["seconds"], tmp_path / "u.h5", "k", format=form)
+    told = [str(one.message) for one in said if "nanoseconds" in str(one.message)]
+    assert len(told) == (VERSION < (3, 0)) and all(one.startswith("z, td: ") for one in told)
+    far = pd.DataFrame({"d": np.array(["9999-01-01"], "M8[s]")})
+    found = outcome(lambda: hs.pandas.to_hdf(far, tmp_path / "u.h5", "far", format=form))
+    assert isinstance(found, ValueError) if VERSION < (3, 0) else found is None, found
+
+
 def test_appended_rows_are_in_the_indexes_that_pandas_made(tmp_path):
     path = tmp_path / "i.h5"
     rng = np.random.default_rng(3)
@@ -378,8 +355,8 @@ def test_conditions_use_the_indexes_of_the_table(tmp_path, monkeypatch):
     rng = np.random.default_rng(4)
     index = pd.date_range("2024-01-01", periods=5000, freq="37s", tz="Europe/Berlin")
     frame = pd.DataFrame({"x": rng.integers(-50, 900, 5000), "y": rng.normal(size=5000).astype("f4")}, index=index)
-    frame["s"] = pd.array(rng.choice(["", "a", "bc", "zürich"], 5000))
-    frame["name"] = pd.array([f"n{number}é" for number in rng.integers(0, 900, 5000)])
+    frame["s"] = rng.choice(["", "a", "bc", "zürich"], 5000).tolist()
+    frame["name"] = [f"n{number}é" for number in rng.integers(0, 900, 5000)]
     frame["flag"] = frame.x > 3
     frame.to_hdf(path, key="k", format="table", data_columns=True, index=False)
     with hs.File(path, "r+") as file:

@@ -34,7 +34,7 @@ def outcomes(suite, root):
     """Runs a suite. Returns {test: (outcome, message)}; a test is named without its file."""
     shutil.copy(HERE.parent / "h5py_own" / "outcomes.py", root)
     shutil.copy(HERE.parent / "soundness.py", root)
-    source = SOURCES / suite["source"] if "source" in suite else root
+    [source] = [path for path in SOURCES.glob(f"{suite['source']}-*") if path.is_dir()] if "source" in suite else [root]
     paths = [root, *(source / path for path in suite.get("path", ()))]
     # The files of these tests are still open when a test ends.
     found = environment(*paths) | {"H5PY_OWN_OUTCOMES": str(root / "outcomes.json"), "OUTCOMES_ONLY": "1"}

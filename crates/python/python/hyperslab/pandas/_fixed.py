@@ -11,6 +11,7 @@ from .._native import Dataset, Group
 from .._pytables import VLArray, create_array, create_carray, create_vlarray
 from ._attributes import attribute, set_attribute
 from ._indexes import StoredIndex, categorical, restore_index, store_index, zone_of
+from ._installed import LAYOUT, fitted, text_dtype, word_of
 from ._pickles import PickleError, loads
 
 _Array = np.ndarray[Any, Any]
@@ -40,7 +41,7 @@ class FixedReader:
                 is_text = False
             found = pd.DataFrame(values.T if _is_column(values) else values, columns=items[items.get_indexer(columns)])
             found.index = index
-            frames.append(found.astype("str") if is_text else found)
+            frames.append(found.astype(text_dtype()) if is_text else found)
         if not frames:
             return pd.DataFrame(columns=items, index=index)
         return pd.concat(frames, axis=1).reindex(columns=items)
@@ -117,13 +118,14 @@ class FixedWriter:
         self.encoding = encoding
         self.errors = errors
         self.filters = filters
-        self.set(group, encoding=encoding, errors=errors)
+        self.set(group, pandas_version=LAYOUT, encoding=encoding, errors=errors)
 
     def frame(self, frame: pd.DataFrame) -> None:
         """Stores a frame."""
         if not frame.columns.is_unique:
             raise ValueError("Columns index has to be unique for fixed format")
         self.set(self.group, pandas_type="frame", ndim=2)
+        frame = fitted(frame)
         self.index("axis0", frame.columns)
         self.index("axis1", frame.index)
         blocks = _blocks(frame)
@@ -137,7 +139,7 @@ class FixedWriter:
         """Stores a series."""
         self.set(self.group, pandas_type="series")
         self.index("index", series.index)
-        self.values("values", series.array)
+        self.values("values", fitted(series.to_frame()).iloc[:, 0].array)
         self.set(self.group, name=series.name)
 
     def index(self, key: str, index: pd.Index) -> None:
@@ -157,7 +159,7 @@ class FixedWriter:
 
     def level(self, key: str, index: pd.Index) -> Dataset:
         """Stores an axis of one level, or a level of an axis."""
-        stored = store_index(index, self.encoding, self.errors)
+        stored = store_index(index, self.encoding, self.errors, is_table=False)
         if stored.categories is not None:
             node = self.elements(key, stored.values)
             self.index(f"{key}_categories", stored.categories)
@@ -180,7 +182,7 @@ class FixedWriter:
         """Stores columns of the same dtype."""
         dtype = part.dtypes.iloc[0]
         if isinstance(dtype, pd.DatetimeTZDtype):
-            integers = np.column_stack([part.iloc[:, place].array.asi8 for place in range(part.shape[1])])
+            integers = part.iloc[:, 0].array.asi8.reshape(-1, 1)
             self.described(key, integers, f"datetime64[{dtype.unit}]", zone_of(dtype.tz))
         elif isinstance(dtype, np.dtype):
             self.values(key, part.to_numpy().T)
@@ -213,7 +215,7 @@ class FixedWriter:
             if numbers.dtype == object and numbers.size:
                 self.pickled(key, numbers.T)
             elif numbers.dtype.kind in "mM":
-                self.described(key, numbers.T.view("i8"), str(numbers.dtype))
+                self.described(key, numbers.T.view("i8"), word_of(str(numbers.dtype)))
             elif numbers.size == 0:
                 self.set(self.elements(key, numbers), transposed=False)
             else:
@@ -273,7 +275,7 @@ def _blocks(frame: pd.DataFrame) -> "list[list[int]]":
     """Returns the places of the columns of each block: columns of one NumPy dtype, or one extension array."""
     blocks: dict[Any, list[int]] = {}
     for place, dtype in enumerate(frame.dtypes):
-        is_shared = isinstance(dtype, np.dtype | pd.DatetimeTZDtype)
+        is_shared = isinstance(dtype, np.dtype)
         blocks.setdefault(dtype if is_shared else place, []).append(place)
     return list(blocks.values())
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ._installed import check_index, fitted_index, has_false_mark, text_dtype, word_of
 from ._strings import decoded, encoded, filled, sentinel
 
 _Array = np.ndarray[Any, Any]
@@ -49,7 +50,13 @@ def zone_of(tz: Any) -> Any:
 
 
 def store_index(
-    index: pd.Index, encoding: str, errors: str, nan_rep: str | None = None, others: "set[str] | None" = None
+    index: pd.Index,
+    encoding: str,
+    errors: str,
+    nan_rep: str | None = None,
+    others: "set[str] | None" = None,
+    *,
+    is_table: bool,
 ) -> StoredIndex:
     """Returns an index as pandas stores it.
 
@@ -59,11 +66,15 @@ def store_index(
         errors: What to do with strings that cannot be encoded, as for `str.encode`.
         nan_rep: The string in place of missing values, if it is already chosen.
         others: Stored strings that the string in place of missing values must not equal.
+        is_table: Whether the index becomes a field of a table, and not an array.
 
     Raises:
         NotImplementedError: pandas does not store indexes of this dtype.
-        ValueError: A string equals `nan_rep`.
+        TypeError: The installed pandas does not read indexes of this dtype.
+        ValueError: A string equals `nan_rep`, or means a missing value to the installed pandas.
     """
+    check_index(index, is_table)
+    index = fitted_index(index)
     dtype, name = index.dtype, index.name
     if isinstance(index, pd.CategoricalIndex):
         return StoredIndex(index.codes, "integer", name, categories=index.categories, ordered=bool(index.ordered))
@@ -71,7 +82,7 @@ def store_index(
         tz = None if index.tz is None else zone_of(index.tz)
         return StoredIndex(index.asi8, f"datetime64[{index.unit}]", name, index.freq, tz)
     if isinstance(index, pd.TimedeltaIndex):
-        return StoredIndex(index.asi8, f"timedelta64[{index.unit}]", name, index.freq)
+        return StoredIndex(index.asi8, word_of(f"timedelta64[{index.unit}]"), name, index.freq)
     if isinstance(index, pd.PeriodIndex):
         return StoredIndex(index.asi8, "integer", name, index.freq)
     if isinstance(dtype, pd.api.extensions.ExtensionDtype) and not isinstance(dtype, pd.StringDtype):
@@ -89,6 +100,13 @@ def store_index(
         return StoredIndex(np.array([day.toordinal() for day in values], dtype="i4"), "date", name)
     if inferred == "string" or isinstance(dtype, pd.StringDtype):
         missing = np.asarray(index.isna())
+        if has_false_mark(values[~missing]):
+            if is_table:
+                raise ValueError(
+                    f"pandas {pd.__version__} reads the string 'nan' in the index of a table as a missing value: "
+                    "make it a column (`reset_index()`)"
+                )
+            return StoredIndex(values, "object", name)
         if missing.any() and nan_rep is None:
             nan_rep = sentinel(values[~missing], others)
         if nan_rep is not None:
@@ -129,7 +147,7 @@ def restore_index(stored: StoredIndex, encoding: str, errors: str, index_class: 
     if kind == "date":
         return pd.Index(np.array([date_of(day) for day in values.tolist()], dtype=object), dtype=object, name=name)
     if kind == "string":
-        return pd.Index(decoded(values, stored.nan_rep, encoding, errors), dtype="str", name=name)
+        return pd.Index(decoded(values, stored.nan_rep, encoding, errors), dtype=text_dtype(), name=name)
     if kind == "object":
         return pd.Index(values, dtype=object, name=name)
     if kind == "bool":

@@ -260,8 +260,13 @@ _NAMES: "dict[str, Callable[..., Any] | None]" = {
     "datetime timedelta": datetime.timedelta,
     "datetime timezone": datetime.timezone,
     "zoneinfo ZoneInfo": lambda key, _from_cache=True: zoneinfo.ZoneInfo(key),
+    "pytz _p": lambda name, *_offsets: pd.DatetimeTZDtype(tz=name).tz,
+    "pytz _UTC": lambda: pd.DatetimeTZDtype(tz="UTC").tz,
+    "pytz FixedOffset": lambda minutes: datetime.timezone(datetime.timedelta(minutes=minutes)),
     "pandas Period": lambda value, freq, ordinal: pd.Period(ordinal=ordinal, freq=freq),
+    "pandas._libs.tslibs.period Period": lambda value, freq, ordinal: pd.Period(ordinal=ordinal, freq=freq),
     "pandas._libs.tslibs.nattype _nat_unpickle": lambda *_arguments: pd.NaT,
+    "pandas._libs.tslibs.nattype __nat_unpickle": lambda *_arguments: pd.NaT,
     "pandas._libs.tslibs.period _period_unpickle": lambda ordinal, freq: pd.Period(ordinal=ordinal, freq=freq),
     "pandas._libs.tslibs.timestamps _unpickle_timestamp": _timestamp,
     "pandas._libs.tslibs.timedeltas _timedelta_unpickle": lambda value, unit=10: pd.Timedelta(

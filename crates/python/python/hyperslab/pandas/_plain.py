@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .._dtypes import check_enum_dtype
+from ._installed import text_dtype
 from ._strings import decoded
 
 _Array = np.ndarray[Any, Any]
@@ -56,7 +57,7 @@ def _values(records: _Array, column: str) -> Any:
             place, _, rest = rest.partition("/")
             values = values[:, int(place)]
     if values.dtype.kind == "S":
-        return pd.array(decoded(values, None, "utf-8", "replace"), dtype="str")
+        return pd.array(decoded(values, None, "utf-8", "replace"), dtype=text_dtype())
     names = check_enum_dtype(values.dtype)
     if names is not None:
         return pd.Categorical(_named(values, names), categories=list(names))

@@ -41,8 +41,15 @@ def sentinel(values: _Array, others: "set[str] | None" = None) -> str:
     return found
 
 
-def filled(values: _Array, missing: _Array, nan_rep: str, where: str) -> _Array:
+def filled(values: _Array, missing: _Array, nan_rep: str, where: str, is_stored: bool = False) -> _Array:
     """Returns strings with `nan_rep` in place of missing values.
+
+    Args:
+        values: The strings.
+        missing: Where a value is missing.
+        nan_rep: The string for missing values.
+        where: The name of the column, for errors.
+        is_stored: Whether readers take `nan_rep` for a missing value even if none of these is missing.
 
     Raises:
         ValueError: A value that is not missing equals `nan_rep`.
@@ -56,7 +63,7 @@ def filled(values: _Array, missing: _Array, nan_rep: str, where: str) -> _Array:
             f"Cannot serialize the column [{where}]\nbecause its data contents are not [string] "
             f"but [{kind}] object dtype"
         )
-    if missing.any() and (present == nan_rep).any():
+    if (is_stored or missing.any()) and (present == nan_rep).any():
         raise ValueError(
             f"Cannot store the string {nan_rep!r} in column [{where}]: it collides with the sentinel used to "
             "encode missing values on disk"

@@ -8,8 +8,9 @@ import pandas as pd
 
 from .._native import Group
 from .._table import Table
-from ._attributes import set_attribute
+from ._attributes import attribute, set_attribute
 from ._indexes import kind_of, store_index, zone_of
+from ._installed import LAYOUT, READS_MARKS, fitted, word_of
 from ._strings import decoded, encoded, filled, sentinel
 from ._tables import Field, TableReader
 
@@ -67,6 +68,9 @@ class TableWriter:
     def write(self, value: "pd.DataFrame | pd.Series") -> None:
         """Stores a frame or a series. Nothing is stored at the group yet."""
         frame, kind, table_type = self._as_frame(value)
+        given = self.nan_rep
+        if given is None and not READS_MARKS:
+            self.nan_rep = _common_mark(frame)
         columns = self._columns(frame)
         labels = list(frame.columns)
         info: dict[Any, Any] = {1: {"names": list(frame.columns.names), "type": type(frame.columns).__name__}}
@@ -75,6 +79,7 @@ class TableWriter:
         own = [column.name for column in values if column.values.ndim == 1]
         for name, found in {
             "pandas_type": f"{kind}_table",
+            "pandas_version": LAYOUT,
             "table_type": table_type,
             "index_cols": [(0, index.name)],
             "values_cols": [column.name for column in values],
@@ -84,7 +89,7 @@ class TableWriter:
             "encoding": self.encoding,
             "errors": self.errors,
             "levels": self.levels or 1,
-            "mi_level_nan_rep": bool(self.levels),
+            "mi_level_nan_rep": bool(self.levels) and READS_MARKS,
             "data_col_nan_rep": self.nan_rep is None,
             "info": info,
         }.items():
@@ -92,7 +97,7 @@ class TableWriter:
         dtype = np.dtype([(column.name, column.values.dtype, column.values.shape[1:]) for column in columns])
         table = self.group.create_table("table", dtype, expectedrows=max(len(frame), 10000), **self.filters)
         for column in columns:
-            self._describe(table, column)
+            self._describe(table, column, given)
         self._add(table, columns)
 
     def append(self, value: "pd.DataFrame | pd.Series") -> None:
@@ -146,14 +151,14 @@ class TableWriter:
             given = list(value.columns) if self.data_columns is True else list(self.data_columns or [])
             self.data_columns = [*(name for name in reversed(names) if name not in given), *given]
             value, self.levels = value.reset_index(names=names), names
-        return value, kind, f"appendable_{'multi' if is_multi else ''}{kind}"
+        return fitted(value), kind, f"appendable_{'multi' if is_multi else ''}{kind}"
 
     def _columns(self, frame: pd.DataFrame) -> "list[Column]":
         """Returns the fields of a new table: the index, blocks of columns, and data columns."""
         if not frame.columns.is_unique:
             raise ValueError("columns must be unique to be stored as a table")
         own = self._own_columns(frame)
-        stored = store_index(frame.index, self.encoding, self.errors)
+        stored = store_index(frame.index, self.encoding, self.errors, is_table=True)
         if stored.kind in ("object", "date"):
             raise TypeError(
                 f"an index of kind {stored.kind} cannot be stored in a table: convert it to strings or dates"
@@ -177,7 +182,7 @@ class TableWriter:
         blocks: dict[Any, list[int]] = {}
         for place in others:
             dtype = frame.dtypes.iloc[place]
-            is_shared = isinstance(dtype, np.dtype | pd.DatetimeTZDtype)
+            is_shared = isinstance(dtype, np.dtype)
             blocks.setdefault(dtype if is_shared else place, []).append(place)
         for number, places in enumerate(blocks.values()):
             columns.append(self._column(f"values_block_{number}", frame.iloc[:, places]))
@@ -245,11 +250,13 @@ class TableWriter:
         missing = np.asarray(part.isna())
         nan_rep = known.nan_rep if known is not None else None
         if missing.any() and nan_rep is None:
-            is_level = name in self.levels
+            is_level = name in self.levels and READS_MARKS
             nan_rep = sentinel(values[~missing]) if self.nan_rep is None or is_level else self.nan_rep
         # A string that the caller chose means a missing value wherever it is.
         if nan_rep is not None and (known is not None or self.nan_rep is None):
-            values = filled(values, missing, nan_rep, ", ".join(map(str, part.columns)))
+            # Any string may be one that a caller chose, unless each field has its own.
+            is_own = known is not None and (not READS_MARKS or attribute(self.group, "data_col_nan_rep", False))
+            values = filled(values, missing, nan_rep, ", ".join(map(str, part.columns)), is_own)
         else:
             values = (
                 filled(values, missing, nan_rep or "nan", ", ".join(map(str, part.columns)))
@@ -259,7 +266,7 @@ class TableWriter:
         made = encoded(values, self.encoding, self.errors)
         made = self._widened(made, name) if width is None else made
         meta = str(dtype) if isinstance(dtype, pd.StringDtype) else None
-        own = nan_rep if self.nan_rep is None or name in self.levels else None
+        own = nan_rep if self.nan_rep is None or (name in self.levels and READS_MARKS) else None
         return Column(name, made, "string", made.dtype.name, list(part.columns), meta, own)
 
     def _widened(self, values: _Array, name: str) -> _Array:
@@ -277,8 +284,8 @@ class TableWriter:
         if known.kind == "string" and (nan_rep is None or not has_sentinel) and index.hasnans:
             others = self._stored_texts(existing, known.name)
             nan_rep = nan_rep if has_sentinel or nan_rep not in others else None
-        stored = store_index(index, self.encoding, self.errors, nan_rep, others)
-        if stored.kind != known.kind:
+        stored = store_index(index, self.encoding, self.errors, nan_rep, others, is_table=True)
+        if stored.kind != word_of(known.kind or ""):
             raise TypeError(f"incompatible kind in col [{known.kind} - {stored.kind}]")
         if (stored.categories is None) != (known.meta != "category"):
             raise TypeError("cannot append a categorical index to a non-categorical index, nor the reverse")
@@ -333,8 +340,8 @@ class TableWriter:
     def _stored_texts(self, existing: TableReader, name: str) -> "set[str]":
         return set(decoded(existing.table.fields(name)[:], None, self.encoding, self.errors).ravel())
 
-    def _describe(self, table: Table, column: Column) -> None:
-        """Writes what pandas stores of a field, and the categories."""
+    def _describe(self, table: Table, column: Column, nan_rep: str | None) -> None:
+        """Writes what pandas stores of a field, and the categories, with the caller's `nan_rep`."""
         name, attrs = column.name, table.attrs
         set_attribute(attrs, f"{name}_kind", column.kind if column.items is None else column.items)
         if column.items is not None:
@@ -347,7 +354,7 @@ class TableWriter:
             set_attribute(attrs, f"{name}_nan_rep", column.nan_rep)
         if column.categories is not None and len(column.categories):
             place = self.group.require_group(f"meta/{name}/meta")
-            TableWriter(place, self.encoding, self.errors, nan_rep=self.nan_rep).write(
+            TableWriter(place, self.encoding, self.errors, nan_rep=nan_rep).write(
                 pd.Series(np.asarray(column.categories))
             )
 
@@ -358,6 +365,16 @@ class TableWriter:
         for column in columns:
             records[column.name] = column.values
         table.append(records)
+
+
+def _common_mark(frame: pd.DataFrame) -> str:
+    """Returns a string for missing values that equals no string of a frame."""
+    texts = [
+        frame.iloc[:, place].dropna().to_numpy(dtype=object)
+        for place, dtype in enumerate(frame.dtypes)
+        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
+    ]
+    return sentinel(np.concatenate(texts) if texts else np.empty(0, object))
 
 
 def _replaced(values: _Array, missing: _Array, nan_rep: str, part: pd.DataFrame) -> _Array:

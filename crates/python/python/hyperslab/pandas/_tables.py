@@ -12,6 +12,7 @@ from .._table import Table
 from ._attributes import attribute
 from ._candidates import candidates
 from ._indexes import StoredIndex, categorical, kind_of, restore_index
+from ._installed import text_dtype
 from ._strings import decoded
 from ._where import Condition
 
@@ -188,7 +189,7 @@ class TableReader:
             for place, label in enumerate(labels):
                 meta = attribute(self.table, f"{label}_meta") if isinstance(label, str) else None
                 if meta in ("str", "string"):
-                    found = found.astype({found.columns[place]: meta})
+                    found = found.astype({found.columns[place]: text_dtype() if meta == "str" else meta})
             frames.append(found)
         if not frames:
             return pd.DataFrame(index=index)
