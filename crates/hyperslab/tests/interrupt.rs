@@ -36,13 +36,13 @@ fn alone() -> MutexGuard<'static, ()> {
 #[derive(Debug, Default)]
 struct Slow {
     inner: Memory,
-    is_slow: AtomicBool,
+    delays: AtomicBool,
     calls: AtomicUsize,
 }
 
 impl Slow {
     fn call(&self) {
-        if self.is_slow.load(Ordering::SeqCst) {
+        if self.delays.load(Ordering::SeqCst) {
             if self.calls.fetch_add(1, Ordering::SeqCst) == 2 {
                 IS_PRESSED.store(true, Ordering::SeqCst);
             }
@@ -53,9 +53,9 @@ impl Slow {
     /// Does work on this medium that heeds the program. Returns the number of calls and the result.
     fn pressed<T>(&self, work: impl FnOnce() -> T) -> (usize, T) {
         self.calls.store(0, Ordering::SeqCst);
-        self.is_slow.store(true, Ordering::SeqCst);
+        self.delays.store(true, Ordering::SeqCst);
         let done = heed(work);
-        self.is_slow.store(false, Ordering::SeqCst);
+        self.delays.store(false, Ordering::SeqCst);
         IS_PRESSED.store(false, Ordering::SeqCst);
         (self.calls.load(Ordering::SeqCst), done)
     }
@@ -276,9 +276,9 @@ fn a_read_of_everything_calls_the_driver_often() {
         let driver = made(name, &values(1));
         let file = File::options().open_on(driver.clone()).unwrap();
         driver.calls.store(0, Ordering::SeqCst);
-        driver.is_slow.store(true, Ordering::SeqCst);
+        driver.delays.store(true, Ordering::SeqCst);
         file.dataset(name).unwrap().read::<i32>(..).unwrap();
-        driver.is_slow.store(false, Ordering::SeqCst);
+        driver.delays.store(false, Ordering::SeqCst);
         let calls = driver.calls.load(Ordering::SeqCst);
         assert!(calls >= ALL, "{name}: {calls} calls");
     }

@@ -190,7 +190,9 @@ mod tests {
         let (mut blocks, mut end) = (Blocks::default(), End { at: 3 << 20, limit: u64::MAX });
         let [small, large] =
             [(1000, 10_000), (1 << 20, 1 << 20)].map(|(at, len)| Extent::new(Addr::new(at), len));
-        [small, large].into_iter().for_each(|hole| blocks.give(hole));
+        for hole in [small, large] {
+            blocks.give(hole);
+        }
         assert_eq!(blocks.allocate_metadata(5000, &mut end).map(|extent| extent.addr), Some(small.addr));
         assert_eq!(blocks.allocate_metadata(6000, &mut end).map(|extent| extent.addr.get()), Some(3 << 20));
         assert_eq!(blocks.allocate(1 << 20, &mut end), Some(large));
