@@ -57,10 +57,13 @@ fn element(datatype: &Datatype, widths: Widths) -> Element {
         Datatype::Integer(t) if t.signed => number(Kind::Signed, t.order, t.bits),
         Datatype::Integer(t) => number(Kind::Unsigned, t.order, t.bits),
         Datatype::Float(t) => number(Kind::Float, t.order, t.bits),
-        Datatype::Bits(t) => number(Kind::Other, t.order, t.bits),
-        Datatype::Time(t) => number(Kind::Other, t.order, BitRange { offset: 0, precision: t.precision }),
+        Datatype::Bits(t) => number(Kind::Bits, t.order, t.bits),
+        Datatype::Time(t) => number(Kind::Time, t.order, BitRange { offset: 0, precision: t.precision }),
         Datatype::Enumeration(t) => match element(&t.base, widths) {
-            Element::Number(base) => Element::Number(Number { kind: Kind::Other, ..base }),
+            Element::Number(base) => {
+                let kind = Kind::Enumeration { signed: base.kind == Kind::Signed };
+                Element::Number(Number { kind, ..base })
+            }
             other => other,
         },
         Datatype::Array(t) => Element::Array { size, base: Box::new(element(&t.base, widths)) },
@@ -69,9 +72,10 @@ fn element(datatype: &Datatype, widths: Widths) -> Element {
             Element::Compound { size, members: t.members.iter().map(member).collect() }
         }
         Datatype::Sequence(_) | Datatype::VariableText(_) => Element::Variable { size },
-        Datatype::Text(_) | Datatype::Opaque(_) | Datatype::Reference(_) | Datatype::Complex(_) => {
-            Element::Other { size }
-        }
+        Datatype::Text(_) => Element::Other { size, class: 3 },
+        Datatype::Opaque(_) => Element::Other { size, class: 5 },
+        Datatype::Reference(_) => Element::Other { size, class: 7 },
+        Datatype::Complex(_) => Element::Other { size, class: 11 },
     }
 }
 
