@@ -1,7 +1,6 @@
 //! Where plug-ins are: folders that are searched when a filter is needed, and what was loaded from them.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
@@ -35,9 +34,6 @@ struct Places {
 static PLACES: Mutex<Places> =
     Mutex::new(Places { plugins: BTreeMap::new(), waiting: VecDeque::new(), seen: Vec::new() });
 static OFF: AtomicBool = AtomicBool::new(false);
-
-/// The folder in which libhdf5 looks if the environment names none.
-const DEFAULT_FOLDER: &str = "/usr/local/hdf5/lib/plugin";
 
 fn places() -> MutexGuard<'static, Places> {
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,12 +99,11 @@ pub fn search(folder: &Path) {
     }
 }
 
-/// Adds the folders of the variable `HDF5_PLUGIN_PATH`, or libhdf5's default folder if there is no such
-/// variable.
+/// Adds the folders of the variable `HDF5_PLUGIN_PATH`. Without it there are none: libhdf5's default folder is
+/// not searched, since nobody has asked for it.
 pub fn search_environment() {
-    let path = std::env::var_os("HDF5_PLUGIN_PATH");
-    let path = path.as_deref().unwrap_or(OsStr::new(DEFAULT_FOLDER));
-    std::env::split_paths(path)
+    let path = std::env::var_os("HDF5_PLUGIN_PATH").unwrap_or_default();
+    std::env::split_paths(&path)
         .filter(|folder| !folder.as_os_str().is_empty())
         .for_each(|folder| search(&folder));
 }

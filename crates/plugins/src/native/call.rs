@@ -32,7 +32,7 @@ impl Class {
         dst: &mut [u8],
     ) -> Result<Outcome, PluginError> {
         let what = if decodes { "decode" } else { "encode" };
-        let overrun = || PluginError::Overrun { name: self.name.clone(), what };
+        let overrun = || PluginError::Overrun { name: self.label.clone(), what };
         state::begin(None);
         memory::begin();
         let mut piece = memory::allocate(src.len());
@@ -57,7 +57,7 @@ impl Class {
         } else if len == 0 {
             Ok(Outcome::Failed(said))
         } else if len > usable {
-            Err(PluginError::Length { name: self.name.clone(), found: len, room: usable })
+            Err(PluginError::Length { name: self.label.clone(), found: len, room: usable })
         } else if let Some(dst) = dst.get_mut(..len) {
             // SAFETY: the piece has at least `usable` bytes, and `dst` is not in it.
             unsafe { ptr::copy_nonoverlapping(piece.cast::<u8>(), dst.as_mut_ptr(), len) };
@@ -72,7 +72,7 @@ impl Class {
 
     /// Lets the filter make the client data of a new dataset: `can_apply`, and then `set_local`.
     pub(super) fn prepare(&self, creation: Creation, is_optional: bool) -> Result<Vec<u32>, PluginError> {
-        let unfit = |said| PluginError::Unfit { name: self.name.clone(), said };
+        let unfit = |said| PluginError::Unfit { name: self.label.clone(), said };
         state::begin(Some(creation));
         for (callback, decides) in [(self.can_apply, true), (self.set_local, false)] {
             let Some(callback) = callback else { continue };

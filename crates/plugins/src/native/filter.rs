@@ -45,7 +45,7 @@ impl Plugin {
         let can = if decodes { self.class.decodes } else { self.class.encodes };
         if !can {
             let what = if decodes { "decode" } else { "encode" };
-            return Err(self.failed(PluginError::Lacks { name: self.class.name.clone(), what }));
+            return Err(self.failed(PluginError::Lacks { name: self.class.label.clone(), what }));
         }
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         self.class.call(decodes, client_data, src, dst).map_err(|error| self.failed(error))
@@ -77,7 +77,7 @@ impl Added for Shared {
     fn client_data(&self, given: &[u32], is_optional: bool, chunk: &ChunkFacts<'_>) -> Result<Vec<u32>> {
         let plugin = &*self.0;
         if !plugin.class.encodes {
-            let error = PluginError::Lacks { name: plugin.class.name.clone(), what: "encode" };
+            let error = PluginError::Lacks { name: plugin.class.label.clone(), what: "encode" };
             return Err(plugin.failed(error));
         }
         let creation = Creation {
@@ -113,7 +113,7 @@ impl Filter for Prepared {
                 Err(FilterError::Length { filter: "plug-in", expected, found })
             }
             Outcome::Failed(said) => {
-                let name = self.plugin.class.name.clone();
+                let name = self.plugin.class.label.clone();
                 Err(self.plugin.failed(PluginError::Failed { name, what: "decode", said }))
             }
         }

@@ -6,6 +6,8 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use hyperslab_filters::FilterId;
+use hyperslab_filters::registry::registered_name;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::h5;
@@ -40,7 +42,10 @@ const FILTER: c_int = 0;
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) id: u16,
+    /// The name that the library gives, which may be a sentence.
     pub(super) name: String,
+    /// The name for errors.
+    pub(super) label: String,
     pub(super) encodes: bool,
     pub(super) decodes: bool,
     pub(super) can_apply: Option<Callback>,
@@ -146,9 +151,11 @@ fn class_of(library: &Library) -> Result<Option<Class>, String> {
         // SAFETY: the name of a class is a text that stays.
         unsafe { CStr::from_ptr(class.name) }.to_string_lossy().into_owned()
     };
+    let label = registered_name(FilterId(id)).map_or_else(|| name.clone(), str::to_owned);
     Ok(Some(Class {
         id,
         name,
+        label,
         encodes: class.encodes != 0,
         decodes: class.decodes != 0,
         can_apply: class.can_apply,

@@ -30,12 +30,16 @@ pub fn filter_spec(
     Ok(FilterSpec {
         id: id.0,
         // The filters of libhdf5 need no name.
-        name: (id.0 >= 256)
-            .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
-            .flatten(),
+        name: (id.0 >= 256).then(|| stored_name(id)).flatten(),
         flags: choice.flags(),
         client_data: choice.client_data(&facts).map_err(|cause| Error::Filter { cause })?,
     })
+}
+
+/// Returns the name to store with a filter: the registered name, or that of a plug-in.
+fn stored_name(id: FilterId) -> Option<String> {
+    let registered = hyperslab_filters::registry::registered_name(id).map(str::to_owned);
+    registered.or_else(|| Some(hyperslab_filters::added::find(id)?.name().to_owned()))
 }
 
 fn sides(chunk_shape: &[u64]) -> Vec<usize> {
