@@ -46,6 +46,7 @@ def stored(dataset):
     return list(dataset.id.get_create_plist().get_filter(0)[2])
 
 
+@pytest.mark.damages
 @pytest.mark.parametrize(
     ("what", "why"),
     [
@@ -97,12 +98,11 @@ def test_a_filter_is_told_of_datatype_and_chunk(library, tmp_path, dtype, told):
 
 
 H5PY = """
-import ctypes, os, sys, numpy as np
+import ctypes, sys
 # The functions that the plug-in wants are those of h5py's libhdf5.
 import h5py
-os.environ["HDF5_PLUGIN_PATH"] = sys.argv[1]
 ctypes.CDLL(h5py.h5z.__file__, ctypes.RTLD_GLOBAL)
-with h5py.File(sys.argv[2], "r+") as file:
+with h5py.File(sys.argv[1], "r+") as file:
     for name, dataset in list(file.items()):
         made = file.create_dataset("h5py " + name, dataset.shape, dataset.dtype, chunks=dataset.chunks, compression=400)
         made[...] = dataset[...]
@@ -117,10 +117,11 @@ def test_libhdf5_tells_and_stores_the_same(library, tmp_path):
         for number, dtype in enumerate(kinds):
             made = file.create_dataset(str(number), (40, 60), dtype, chunks=(20, 30), compression=400)
             made[...] = np.ones((), dtype)
-    environment = {"HDF5_PLUGIN_PATH": str(library.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", H5PY, library.parent, path], capture_output=True, text=True, env=environment
-    )
+    (folder := tmp_path / "plugins").mkdir()
+    compiled(folder, "libbad.so")
+    program = [sys.executable, "-c", H5PY, path]
+    environment = {"HDF5_PLUGIN_PATH": str(folder)}
+    done = subprocess.run(program, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{number} True" for number in range(len(kinds))]
     with hs.File(path) as file:
