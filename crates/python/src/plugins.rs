@@ -65,6 +65,13 @@ pub(crate) fn load_plugins<'py>(py: Python<'py>, path: Option<PathBuf>) -> PyRes
     Ok(filters)
 }
 
+/// Adds a folder in which filters are looked for when they are needed. A folder that does not exist has none.
+#[pyfunction]
+#[pyo3(name = "_search_plugins")]
+pub(crate) fn search_plugins(py: Python<'_>, folder: PathBuf) {
+    py.detach(|| hyperslab_plugins::search(&folder));
+}
+
 /// Loads no compiled plug-ins from now on. Filters that are loaded stay.
 ///
 /// The environment variable `HDF5_PLUGIN_PRELOAD` with the value `::` does the same for a whole process.

@@ -5,7 +5,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hyperslab_filters::added::Added;
 use hyperslab_filters::error::Result;
 use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{Encoded, Failure, Filter, FilterError, FilterId, Parameters, Registry, Scratch};
@@ -133,19 +132,29 @@ struct Functions {
     client_data: Vec<u32>,
     element_size: usize,
     chunk_bytes: usize,
+    /// The plug-in, once it was found.
+    plugin: OnceLock<Arc<dyn Filter>>,
 }
 
 impl Functions {
     fn new(id: FilterId, parameters: &Parameters<'_>) -> Self {
         let &Parameters { client_data, element_size, chunk_bytes } = parameters;
-        Self { id, client_data: client_data.to_vec(), element_size, chunk_bytes }
+        Self { id, client_data: client_data.to_vec(), element_size, chunk_bytes, plugin: OnceLock::new() }
     }
 
     /// Returns the plug-in of this number, unless functions have the number.
-    fn plugin(&self) -> Option<Result<Arc<dyn Filter>>> {
-        let plugin: Arc<dyn Added> = (!has_functions(self.id)).then(|| plugins::find(self.id)).flatten()?;
+    fn plugin(&self) -> Result<Option<&dyn Filter>> {
+        if has_functions(self.id) {
+            return Ok(None);
+        }
+        if let Some(plugin) = self.plugin.get() {
+            return Ok(Some(&**plugin));
+        }
+        let Some(plugin) = plugins::find(self.id) else { return Ok(None) };
         let &Self { element_size, chunk_bytes, .. } = self;
-        Some(plugin.filter(&Parameters { client_data: &self.client_data, element_size, chunk_bytes }))
+        let plugin =
+            plugin.filter(&Parameters { client_data: &self.client_data, element_size, chunk_bytes })?;
+        Ok(Some(&**self.plugin.get_or_init(|| plugin)))
     }
 
     /// Calls `f` with the functions of the filter.
@@ -181,8 +190,8 @@ impl Filter for Functions {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
-        if let Some(plugin) = self.plugin() {
-            return plugin?.decode_into(src, dst, scratch);
+        if let Some(plugin) = self.plugin()? {
+            return plugin.decode_into(src, dst, scratch);
         }
         let expected = dst.len() as u64;
         let decoded = self.with(|functions, options| {
@@ -194,8 +203,8 @@ impl Filter for Functions {
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
-        if let Some(plugin) = self.plugin() {
-            return plugin?.encode_into(src, dst, scratch);
+        if let Some(plugin) = self.plugin()? {
+            return plugin.encode_into(src, dst, scratch);
         }
         self.with(|functions, options| {
             let encode = functions.get_item(1)?;

@@ -141,6 +141,14 @@ def test_nothing_is_loaded_unless_the_program_asks(lossy):
     assert run(READ.format(more=f"assert list(hs.load_plugins({library!r})) == [32017]"), lossy) == total
 
 
+def test_folders_that_h5pl_is_given_are_searched(lossy):
+    with h5py.File(lossy) as file:
+        total = str(file["a"][...].sum())
+    for call in ("append({})", "prepend({})", "insert({}, 0)"):
+        more = f"hs.h5pl.{call.format(repr(hdf5plugin.PLUGIN_PATH.encode()))}"
+        assert run(READ.format(more=more), lossy) == total
+
+
 def test_plugins_can_be_switched_off(lossy):
     refused = "filter 32017 (sz) is not available"
     assert refused in run(READ.format(more="import hdf5plugin; hs.disable_plugins()"), lossy)

@@ -1,6 +1,6 @@
 //! A plug-in as a filter of hyperslab.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hyperslab_filters::added::Added;
 use hyperslab_filters::error::Result;
@@ -15,14 +15,36 @@ use crate::error::PluginError;
 #[derive(Debug)]
 pub(crate) struct Plugin {
     class: Class,
-    /// Plug-ins need not be safe for threads: libhdf5 calls them under its global lock. No lock of
-    /// hyperslab is taken under this one.
+    turns: Turns,
+}
+
+/// The turns of threads in a plug-in: plug-ins need not be safe for threads, since libhdf5 calls them under its
+/// global lock. No lock of hyperslab is taken under this one. A child process has turns of its own, since a
+/// thread of the parent may have been in the plug-in at the fork.
+#[derive(Debug)]
+struct Turns {
+    process: u32,
     running: Mutex<()>,
+    child: OnceLock<Box<Self>>,
+}
+
+impl Turns {
+    fn new() -> Self {
+        Self { process: std::process::id(), running: Mutex::new(()), child: OnceLock::new() }
+    }
+
+    /// Waits until no other thread is in the plug-in.
+    fn wait(&self) -> MutexGuard<'_, ()> {
+        if self.process == std::process::id() {
+            return self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+        self.child.get_or_init(|| Box::new(Self::new())).wait()
+    }
 }
 
 impl Plugin {
     pub(super) fn new(class: Class) -> Self {
-        Self { class, running: Mutex::new(()) }
+        Self { class, turns: Turns::new() }
     }
 
     pub(crate) fn id(&self) -> u16 {
@@ -47,7 +69,7 @@ impl Plugin {
             let what = if decodes { "decode" } else { "encode" };
             return Err(self.failed(PluginError::Lacks { name: self.class.label.clone(), what }));
         }
-        let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.turns.wait();
         self.class.call(decodes, client_data, src, dst).map_err(|error| self.failed(error))
     }
 }
@@ -88,7 +110,7 @@ impl Added for Shared {
             chunk: chunk.shape.iter().map(|&side| side as u64).collect(),
             element: chunk.element.clone(),
         };
-        let _running = plugin.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = plugin.turns.wait();
         plugin.class.prepare(creation, is_optional).map_err(|error| plugin.failed(error))
     }
 }
