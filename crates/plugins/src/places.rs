@@ -50,8 +50,8 @@ pub fn are_off() -> bool {
     OFF.load(Ordering::Acquire) || std::env::var_os("HDF5_PLUGIN_PRELOAD").is_some_and(|value| value == "::")
 }
 
-/// Loads the plug-in in a file, or all plug-ins in a folder. Returns the filters of the folder that are usable
-/// now. In a folder, libraries that are no filters are passed over.
+/// Loads the plug-in in a file, or all plug-ins in a folder. Returns their filters. In a folder, libraries
+/// that are no filters are passed over.
 ///
 /// # Errors
 ///
@@ -99,8 +99,8 @@ pub fn search(folder: &Path) {
     }
 }
 
-/// Adds the folders of the variable `HDF5_PLUGIN_PATH`. Without it there are none: libhdf5's default folder is
-/// not searched, since nobody has asked for it.
+/// Adds the folders of the variable `HDF5_PLUGIN_PATH`. Without it there are none: libhdf5's default folder
+/// is not searched, since no person has asked for it.
 pub fn search_environment() {
     let path = std::env::var_os("HDF5_PLUGIN_PATH").unwrap_or_default();
     std::env::split_paths(&path)

@@ -1,5 +1,6 @@
-//! The plug-ins of hdf5plugin whose filters hyperslab has itself: what one encodes, the other decodes, and the
-//! parameters that both store are equal. hyperslab's own filters come first, so this goes around the registry.
+//! The plug-ins of hdf5plugin whose filters hyperslab has itself: what one encodes, the other decodes, and
+//! the parameters that both store are equal. hyperslab's own filters come first, so this goes around the
+//! registry.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
 use std::fs;

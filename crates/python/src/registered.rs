@@ -1,5 +1,5 @@
-//! Filters that are Python functions, and filters of compiled plug-ins. They are found by their numbers when a
-//! chunk is encoded or decoded, so they can be registered while files are open. All access to functions is
+//! Filters that are Python functions, and filters of compiled plug-ins. They are found by their numbers when
+//! a chunk is encoded or decoded, so they can be registered while files are open. All access to functions is
 //! under the interpreter's lock.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-"""Plug-ins that fail, overrun their memory or return wrong lengths: `bad_plugin.c` does what its first parameter
-says."""
+"""Plug-ins that fail, overrun their memory or return wrong lengths: `bad_plugin.c` does what its first
+parameter says."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Blosc with the codec Snappy. The oracle is hdf5plugin, whose Blosc 1 has the codec; Blosc 2 has it in no program
-that writes, so its chunks are those of Blosc 1, which Blosc 2 reads."""
+"""Blosc with the codec Snappy. The oracle is hdf5plugin, whose Blosc 1 has the codec. No program writes it in
+Blosc 2, so the chunks in its frame are those of Blosc 1."""
 
 import blosc2
 import h5py

@@ -18,9 +18,9 @@ pub(crate) struct Plugin {
     turns: Turns,
 }
 
-/// The turns of threads in a plug-in: plug-ins need not be safe for threads, since libhdf5 calls them under its
-/// global lock. No lock of hyperslab is taken under this one. A child process has turns of its own, since a
-/// thread of the parent may have been in the plug-in at the fork.
+/// The turns of threads in a plug-in: plug-ins need not be safe for threads, since libhdf5 calls them under
+/// its global lock. No lock of hyperslab is taken under this one. A child process has turns of its own, since
+/// a thread of the parent may have been in the plug-in at the fork.
 #[derive(Debug)]
 struct Turns {
     process: u32,

@@ -1,5 +1,5 @@
-//! The functions and variables of libhdf5 that plug-ins use, for the chunks of hyperslab. A plug-in finds them
-//! by their addresses (`image`); no other library does, since their names are not exported.
+//! The functions and variables of libhdf5 that plug-ins use, for the chunks of hyperslab. A plug-in finds
+//! them by their addresses (`image`); no other library does, since their names are not exported.
 //!
 //! Property lists, datatypes and dataspaces are those of the dataset that is being created on this thread
 //! (`state`). A function of libhdf5 that is not here fails, and its caller says so.
