@@ -24,7 +24,7 @@ impl Plugin {
         match *self {}
     }
 
-    pub(crate) fn added(this: Arc<Self>) -> Arc<dyn Added> {
-        match *this {}
+    pub(crate) fn added(this: &Arc<Self>) -> Arc<dyn Added> {
+        match **this {}
     }
 }

@@ -148,7 +148,7 @@ impl Source for Plugins {
         let mut places = places();
         loop {
             if let Some(plugin) = places.plugins.get(&id.0) {
-                return Some(Plugin::added(Arc::clone(plugin)));
+                return Some(Plugin::added(plugin));
             }
             if are_off() {
                 return None;

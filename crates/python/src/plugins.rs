@@ -55,7 +55,7 @@ fn search_imported() -> bool {
 ///     'SZ compressor'
 #[pyfunction]
 #[pyo3(signature = (path=None))]
-pub(crate) fn load_plugins<'py>(py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn load_plugins(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     let path = path.map_or_else(|| installed(py), Ok)?;
     let loaded = py.detach(|| hyperslab_plugins::load(&path));
     let filters = PyDict::new(py);
@@ -68,6 +68,7 @@ pub(crate) fn load_plugins<'py>(py: Python<'py>, path: Option<PathBuf>) -> PyRes
 /// Adds a folder in which filters are looked for when they are needed. A folder that does not exist has none.
 #[pyfunction]
 #[pyo3(name = "_search_plugins")]
+#[allow(clippy::needless_pass_by_value)] // Python gives a path of its own.
 pub(crate) fn search_plugins(py: Python<'_>, folder: PathBuf) {
     py.detach(|| hyperslab_plugins::search(&folder));
 }

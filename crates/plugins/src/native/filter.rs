@@ -55,8 +55,8 @@ impl Plugin {
         &self.class.name
     }
 
-    pub(crate) fn added(this: Arc<Self>) -> Arc<dyn Added> {
-        Arc::new(Shared(this))
+    pub(crate) fn added(this: &Arc<Self>) -> Arc<dyn Added> {
+        Arc::new(Shared(Arc::clone(this)))
     }
 
     fn failed(&self, error: PluginError) -> FilterError {
