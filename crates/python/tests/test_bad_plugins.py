@@ -138,9 +138,9 @@ def test_a_filter_that_refuses_the_dataset_is_an_error(library, tmp_path):
 
 
 def test_one_thread_at_a_time_is_in_a_plugin(library, tmp_path):
-    data = np.arange(64_000, dtype="<i4")
+    data = np.arange(3_200_000, dtype="<i4")
     with hs.File(tmp_path / "a.h5", "w") as file:
-        create(file, SLOW, data, (500,))
+        create(file, SLOW, data, (50_000,))
     before = hs.get_threads()
     hs.set_threads(8)
     try:
