@@ -18,7 +18,8 @@ Filters:
   bitshuffle[:lz4|:zstd[:LEVEL]|:none]   by default with lz4
   blosc[:CODEC[:LEVEL[:shuffle|bitshuffle|noshuffle]]]
   blosc2, with the same parts      CODEC is blosclz (default of blosc2), lz4 (default of blosc),
-                                   lz4hc, zlib or zstd; LEVEL is by default 5, and the filter shuffle
+                                   lz4hc, zlib, zstd, or snappy (blosc only); LEVEL is by default 5, and
+                                   the filter shuffle
   none                             no filter at all";
 
 /// The names of filters, for messages.
@@ -148,6 +149,7 @@ fn blosc_codec(text: Option<&str>, otherwise: BloscCodec) -> Result<BloscCodec, 
         Some("blosclz") => BloscCodec::BloscLz,
         Some("lz4") => BloscCodec::Lz4,
         Some("lz4hc") => BloscCodec::Lz4Hc,
+        Some("snappy") => BloscCodec::Snappy,
         Some("zlib") => BloscCodec::Zlib,
         Some("zstd") => BloscCodec::Zstd,
         Some(other) => return Err(format!("Blosc has no codec {other:?}")),

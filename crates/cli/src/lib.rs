@@ -97,6 +97,8 @@ pub fn run_with(
     if let Some(warning) = hyperslab::internals::engine::threads_warning() {
         let _ = writeln!(err, "hyperslab: {warning}");
     }
+    // Before any file is opened: who sets the variable asks for the plug-ins.
+    hyperslab_plugins::search_environment();
     let args: Vec<OsString> = args.into_iter().collect();
     let done = match Cli::try_parse_from(&args) {
         Ok(cli) => {

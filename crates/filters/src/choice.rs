@@ -2,6 +2,7 @@
 //! The client data is that of libhdf5 and the reference plugins (the result of their `set_local` for the
 //! user's parameters).
 
+use crate::added;
 use crate::error::{FilterError, Result};
 use crate::facts::ChunkFacts;
 use crate::filter::FilterId;
@@ -131,6 +132,8 @@ pub enum BloscCodec {
     Lz4 = 1,
     /// LZ4's slow encoder, with better compression.
     Lz4Hc = 2,
+    /// Snappy. Blosc 2 has it for reading only.
+    Snappy = 3,
     /// zlib.
     Zlib = 4,
     /// Zstandard.
@@ -162,6 +165,7 @@ impl BloscCodec {
             0 => Self::BloscLz,
             1 => Self::Lz4,
             2 => Self::Lz4Hc,
+            3 => Self::Snappy,
             4 => Self::Zlib,
             5 => Self::Zstd,
             _ => return None,
@@ -223,7 +227,10 @@ impl FilterChoice {
             Self::NBit => NBit::client_data(chunk)?,
             Self::ScaleOffset { factor } => ScaleOffset::client_data(factor, chunk)?,
             Self::Zfp { mode } => Zfp::client_data(mode, chunk)?,
-            Self::Registered { ref client_data, .. } => client_data.clone(),
+            Self::Registered { id, ref client_data } => match added::find(id) {
+                Some(added) => added.client_data(client_data, self.flags() & 1 != 0, chunk)?,
+                None => client_data.clone(),
+            },
             // The versions of the filter and of the library.
             Self::Lzf => vec![4, 0x0105, self.chunk_bytes(chunk)?],
             Self::Bzip2 { block_size } | Self::Lz4 { block_size } => vec![block_size],
@@ -282,6 +289,10 @@ impl FilterChoice {
             }
             Self::Blosc { filter: filter @ (BloscFilter::Delta | BloscFilter::Truncate), .. } => {
                 Err(self.wrong("shuffle", filter as u64, "0, 1 or 2"))
+            }
+            // Writers of Blosc 2 lack the codec, and so do most of its readers.
+            Self::Blosc2 { codec: codec @ BloscCodec::Snappy, .. } => {
+                Err(self.wrong("codec", codec as u64, "0, 1, 2, 4 or 5 (Snappy is for Blosc 1)"))
             }
             _ => Ok(()),
         }

@@ -52,6 +52,8 @@ pub enum Element {
     Other {
         /// The bytes of an element.
         size: usize,
+        /// The number of the datatype's class (spec IV.A.2.d).
+        class: u8,
     },
 }
 
@@ -79,8 +81,22 @@ pub enum Kind {
     Signed,
     /// Floating-point numbers.
     Float,
-    /// Enumerations, bitfields and times, which some filters treat as bytes.
-    Other,
+    /// Enumerations, which some filters treat as bytes, like the kinds below.
+    Enumeration {
+        /// Whether its values have a sign.
+        signed: bool,
+    },
+    /// Bitfields.
+    Bits,
+    /// Times.
+    Time,
+}
+
+impl Kind {
+    /// Returns whether every filter for numbers treats the elements as numbers.
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Self::Unsigned | Self::Signed | Self::Float)
+    }
 }
 
 /// The orders of the bytes of a number.
@@ -108,7 +124,7 @@ impl Element {
             | Self::Array { size, .. }
             | Self::Compound { size, .. }
             | Self::Variable { size }
-            | Self::Other { size } => size,
+            | Self::Other { size, .. } => size,
         }
     }
 

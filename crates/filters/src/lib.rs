@@ -3,6 +3,7 @@
 //! A filter gets its destination from its caller, so the last filter of a chain writes into the caller's
 //! array.
 
+pub mod added;
 mod bits;
 mod bitshuffle;
 pub mod blosc;

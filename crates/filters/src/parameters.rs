@@ -76,7 +76,7 @@ impl FilterChoice {
                 let found = u32::try_from(shuffle).ok().and_then(BloscFilter::of);
                 let filter = found.ok_or_else(|| wrong("shuffle", shuffle, "0 to 4"))?;
                 let found = u32::try_from(codec).ok().and_then(BloscCodec::of);
-                let codec = found.ok_or_else(|| wrong("codec", codec, "0, 1, 2, 4 or 5"))?;
+                let codec = found.ok_or_else(|| wrong("codec", codec, "0 to 5"))?;
                 if id == FilterId::BLOSC {
                     Self::Blosc { codec, level, filter }
                 } else {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use crate::added;
 use crate::blosc::Blosc;
 use crate::error::{FilterError, Result};
 use crate::filter::{Filter, FilterId};
@@ -53,7 +54,8 @@ pub struct Parameters<'a> {
 /// ```
 pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync>;
 
-/// A set of available filters. The default registry holds the filters of this crate. A registry is a value
+/// A set of available filters. The default registry holds the filters of this crate, and finds those that are
+/// [added](crate::added) to the process. A registry is a value
 /// that callers pass to the code that needs it.
 #[derive(Clone)]
 pub struct Registry {
@@ -61,8 +63,8 @@ pub struct Registry {
     others: Option<Others>,
 }
 
-/// Returns a filter for a number that the registry does not have.
-type Others = Arc<dyn Fn(FilterId, &Parameters<'_>) -> Arc<dyn Filter> + Send + Sync>;
+/// Creates a filter whose number the registry does not have, or returns `None` if there is no such filter.
+type Others = Arc<dyn Fn(FilterId, &Parameters<'_>) -> Option<Result<Arc<dyn Filter>>> + Send + Sync>;
 
 impl Registry {
     /// Returns the default registry, which all callers share.
@@ -90,7 +92,7 @@ impl Registry {
     where
         F: Fn(FilterId, &Parameters<'_>) -> Arc<dyn Filter> + Send + Sync + 'static,
     {
-        self.others = Some(Arc::new(constructor));
+        self.others = Some(Arc::new(move |id, parameters| Some(Ok(constructor(id, parameters)))));
     }
 
     /// Returns whether the registry has a filter with that number.
@@ -114,9 +116,9 @@ impl Registry {
         if let Some(constructor) = self.constructors.get(&id) {
             return constructor(parameters);
         }
-        self.others.as_ref().map(|others| others(id, parameters)).ok_or_else(|| {
+        self.others.as_ref().and_then(|others| others(id, parameters)).unwrap_or_else(|| {
             let name = registered_name(id).or(stored_name).unwrap_or("not registered").to_owned();
-            FilterError::Unknown { id: id.0, name }
+            Err(FilterError::Unknown { id: id.0, name })
         })
     }
 }
@@ -124,6 +126,7 @@ impl Registry {
 impl Default for Registry {
     fn default() -> Self {
         let mut registry = Self::empty();
+        registry.others = Some(Arc::new(|id, parameters| Some(added::find(id)?.filter(parameters))));
         registry.register(FilterId::DEFLATE, |p| Ok(Arc::new(Stream::deflate(p.client_data))));
         registry.register(FilterId::SHUFFLE, |p| Ok(Arc::new(Shuffle::new(p.client_data, p.element_size)?)));
         registry.register(FilterId::FLETCHER32, |_| Ok(Arc::new(Fletcher32)));

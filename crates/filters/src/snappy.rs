@@ -4,7 +4,7 @@
 //!
 //! Other programs store a chunk as one Snappy stream under the same number. Such chunks are decoded, too.
 
-use crate::codec::CodecError;
+use crate::codec::{self, CodecError};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer, expansion_bound, prefix};
 
@@ -43,7 +43,7 @@ impl Snappy {
                 let stream = buffer(room, VARINT + stored.len());
                 let front = put_varint(stream, to.len());
                 stream[front..front + stored.len()].copy_from_slice(stored);
-                if stream_into(&stream[..front + stored.len()], to) != Ok(to.len()) {
+                if codec::snappy::decode(&stream[..front + stored.len()], to) != Ok(to.len()) {
                     return Err(damaged);
                 }
             }
@@ -51,13 +51,6 @@ impl Snappy {
         });
         Some(decoded)
     }
-}
-
-/// Decodes one Snappy stream.
-fn stream_into(src: &[u8], dst: &mut [u8]) -> Result<usize, CodecError> {
-    let len = snap::raw::decompress_len(src).map_err(|_| CodecError::Damaged)?;
-    let dst = dst.get_mut(..len).ok_or(CodecError::TooLong)?;
-    snap::raw::Decoder::new().decompress(src, dst).map_err(|_| CodecError::Damaged)
 }
 
 fn take_varint(src: &mut &[u8]) -> Option<u32> {
@@ -94,7 +87,7 @@ impl Filter for Snappy {
         if let Some(decoded) = Self::decode_blocks(src, dst, &mut scratch.filter[0]) {
             return decoded;
         }
-        stream_into(src, dst).map_err(|error| error.of(Self::NAME, dst.len()))
+        codec::snappy::decode(src, dst).map_err(|error| error.of(Self::NAME, dst.len()))
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {

@@ -52,6 +52,7 @@ fn codec(name: &str) -> BloscCodec {
         "blosclz" => BloscCodec::BloscLz,
         "lz4" => BloscCodec::Lz4,
         "lz4hc" => BloscCodec::Lz4Hc,
+        "snappy" => BloscCodec::Snappy,
         "zlib" => BloscCodec::Zlib,
         "zstd" => BloscCodec::Zstd,
         _ => panic!("{name}"),

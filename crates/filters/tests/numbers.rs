@@ -253,8 +253,8 @@ fn n_bit_does_not_encode_what_libhdf5_would_lose() {
 
 #[test]
 fn filters_refuse_datatypes_that_they_are_not_for() {
-    let text = Element::Other { size: 4 };
-    let wide = Element::Other { size: 16 };
+    let text = Element::Other { size: 4, class: 3 };
+    let wide = Element::Other { size: 16, class: 3 };
     let big = Element::Number(number(Kind::Float, 8, Order::Big));
     let half = Element::Number(number(Kind::Float, 2, Order::Little));
     let small = Element::unsigned(4);

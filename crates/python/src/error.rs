@@ -4,6 +4,7 @@ use std::io;
 
 use hyperslab::{Error, RequestError};
 use hyperslab_filters::FilterError;
+use hyperslab_plugins::PluginError;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
     PyIndexError, PyKeyError, PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyTypeError,
@@ -115,6 +116,9 @@ pub(crate) fn exception(error: &Error) -> PyErr {
             }
             FilterError::Failed { cause, .. } => match cause.downcast_ref::<PyErr>() {
                 Some(raised) => Python::attach(|py| raised.clone_ref(py)),
+                None if cause.downcast_ref::<PluginError>().is_some() => {
+                    defined::FormatError::new_err(message)
+                }
                 None => PyRuntimeError::new_err(message),
             },
             _ => defined::FormatError::new_err(message),

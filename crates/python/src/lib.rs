@@ -41,6 +41,7 @@ mod opened;
 mod operand;
 mod plain;
 mod plan;
+mod plugins;
 mod progress;
 mod query;
 mod ranks;
@@ -101,6 +102,7 @@ mod _native {
         object::HLObject,
         objects::converted,
         plan::ReadPlan,
+        plugins::{disable_plugins, load_plugins, search_plugins},
         query::PyQuery,
         reference::{Reference, RegionReference},
         references::{reference_arrays, references},

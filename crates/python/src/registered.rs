@@ -1,6 +1,8 @@
-//! Filters that are Python functions. They are found by their numbers when a chunk is encoded or decoded, so
-//! they can be registered while files are open. All access to them is under the interpreter's lock.
+//! Filters that are Python functions, and filters of compiled plug-ins. They are found by their numbers when
+//! a chunk is encoded or decoded, so they can be registered while files are open. All access to functions is
+//! under the interpreter's lock.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_filters::error::Result;
@@ -11,15 +13,25 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 
+use crate::plugins;
+
 /// The functions of each number: how to decode a chunk, and how to encode one, or `None`.
 fn functions(py: Python<'_>) -> &Bound<'_, PyDict> {
     static FUNCTIONS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     FUNCTIONS.get_or_init(py, || PyDict::new(py).unbind()).bind(py)
 }
 
+/// Whether functions were ever registered. Otherwise plug-ins are called without the interpreter's lock.
+static ANY: AtomicBool = AtomicBool::new(false);
+
 /// Returns whether Python functions have this number.
+fn has_functions(id: FilterId) -> bool {
+    ANY.load(Ordering::Acquire) && Python::attach(|py| functions(py).contains(id.0).unwrap_or(false))
+}
+
+/// Returns whether Python functions or a plug-in have this number.
 pub(crate) fn contains(id: FilterId) -> bool {
-    Python::attach(|py| functions(py).contains(id.0).unwrap_or(false))
+    has_functions(id) || plugins::find(id).is_some()
 }
 
 /// Returns the filters of the engine, and those that are Python functions.
@@ -73,6 +85,7 @@ pub(crate) fn register_filter(
     if !decode.is_callable() || encode.as_ref().is_some_and(|encode| !encode.is_callable()) {
         return Err(PyTypeError::new_err("decode and encode are functions"));
     }
+    ANY.store(true, Ordering::Release);
     functions(py).set_item(id, (decode, encode))
 }
 
@@ -92,8 +105,17 @@ pub(crate) fn unregister_filter(py: Python<'_>, id: u32) -> PyResult<()> {
     if functions(py).contains(id)? { functions(py).del_item(id) } else { Err(PyKeyError::new_err(id)) }
 }
 
-/// Returns an error if a filter that is Python functions can only decode.
+/// Returns an error if a filter that is Python functions or a plug-in can only decode.
 pub(crate) fn check_encodes(id: FilterId) -> PyResult<()> {
+    if !has_functions(id) {
+        return match plugins::find(id).filter(|plugin| !plugin.encodes()) {
+            Some(plugin) => {
+                let message = format!("the plug-in of filter {} ({}) does not encode", id.0, plugin.name());
+                Err(PyValueError::new_err(message))
+            }
+            None => Ok(()),
+        };
+    }
     Python::attach(|py| match functions(py).get_item(id.0)? {
         Some(found) if found.get_item(1)?.is_none() => Err(PyValueError::new_err(format!(
             "filter {} was registered without a function that encodes",
@@ -103,17 +125,36 @@ pub(crate) fn check_encodes(id: FilterId) -> PyResult<()> {
     })
 }
 
-/// A filter that is Python functions, or that nothing is known of yet.
+/// A filter that is Python functions or a plug-in, or that nothing is known of yet.
 #[derive(Debug)]
 struct Functions {
     id: FilterId,
     client_data: Vec<u32>,
+    element_size: usize,
     chunk_bytes: usize,
+    /// The plug-in, once it was found.
+    plugin: OnceLock<Arc<dyn Filter>>,
 }
 
 impl Functions {
     fn new(id: FilterId, parameters: &Parameters<'_>) -> Self {
-        Self { id, client_data: parameters.client_data.to_vec(), chunk_bytes: parameters.chunk_bytes }
+        let &Parameters { client_data, element_size, chunk_bytes } = parameters;
+        Self { id, client_data: client_data.to_vec(), element_size, chunk_bytes, plugin: OnceLock::new() }
+    }
+
+    /// Returns the plug-in of this number, unless functions have the number.
+    fn plugin(&self) -> Result<Option<&dyn Filter>> {
+        if has_functions(self.id) {
+            return Ok(None);
+        }
+        if let Some(plugin) = self.plugin.get() {
+            return Ok(Some(&**plugin));
+        }
+        let Some(plugin) = plugins::find(self.id) else { return Ok(None) };
+        let &Self { element_size, chunk_bytes, .. } = self;
+        let plugin =
+            plugin.filter(&Parameters { client_data: &self.client_data, element_size, chunk_bytes })?;
+        Ok(Some(&**self.plugin.get_or_init(|| plugin)))
     }
 
     /// Calls `f` with the functions of the filter.
@@ -148,7 +189,10 @@ impl Filter for Functions {
         self.id
     }
 
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        if let Some(plugin) = self.plugin()? {
+            return plugin.decode_into(src, dst, scratch);
+        }
         let expected = dst.len() as u64;
         let decoded = self.with(|functions, options| {
             let stored = PyBytes::new(functions.py(), src);
@@ -158,7 +202,10 @@ impl Filter for Functions {
         decoded.ok_or(FilterError::Length { filter: "registered filter", expected, found: expected + 1 })
     }
 
-    fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+    fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        if let Some(plugin) = self.plugin()? {
+            return plugin.encode_into(src, dst, scratch);
+        }
         self.with(|functions, options| {
             let encode = functions.get_item(1)?;
             if encode.is_none() {
@@ -171,6 +218,6 @@ impl Filter for Functions {
     }
 
     fn decode_bound(&self, decoded: usize) -> usize {
-        decoded.saturating_mul(2).saturating_add(4096)
+        decoded.saturating_mul(2).saturating_add(64 << 10)
     }
 }

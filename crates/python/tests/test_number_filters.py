@@ -422,8 +422,9 @@ def check_read(folder, data, compression):
     finally:
         for number in numbers:
             hs.unregister_filter(number)
-    with hs.File(folder / "theirs.h5") as file, pytest.raises(NotImplementedError, match=str(compression.filter_id)):
-        file["x"][...]
+    # Without imagecodecs, hdf5plugin's own plug-in decodes, since this program has imported the package.
+    with hs.File(folder / "theirs.h5") as file:
+        assert file["x"][...].tobytes() == expected.tobytes()
 
 
 def test_a_missing_imagecodecs_is_an_error_that_says_so(monkeypatch):

@@ -4,7 +4,7 @@ use super::blosclz;
 use super::chunk::Chunk;
 use super::encode::Coding;
 use crate::choice::BloscCodec;
-use crate::codec::{Contexts, lz4, zlib, zstd};
+use crate::codec::{Contexts, lz4, snappy, zlib, zstd};
 use crate::error::{FilterError, Result};
 
 /// A codec, as named by the flags of a chunk. LZ4 and LZ4HC share one format.
@@ -12,6 +12,7 @@ use crate::error::{FilterError, Result};
 pub(super) enum Codec {
     BloscLz,
     Lz4,
+    Snappy,
     Zlib,
     Zstd,
 }
@@ -22,9 +23,9 @@ impl Codec {
         let other = match chunk.codec() {
             0 => return Ok(Self::BloscLz),
             1 => return Ok(Self::Lz4),
+            2 => return Ok(Self::Snappy),
             3 => return Ok(Self::Zlib),
             4 => return Ok(Self::Zstd),
-            2 => "the codec Snappy".to_owned(),
             6 | 7 => match chunk.other_codec {
                 32 => "the codec NDLZ".to_owned(),
                 33 => "the codec ZFP (fixed accuracy)".to_owned(),
@@ -55,6 +56,7 @@ impl Codec {
             Self::BloscLz => blosclz::decode(src, out, len, need),
             Self::Lz4 if need < len => lz4::decode_prefix(src, &mut out[..len], need),
             Self::Lz4 => lz4::decode(src, &mut out[..len]) == Some(len),
+            Self::Snappy => snappy::decode(src, &mut out[..len]) == Ok(len),
             Self::Zlib => zlib::decompress(src, &mut out[..len], &mut contexts.zlib) == Ok(len),
             Self::Zstd => zstd::decompress(src, &mut out[..len], &mut contexts.zstd) == Ok(len),
         }
@@ -67,6 +69,7 @@ impl BloscCodec {
         match self {
             Self::BloscLz => 0,
             Self::Lz4 | Self::Lz4Hc => 1,
+            Self::Snappy => 2,
             Self::Zlib => 3,
             Self::Zstd => 4,
         }
@@ -81,6 +84,7 @@ impl BloscCodec {
             Self::BloscLz => blosclz::encode(level, src, out, positions),
             Self::Lz4 => lz4::encode(src, out, 10 - number),
             Self::Lz4Hc => lz4::encode_high(src, out, number),
+            Self::Snappy => snappy::encode(src, out, &mut contexts.snappy),
             Self::Zlib => zlib::compress(src, out, number, &mut contexts.zlib),
             Self::Zstd => {
                 let level = match number {

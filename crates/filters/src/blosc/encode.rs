@@ -49,7 +49,7 @@ impl Encoder {
     /// planes.
     fn splits(&self, block_size: usize) -> bool {
         let fast = match self.compressor {
-            BloscCodec::BloscLz | BloscCodec::Lz4 => true,
+            BloscCodec::BloscLz | BloscCodec::Lz4 | BloscCodec::Snappy => true,
             BloscCodec::Zstd => self.level <= 5,
             BloscCodec::Lz4Hc | BloscCodec::Zlib => false,
         };

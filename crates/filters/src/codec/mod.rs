@@ -3,6 +3,7 @@
 pub(crate) use crate::ffi::lz4;
 pub(crate) mod bzip2;
 pub(crate) mod lz;
+pub(crate) mod snappy;
 pub(crate) mod zlib;
 pub(crate) mod zstd;
 
@@ -32,6 +33,7 @@ impl CodecError {
 pub(crate) struct Contexts {
     pub(crate) zlib: zlib::Context,
     pub(crate) zstd: zstd::Context,
+    pub(crate) snappy: snappy::Context,
 }
 
 /// Returns the most bytes that an LZ4 block of `len` decoded bytes can have.

@@ -1,7 +1,7 @@
 //! The client data that describe a datatype.
 
 use crate::error::Result;
-use crate::facts::{Element, Kind, Number, Order};
+use crate::facts::{Element, Number, Order};
 
 use super::layout::class;
 use super::wrong;
@@ -17,7 +17,7 @@ impl Description {
     /// Appends a datatype.
     pub(super) fn element(&mut self, element: &Element) -> Result<()> {
         match element {
-            Element::Number(number) if number.kind != Kind::Other => self.number(*number),
+            Element::Number(number) if number.kind.is_number() => self.number(*number),
             Element::Array { size, base } => {
                 self.sized(class::ARRAY, *size)?;
                 if let Element::Variable { size } = **base {

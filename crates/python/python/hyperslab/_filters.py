@@ -7,6 +7,7 @@ from typing import Any
 from ._native import _filter_facts
 
 _CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
+_BLOSC1_CODECS = {**_CODECS, "snappy": 3}
 _BLOSC_FILTERS = {"none": 0, "shuffle": 1, "bitshuffle": 2}
 _BLOSC2_FILTERS = {**_BLOSC_FILTERS, "delta": 3, "truncate": 4}
 
@@ -108,7 +109,7 @@ class Blosc(Filter):
     """Blosc 1, which more programs read than Blosc 2.
 
     Args:
-        cname: The codec: "blosclz", "lz4", "lz4hc", "zlib" or "zstd".
+        cname: The codec: "blosclz", "lz4", "lz4hc", "snappy", "zlib" or "zstd".
         level: The effort of the codec, from 0 (no compression) to 9. The default is 5.
         shuffle: What happens before compression: "none", "shuffle" or "bitshuffle".
         clevel: Another name of `level`, as in hdf5plugin.
@@ -126,7 +127,7 @@ class Blosc(Filter):
     def __init__(
         self, cname: str = "lz4", level: int | None = None, shuffle: str = "shuffle", *, clevel: int | None = None
     ) -> None:
-        codec, before = _choice("cname", cname, _CODECS), _choice("shuffle", shuffle, _BLOSC_FILTERS)
+        codec, before = _choice("cname", cname, _BLOSC1_CODECS), _choice("shuffle", shuffle, _BLOSC_FILTERS)
         self.filter_options = (0, 0, 0, 0, _level(level, clevel, 5), before, codec)
 
 

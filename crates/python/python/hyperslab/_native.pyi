@@ -97,6 +97,7 @@ __all__ = [
     "_rows_changed",
     "_scale_name",
     "_scales",
+    "_search_plugins",
     "_segy_describe",
     "_segy_export",
     "_segy_extract",
@@ -106,7 +107,9 @@ __all__ = [
     "_set_indexes_follow",
     "_update_indexes",
     "_waiting_rows",
+    "disable_plugins",
     "get_threads",
+    "load_plugins",
     "register_filter",
     "run_cli",
     "set_threads",
@@ -232,6 +235,39 @@ def unregister_filter(id: int) -> None:
     Example:
         >>> hs.register_filter(400, lambda data, options, size: data)
         >>> hs.unregister_filter(400)
+    """
+
+def _search_plugins(folder: str | os.PathLike[str]) -> None: ...
+def load_plugins(path: str | os.PathLike[str] | None = None) -> dict[int, str]:
+    """Loads compiled filter plug-ins of HDF5, so that their filters read and write in all files.
+
+    A plug-in is a shared library that exports `H5PLget_plugin_info`. Its code runs in this process, so load
+    only what you trust. After `import hdf5plugin`, the filters of that package are found without this
+    function. Filters that hyperslab has itself are not replaced. Linux only.
+
+    Args:
+        path: A library, or a folder of libraries. Without it, the plug-ins of the installed package
+            hdf5plugin are loaded, without importing the package.
+
+    Returns:
+        The number and the name of each filter that was loaded.
+
+    Raises:
+        OSError: The file is no plug-in, the folder cannot be read, or plug-ins are switched off.
+        ImportError: `path` is left out, and hdf5plugin is not installed.
+
+    Example:
+        >>> hs.load_plugins()[32017][:13]  # doctest: +SKIP
+        'SZ compressor'
+    """
+
+def disable_plugins() -> None:
+    """Loads no compiled plug-ins from now on. Filters that are loaded stay.
+
+    The environment variable `HDF5_PLUGIN_PRELOAD` with the value `::` does the same for a whole process.
+
+    Example:
+        >>> hs.disable_plugins()  # doctest: +SKIP
     """
 
 def _auto_chunks(shape: list[int], max_shape: list[int | None] | None, element_size: int) -> list[int]: ...

@@ -325,7 +325,7 @@ fn number_chunks() -> Vec<Vec<u8>> {
     };
     let pair = Element::Compound {
         size: 4,
-        members: vec![(0, Element::unsigned(2)), (2, Element::Other { size: 2 })],
+        members: vec![(0, Element::unsigned(2)), (2, Element::Other { size: 2, class: 3 })],
     };
     for (choice, element) in [
         (FilterChoice::NBit, number(Kind::Signed, 17)),

@@ -30,12 +30,16 @@ pub fn filter_spec(
     Ok(FilterSpec {
         id: id.0,
         // The filters of libhdf5 need no name.
-        name: (id.0 >= 256)
-            .then(|| hyperslab_filters::registry::registered_name(id).map(str::to_owned))
-            .flatten(),
+        name: (id.0 >= 256).then(|| stored_name(id)).flatten(),
         flags: choice.flags(),
         client_data: choice.client_data(&facts).map_err(|cause| Error::Filter { cause })?,
     })
+}
+
+/// Returns the name to store with a filter: the registered name, or that of a plug-in.
+fn stored_name(id: FilterId) -> Option<String> {
+    let registered = hyperslab_filters::registry::registered_name(id).map(str::to_owned);
+    registered.or_else(|| Some(hyperslab_filters::added::find(id)?.name().to_owned()))
 }
 
 fn sides(chunk_shape: &[u64]) -> Vec<usize> {
@@ -57,10 +61,13 @@ fn element(datatype: &Datatype, widths: Widths) -> Element {
         Datatype::Integer(t) if t.signed => number(Kind::Signed, t.order, t.bits),
         Datatype::Integer(t) => number(Kind::Unsigned, t.order, t.bits),
         Datatype::Float(t) => number(Kind::Float, t.order, t.bits),
-        Datatype::Bits(t) => number(Kind::Other, t.order, t.bits),
-        Datatype::Time(t) => number(Kind::Other, t.order, BitRange { offset: 0, precision: t.precision }),
+        Datatype::Bits(t) => number(Kind::Bits, t.order, t.bits),
+        Datatype::Time(t) => number(Kind::Time, t.order, BitRange { offset: 0, precision: t.precision }),
         Datatype::Enumeration(t) => match element(&t.base, widths) {
-            Element::Number(base) => Element::Number(Number { kind: Kind::Other, ..base }),
+            Element::Number(base) => {
+                let kind = Kind::Enumeration { signed: base.kind == Kind::Signed };
+                Element::Number(Number { kind, ..base })
+            }
             other => other,
         },
         Datatype::Array(t) => Element::Array { size, base: Box::new(element(&t.base, widths)) },
@@ -69,9 +76,10 @@ fn element(datatype: &Datatype, widths: Widths) -> Element {
             Element::Compound { size, members: t.members.iter().map(member).collect() }
         }
         Datatype::Sequence(_) | Datatype::VariableText(_) => Element::Variable { size },
-        Datatype::Text(_) | Datatype::Opaque(_) | Datatype::Reference(_) | Datatype::Complex(_) => {
-            Element::Other { size }
-        }
+        Datatype::Text(_) => Element::Other { size, class: 3 },
+        Datatype::Opaque(_) => Element::Other { size, class: 5 },
+        Datatype::Reference(_) => Element::Other { size, class: 7 },
+        Datatype::Complex(_) => Element::Other { size, class: 11 },
     }
 }
 

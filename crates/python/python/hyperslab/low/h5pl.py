@@ -1,6 +1,9 @@
-"""The places where libhdf5 looks for plugins. hyperslab keeps the list, and loads no plugins."""
+"""The places where libhdf5 looks for plugins. hyperslab looks for filters in those that the program adds, and
+only lists those of the variable `HDF5_PLUGIN_PATH`, which may be meant for other programs."""
 
 import os
+
+from .._native import _search_plugins
 
 _paths = [part.encode() for part in os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep) if part]
 
@@ -8,11 +11,13 @@ _paths = [part.encode() for part in os.environ.get("HDF5_PLUGIN_PATH", "").split
 def append(search_path: bytes) -> None:
     """Adds a path at the end."""
     _paths.append(search_path)
+    _search_plugins(os.fsdecode(search_path))
 
 
 def prepend(search_path: bytes) -> None:
     """Adds a path at the front."""
     _paths.insert(0, search_path)
+    _search_plugins(os.fsdecode(search_path))
 
 
 def _check(index: int) -> None:
@@ -25,12 +30,14 @@ def insert(search_path: bytes, index: int) -> None:
     if not 0 <= index <= len(_paths):
         _check(index)
     _paths.insert(index, search_path)
+    _search_plugins(os.fsdecode(search_path))
 
 
 def replace(search_path: bytes, index: int) -> None:
     """Replaces a path."""
     _check(index)
     _paths[index] = search_path
+    _search_plugins(os.fsdecode(search_path))
 
 
 def remove(index: int) -> None:
