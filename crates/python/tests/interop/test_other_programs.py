@@ -180,9 +180,16 @@ def with_jhdf(path):
     return sorted(re.sub(r"\d+", "", line) if re.search("reference|_LIST", line) else line for line in lines)
 
 
+def with_tables_in_part(path):
+    """Returns some elements of a dataset, read by PyTables. libhdf5 keeps 6 KB for each chunk of a read."""
+    with tables.open_file(path) as file:
+        return [file.root.d[part].tolist() for part in (slice(5), slice(990, 1110), slice(-5, None))]
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    "reader", [with_tables, with_jhdf, lambda path: run("h5dump", "-d", "d", "-s", "1090", "-c", "20", path)]
+    "reader",
+    [with_tables_in_part, with_jhdf, lambda path: run("h5dump", "-d", "d", "-s", "1090", "-c", "20", path)],
 )
 def test_other_programs_read_a_fixed_shape_whose_chunks_are_in_a_b_tree(tmp_path, reader):
     ours, theirs = tmp_path / "f.h5", tmp_path / "theirs" / "f.h5"
