@@ -233,6 +233,10 @@ impl Driver for FileObject {
         Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth, concurrent }
     }
 
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn info(&self) -> DriverInfo {
         DriverInfo::new("fileobj")
     }

@@ -305,6 +305,7 @@ fn invalid_options_are_refused() {
     for args in [
         &["--filter", "zip"][..],
         &["--filter", "gzip:x"],
+        &["--filter", "gzip:10"],
         &["--chunks", "0x3"],
         &["--chunks", "big"],
         &["--shuffle"],
@@ -314,8 +315,6 @@ fn invalid_options_are_refused() {
         let (code, out, err) = scratch.run(&[&["repack", "@btree1.h5", "%out.h5"], args].concat());
         assert!(code == 2 && out.is_empty() && !err.is_empty(), "{args:?}: {err}");
     }
-    let (code, _, err) = scratch.run(&["repack", "@btree1.h5", "%out.h5", "--filter", "gzip:10"]);
-    assert!(code == 1 && err.contains("level"), "{err}");
     assert!(scratch.names().is_empty(), "{:?}", scratch.names());
 }
 

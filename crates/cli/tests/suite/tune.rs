@@ -274,7 +274,7 @@ fn errors_of_wrong_arguments_say_what_is_right_and_no_files_remain() {
         (&["%cube.h5", "--access", "[50]:1"], "out of bounds for axis 0 with size 40"),
         (&["%cube.h5", "--access", "[0, 0, 0, 0]"], "4 indices for an array of 3 dimensions"),
         (&["%cube.h5", "--edges", "0"], "0"),
-        (&["%cube.h5", "--filter", "zip"], "unknown filter"),
+        (&["%cube.h5", "--filter", "zip"], "the filter must be one of gzip, zstd"),
         (&["%cube.h5", "--filter", "none", "--filter", "lz4"], "cannot be combined with other filters"),
         (&["%cube.h5", "--latency", "fast"], "does not begin with a number"),
         (&["%cube.h5", "--plot", "sweep.pdf"], "a picture is a .png or an .svg"),

@@ -146,6 +146,12 @@ pub trait Driver: Debug + Send + Sync {
     /// Returns how this medium performs best.
     fn hints(&self) -> Hints;
 
+    /// Returns whether the bytes outlive the program, so that a new file must be a valid one before its first
+    /// commit. Objects of the caller's language, which may do anything when they are written to, do not.
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
     /// Returns what the driver is and does, for its user.
     fn info(&self) -> DriverInfo {
         DriverInfo::new("custom")

@@ -121,6 +121,10 @@ impl<D: Driver> Driver for Trace<D> {
         self.inner.hints()
     }
 
+    fn is_lasting(&self) -> bool {
+        self.inner.is_lasting()
+    }
+
     fn info(&self) -> DriverInfo {
         self.inner.info()
     }

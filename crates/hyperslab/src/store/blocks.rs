@@ -34,17 +34,28 @@ impl Blocks {
         if step > 1 {
             return self.allocate(len, end);
         }
-        if self.reserve(len, end).is_none() {
-            let rest = self.block.take();
-            let wanted = self.block_len(end.at).max(len);
-            let most = LARGEST_CUT.max(wanted.saturating_mul(2));
-            let hole = self.free.take_aligned(wanted, most, 1);
-            self.block = Some(hole.or_else(|| self.append(wanted, 1, end))?);
-            if let Some(rest) = rest {
-                self.free.insert(rest);
-            }
+        if self.block.is_none_or(|block| block.len < len) {
+            self.renew_block(len, end)?;
         }
         self.take_from_block(len)
+    }
+
+    /// Makes a block of `len` bytes or more, if the old one is too short: from a hole, or at the end.
+    fn renew_block(&mut self, len: u64, end: &mut End) -> Option<()> {
+        let wanted = self.block_len(end.at).max(len);
+        let cuts_all = self.metadata >= LARGEST_CUT;
+        let hole = cuts_all.then(|| self.free.take_aligned(wanted, u64::MAX, 1)).flatten();
+        if hole.is_none() && self.reserve(len, end).is_some() {
+            return Some(());
+        }
+        let rest = self.block.take();
+        let most = LARGEST_CUT.max(wanted.saturating_mul(2));
+        let hole = hole.or_else(|| self.free.take_aligned(wanted, most, 1));
+        self.block = Some(hole.or_else(|| self.append(wanted, 1, end))?);
+        if let Some(rest) = rest {
+            self.free.insert(rest);
+        }
+        Some(())
     }
 
     /// Allocates from the best-fitting hole, or at the end of the file.
@@ -163,7 +174,8 @@ pub(super) const SMALLEST_BLOCK: u64 = 256;
 /// The largest size of a metadata block. Holes up to this size are used for metadata.
 const LARGEST_BLOCK: u64 = 4096;
 /// The largest hole from which a metadata block is cut. A larger one is where data were, and may be again, of
-/// the same size: without a few bytes it would be too short for them.
+/// the same size: without a few bytes it would be too short for them. That ends with this many bytes of
+/// metadata in one opening: a file of much metadata would grow beside its free space.
 const LARGEST_CUT: u64 = 1 << 16;
 
 #[cfg(test)]

@@ -28,13 +28,13 @@ use crate::error::{Error, Result};
 /// Returns whether a new file on this medium is shown as an empty one before its first commit: not if its
 /// bytes are in several ranges, because no single write replaces them.
 pub(super) fn is_shown(driver: &dyn Driver) -> bool {
-    driver.elements().is_none() && driver.parts().is_empty()
+    driver.is_lasting() && driver.elements().is_none() && driver.parts().is_empty()
 }
 
 impl Store {
     /// Makes the medium show the new file, which has no objects but the root group. The superblock must be
     /// set. `small` makes an empty file inside one sector. Without effect in a file that several ranks
-    /// create, or whose bytes are in several ranges.
+    /// create, and on a medium where new files are not shown.
     pub fn show_empty(&self, small: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
         let writing = self.writing()?;
         let driver = Arc::clone(&*self.driver()?);

@@ -27,7 +27,8 @@ fn number(name: &str) -> Attribute {
 #[track_caller]
 fn assert_refused<T>(result: Result<T>) {
     let error = result.err().expect("the name is accepted");
-    assert!(matches!(error.root(), Error::Request(RequestError::Argument { .. })), "{error}");
+    let Error::Request(request) = error.root() else { panic!("{error}") };
+    assert!(matches!(request, RequestError::Argument { .. } | RequestError::LongAttribute { .. }), "{error}");
 }
 
 #[test]
