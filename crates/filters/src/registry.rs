@@ -55,7 +55,7 @@ pub struct Parameters<'a> {
 pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync>;
 
 /// A set of available filters. The default registry holds the filters of this crate, and finds those that are
-/// [added](crate::added) to the process. A registry is a value
+/// [added] to the process. A registry is a value
 /// that callers pass to the code that needs it.
 #[derive(Clone)]
 pub struct Registry {
