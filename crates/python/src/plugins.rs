@@ -68,7 +68,7 @@ pub(crate) fn load_plugins(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bo
 /// Adds a folder in which filters are looked for when they are needed. A folder that does not exist has none.
 #[pyfunction]
 #[pyo3(name = "_search_plugins")]
-#[allow(clippy::needless_pass_by_value)] // Python gives a path of its own.
+#[expect(clippy::needless_pass_by_value, reason = "Python gives a path of its own")]
 pub(crate) fn search_plugins(py: Python<'_>, folder: PathBuf) {
     py.detach(|| hyperslab_plugins::search(&folder));
 }

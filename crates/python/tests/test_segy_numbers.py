@@ -11,6 +11,7 @@ import sys
 import h5py
 import numpy as np
 import pytest
+import xarray
 from segy_files import CDP, CROSSLINE, DELAY, INLINE, OFFSET, SCALAR, TIME_SCALAR, X, Y, laid_out, segy, some_values
 from segy_surveys import assert_planes, brought
 from support import hs
@@ -76,7 +77,6 @@ def test_lines_that_are_floats_make_a_volume(tmp_path):
 
 
 def test_a_survey_with_a_float_axis_opens_in_xarray(tmp_path):
-    xarray = pytest.importorskip("xarray")
     places = [(cdp, offset) for cdp in (5, 6) for offset in (-0.5, 0.5, 1.5)]
     samples = some_values(5, (6, 4))
     image = segy(samples, {CDP: [c for c, _ in places], (201, "f4"): [o for _, o in places]})

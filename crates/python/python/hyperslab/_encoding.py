@@ -1,6 +1,6 @@
 """How the variables of xarray are stored (their encoding), in the words of netCDF4's `createVariable`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -45,7 +45,7 @@ VALID = (
     "szip_coding",
     "szip_pixels_per_block",
 )
-_ORDERS = {"little": "<", "big": ">", "native": "="}
+_ORDERS: dict[Any, Literal["<", ">", "="]] = {"little": "<", "big": ">", "native": "="}
 
 
 # Reading
@@ -128,7 +128,7 @@ def in_order(dtype: "np.dtype[Any]", encoding: "dict[str, Any]") -> "np.dtype[An
         return dtype
     if endian not in _ORDERS:
         raise ValueError(f"endian must be one of {', '.join(_ORDERS)}, not {endian!r}")
-    return dtype.newbyteorder(_ORDERS[endian])  # type: ignore[arg-type]
+    return dtype.newbyteorder(_ORDERS[endian])
 
 
 def storage(encoding: "dict[str, Any]", variable: Any, unlimited: "list[bool]", dtype: Any) -> "dict[str, Any]":

@@ -19,14 +19,24 @@ _WORSE = {"passed": 0, "skipped": 1, "failed": 2}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Checks the files that the test has left in the directory of its class, or in its own directory."""
+    """Checks the files that the test has left in the directory of its class, which goes with the class."""
     result = yield
-    if "OUTCOMES_ONLY" in os.environ:
-        return result
-    directory = getattr(item.cls, "tempdir", None) or item.funcargs.get("tmp_path")
-    if directory is not None:
-        CHECKS.directory(directory, item.name in DAMAGES)
+    _check(item, getattr(item.cls, "tempdir", None))
     return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    """Checks the files that the test has left in its own directory, once its fixtures have closed them."""
+    directory = getattr(item, "funcargs", {}).get("tmp_path")
+    result = yield
+    _check(item, directory)
+    return result
+
+
+def _check(item, directory):
+    if directory is not None and "OUTCOMES_ONLY" not in os.environ:
+        CHECKS.directory(directory, item.name in DAMAGES)
 
 
 def pytest_collection_finish():
