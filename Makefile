@@ -9,11 +9,17 @@ PROFILE ?= release
 test quick test-vol test-java: PROFILE = fast
 # All crates in one build: a crate is compiled again for each set of features.
 TOGETHER := --workspace --features hyperslab/ndarray
+# Tests and lints: with assertions, and with the crates of others that the package is built with.
+CHECKED := --config .cargo/checked.toml --profile fast --locked --quiet
+# Which tests in Python run, for pytest.
+TESTS ?=
 # More packages to build with a native library, so that one build serves several libraries (`.ci/run`).
 BESIDE ?=
+# What else `make test` builds before its tests in Rust build the same libraries with assertions (`.ci/run`).
+ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help small test-extras demo quick test bare java test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help small test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -136,7 +142,7 @@ capi:
 		crates/capi/hyperslab.pc.in > $(CAPI)/lib/pkgconfig/hyperslab.pc
 
 capi-header:
-	HYPERSLAB_WRITE_HEADER=1 cargo test --locked --quiet -p hyperslab-capi --test interface the_header
+	HYPERSLAB_WRITE_HEADER=1 cargo test $(CHECKED) -p hyperslab-capi --test interface the_header
 
 demo: tools-demo $(VENV)/demo.stamp small
 	$(BIN)/python demo/demo.py --out demo-out
@@ -148,28 +154,28 @@ quick: tools-quick $(VENV)/test.stamp develop
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
-	cargo clippy --workspace --locked --quiet -- -D warnings
-	cargo test --locked --quiet -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --lib --tests
-	cargo test --locked --quiet -p hyperslab --test suite
+	cargo clippy --workspace $(CHECKED) -- -D warnings
+	cargo test $(CHECKED) -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --lib --tests
+	cargo test $(CHECKED) -p hyperslab --test suite
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(FAST)" crates/python/tests
 
 # Some tests ask cargo about crates that no build here needs, without the network.
-test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS) $(PAGE) develop capi vol
+test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS) $(PAGE) develop capi vol $(ALSO)
 	cargo fetch --locked --quiet
 	cargo fetch --locked --quiet --manifest-path $(MPIO)
-	$(BIN)/python -m pytest -q -n auto --dist loadfile crates/python/tests
-	cargo test $(TOGETHER) --locked --quiet
-	cargo build $(TOGETHER) --locked --quiet --bin monthly
-	target/debug/monthly
+	$(BIN)/python -m pytest -q -n auto --dist loadfile $(TESTS) crates/python/tests
+	cargo test $(TOGETHER) $(CHECKED)
+	cargo build $(TOGETHER) $(CHECKED) --bin monthly
+	target/fast/monthly
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
 
 # Those that `make test` leaves out where a program is missing (`scripts/tools.py`).
 test-extras: $(VENV)/test.stamp $(PAGE) develop capi
 	HYPERSLAB_NO_SKIPS=1 $(BIN)/python -m pytest -q -n auto -m extras crates/python/tests
-	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) --locked --quiet -p hyperslab-capi --test programs
-	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) --locked --quiet -p hyperslab-cli --test suite groff
+	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) $(CHECKED) -p hyperslab-capi --test programs
+	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) $(CHECKED) -p hyperslab-cli --test suite groff
 
 # README's commands in a root of Debian stable that has README's packages, a Rust toolchain, and nothing else.
 bare:
@@ -184,28 +190,30 @@ test-mpi: tools-test-mpi $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 	for ranks in 2 4; do \
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
-	cargo clippy --manifest-path $(MPIO) --target-dir target --all-targets --locked --quiet -- -D warnings
-	cargo clippy $(TOGETHER),hyperslab-cli/mpi --all-targets --locked --quiet -- -D warnings
-	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --no-run
-	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --lib
-	cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --doc
+	cargo clippy --manifest-path $(MPIO) --target-dir target --all-targets $(CHECKED) -- -D warnings
+	cargo clippy $(TOGETHER),hyperslab-cli/mpi --all-targets $(CHECKED) -- -D warnings
+	cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --no-run
+	cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --lib
+	cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --doc
 	for ranks in 2 4; do \
-		timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet --test ranks \
+		timeout 300 cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --test ranks \
 			--config "target.'cfg(all())'.runner='mpirun --oversubscribe -n $$ranks'" || exit; \
 	done
 	for level in funneled serialized; do \
-		RANKS_THREADS=$$level timeout 300 cargo test --manifest-path $(MPIO) --target-dir target --locked --quiet \
+		RANKS_THREADS=$$level timeout 300 cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) \
 			--test ranks --config "target.'cfg(all())'.runner='mpirun --oversubscribe -n 2'" || exit; \
 	done
-	cargo test $(TOGETHER),hyperslab-cli/mpi --locked --quiet --test mpi --no-run
-	timeout 300 cargo test $(TOGETHER),hyperslab-cli/mpi --locked --quiet --test mpi
+	cargo test $(TOGETHER),hyperslab-cli/mpi $(CHECKED) --test mpi --no-run
+	timeout 300 cargo test $(TOGETHER),hyperslab-cli/mpi $(CHECKED) --test mpi
 
 # Java: one native library for JNI and java.lang.foreign, and the jars around it.
-java: $(VENV)/build.stamp
+java: jni $(VENV)/build.stamp
+	$(BIN)/python scripts/java.py package
+
+jni:
 	cargo build --profile $(PROFILE) --locked --quiet -p hyperslab-jni $(BESIDE)
 	mkdir -p target/jni
 	install --strip target/$(PROFILE)/libhyperslab_jni.so target/jni/
-	$(BIN)/python scripts/java.py package
 
 test-java: tools-test-java java $(VENV)/test.stamp
 	$(BIN)/python scripts/java.py docs
@@ -223,10 +231,10 @@ soak: $(VENV)/test.stamp develop
 
 lint: tools-lint $(VENV)/test.stamp
 	cargo fmt --all --check
-	cargo clippy $(TOGETHER) --all-targets --locked --quiet -- -D warnings
-	cargo clippy -p hyperslab-cli --no-default-features --all-targets --locked --quiet -- -D warnings
-	cargo clippy -p hyperslab-python --no-default-features --locked --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps --locked --quiet
+	cargo clippy $(TOGETHER) --all-targets $(CHECKED) -- -D warnings
+	cargo clippy -p hyperslab-cli --no-default-features --all-targets $(CHECKED) -- -D warnings
+	cargo clippy -p hyperslab-python --no-default-features $(CHECKED) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps $(CHECKED)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
@@ -275,7 +283,7 @@ jhdf:
 
 FUZZ_SECONDS ?= 60
 fuzz:
-	HYPERSLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked -p hyperslab-testkit --test fuzz -- --nocapture
+	HYPERSLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test $(CHECKED) -p hyperslab-testkit --test fuzz -- --nocapture
 
 # The codecs written in C are compiled with AddressSanitizer too. Two of its findings are about the compiler and not about
 # them: GCC 12 takes constants that it made static for variables out of scope (Zstandard), and libdeflate includes one
@@ -283,7 +291,7 @@ fuzz:
 libfuzzer: export CFLAGS += -fno-sanitize-address-use-after-scope
 libfuzzer: export ASAN_OPTIONS = detect_odr_violation=0
 libfuzzer:
-	cargo run --locked --quiet -p hyperslab-testkit --example seeds -- fuzz/corpus
+	cargo run $(CHECKED) -p hyperslab-testkit --example seeds -- fuzz/corpus
 	cd fuzz && for target in decode open change filters select segy index tables; do \
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 			-rss_limit_mb=4096 -malloc_limit_mb=1024 || exit; \
