@@ -175,7 +175,7 @@ fn change_at_random(when: Searches) {
 /// The bytes of a file whose group has this many links.
 fn with_links(version: LibVersion, count: u64) -> Vec<u8> {
     let memory = Arc::new(Memory::default());
-    let file = File::options().create(true).libver(version).open_on(memory.clone()).unwrap();
+    let file = File::options().create(true).version(version).open_on(memory.clone()).unwrap();
     let group = file.root().create_group("g").unwrap();
     (0..count).for_each(|number| group.link_soft(&format!("link {number}"), "/g").unwrap());
     file.close().unwrap();
@@ -198,7 +198,7 @@ fn a_walk_ends_within_a_group_of_many_links() {
 #[test]
 fn a_walk_ends_within_a_dataset_of_many_chunks() {
     let memory = Arc::new(Memory::default());
-    let file = File::options().create(true).libver(LibVersion::Earliest).open_on(memory.clone()).unwrap();
+    let file = File::options().create(true).version(LibVersion::Earliest).open_on(memory.clone()).unwrap();
     let new = file.root().new_dataset::<i64>("d").shape([20_000]).max_shape([None]).chunks([1]);
     new.create().unwrap().write(.., &[1; 20_000]).unwrap();
     file.close().unwrap();
