@@ -208,18 +208,72 @@ fn a_walk_ends_within_a_dataset_of_many_chunks() {
     assert!(calls < 150, "{calls} calls of the driver");
 }
 
+/// Adds a dataset of ten strings.
+fn put_texts(file: &File, name: &str) {
+    let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
+    let space = Dataspace::Simple { shape: vec![10], max_shape: None };
+    let options = DatasetOptions::new(space, Datatype::VariableText(text));
+    let dataset = file.root().create_dataset(name, &options).unwrap();
+    let ids = file.put_text(&["a text of some length"; 10]).unwrap();
+    let as_stored = WriteOptions::default().datatype(Some(Datatype::VariableText(text)));
+    dataset.write_with(.., &file.vlen_stored(&ids), &as_stored).unwrap();
+}
+
+#[test]
+fn collections_of_the_global_heap_keep_their_space() {
+    for when in [Searches::AtOnce, Searches::AfterCommit] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        let file = File::create(&path).unwrap();
+        put_texts(&file, "texts");
+        put(&file, "after", &[1; 1000], false);
+        file.close().unwrap();
+        let file = opened(&path, when);
+        for number in 0..20 {
+            put(&file, &format!("d{number}"), &[number; 60], false);
+            file.flush().unwrap();
+        }
+        file.close().unwrap();
+        let report = check::check_path(&path, &check::CheckOptions::default().data(true), &mut |_| {});
+        let report = report.unwrap();
+        assert!(report.is_sound(), "{:?}", report.findings);
+    }
+}
+
+/// After a commit, the collection is known here for further strings, and no element names it.
+#[test]
+fn a_collection_that_the_opening_knows_keeps_its_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let file = File::create(&path).unwrap();
+    put_texts(&file, "texts");
+    put_texts(&file, "others");
+    put(&file, "after", &[1; 1000], false);
+    file.close().unwrap();
+    let file = opened(&path, Searches::AfterCommit);
+    let kept = file.put_text(&["kept"]).unwrap();
+    file.root().remove("texts").unwrap();
+    file.root().remove("others").unwrap();
+    file.flush().unwrap();
+    for number in 0..20 {
+        put(&file, &format!("d{number}"), &[-1; 60], false);
+    }
+    assert_eq!(file.vlen_many(&kept, 1).unwrap(), [b"kept".to_vec()]);
+    put_texts(&file, "new");
+    file.close().unwrap();
+    let report = check::check_path(&path, &check::CheckOptions::default().data(true), &mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:?}", report.findings);
+    let file = File::open(&path).unwrap();
+    (0..20).for_each(|number| assert_eq!(get(&file, &format!("d{number}")), [-1; 60]));
+}
+
 /// A large hole in a file with strings is read only in part, because a collection of the global heap may be
 /// anywhere in it.
 #[test]
 fn a_small_change_reads_a_small_part_of_a_large_hole() {
     let memory = Arc::new(Memory::default());
     let file = File::options().create(true).open_on(memory.clone()).unwrap();
-    let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
-    let space = Dataspace::Simple { shape: vec![10], max_shape: None };
-    file.root().create_dataset("texts", &DatasetOptions::new(space, Datatype::VariableText(text))).unwrap();
-    let ids = file.put_text(&["text"; 10]).unwrap();
-    let as_stored = WriteOptions::default().datatype(Some(Datatype::VariableText(text)));
-    file.dataset("texts").unwrap().write_with(.., &file.vlen_stored(&ids), &as_stored).unwrap();
+    put_texts(&file, "texts");
     put(&file, "gone", &vec![0; 1 << 20], false);
     put(&file, "after", &[1; 1000], false);
     file.close().unwrap();
