@@ -240,33 +240,6 @@ fn collections_of_the_global_heap_keep_their_space() {
     }
 }
 
-/// After a commit, the collection is known here for further strings, and no element names it.
-#[test]
-fn a_collection_that_the_opening_knows_keeps_its_space() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.h5");
-    let file = File::create(&path).unwrap();
-    put_texts(&file, "texts");
-    put_texts(&file, "others");
-    put(&file, "after", &[1; 1000], false);
-    file.close().unwrap();
-    let file = opened(&path, Searches::AfterCommit);
-    let kept = file.put_text(&["kept"]).unwrap();
-    file.root().remove("texts").unwrap();
-    file.root().remove("others").unwrap();
-    file.flush().unwrap();
-    for number in 0..20 {
-        put(&file, &format!("d{number}"), &[-1; 60], false);
-    }
-    assert_eq!(file.vlen_many(&kept, 1).unwrap(), [b"kept".to_vec()]);
-    put_texts(&file, "new");
-    file.close().unwrap();
-    let report = check::check_path(&path, &check::CheckOptions::default().data(true), &mut |_| {}).unwrap();
-    assert!(report.is_sound(), "{:?}", report.findings);
-    let file = File::open(&path).unwrap();
-    (0..20).for_each(|number| assert_eq!(get(&file, &format!("d{number}")), [-1; 60]));
-}
-
 /// A large hole in a file with strings is read only in part, because a collection of the global heap may be
 /// anywhere in it.
 #[test]

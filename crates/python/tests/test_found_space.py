@@ -275,3 +275,5 @@ def test_elements_of_a_shared_datatype_that_cannot_be_decoded_keep_their_space(l
     with hs.File(path, "r+") as f:
         f["new"] = np.ones(39_000)
     assert path.read_bytes()[place : place + 320_000] == data[place : place + 320_000]
+    # It is damaged on purpose.
+    path.unlink()

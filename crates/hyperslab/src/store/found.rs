@@ -238,3 +238,25 @@ const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 256 << 20;
 /// The number of bytes that are read at once.
 const PART: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::super::space::{Space, SpaceKind};
+    use super::*;
+
+    #[test]
+    fn space_that_a_read_may_need_is_not_found() {
+        let mut space = Space::new(48, u64::MAX);
+        let old = space.allocate(SpaceKind::Raw, 5000).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        space.committed(space.end_after_commit(false));
+        // The committed state does not refer to it any more, and a read that was planned before does.
+        space.release(SpaceKind::Raw, old);
+        space.committed(space.end_after_commit(true));
+        space.found(&[old]);
+        assert_ne!(space.allocate(SpaceKind::Raw, 5000), Some(old));
+        space.no_reads();
+        assert_eq!(space.free_bytes(), 5000, "it is free once");
+        assert_eq!(space.allocate(SpaceKind::Raw, 5000), Some(old));
+    }
+}
