@@ -173,7 +173,7 @@ fn walk(
         last_collection: None,
         followed: HashSet::new(),
         referenced: BTreeMap::new(),
-        followed_references: 0,
+        small_work: 0,
         nulls: 0,
         shared: SharedMessages::default(),
         path: "".into(),
@@ -231,8 +231,8 @@ struct Check<'c> {
     followed: HashSet<GlobalHeapId>,
     /// The targets of references, each with the path of an object that has such a reference.
     referenced: BTreeMap<Addr, Arc<str>>,
-    /// The number of references that were followed.
-    followed_references: u64,
+    /// The work that the totals do not count: 16 are 1 of theirs.
+    small_work: u64,
     /// The number of null references.
     nulls: u64,
     /// The messages that objects share.
@@ -314,6 +314,8 @@ impl Check<'_> {
     fn block<S: Structure>(&mut self, at: Addr, context: &S::Context) -> Option<S> {
         let value = self.read::<S>(at, context)?;
         let len = value.encoded_len(self.store.widths(), context) as u64;
+        // 4 KiB take as long as a small structure.
+        self.small_work += len / 256;
         self.cover(Extent::new(at, len), name_of::<S>());
         Some(value)
     }
@@ -330,7 +332,7 @@ impl Check<'_> {
 
     /// Returns whether the check ends before its end. What is read from then on is of no use.
     fn is_over(&self) -> bool {
-        if self.report.totals.work() + self.followed_references / 16 > self.options.most_work {
+        if self.report.totals.work() + self.small_work / 16 > self.options.most_work {
             self.is_stopped.set(true);
         }
         self.is_stopped.get()

@@ -77,7 +77,7 @@ impl Check<'_> {
     }
 
     fn reference(&mut self, reference: Reference, bytes: &[u8]) {
-        self.followed_references += 1;
+        self.small_work += 1;
         if self.is_over() {
             return;
         }
