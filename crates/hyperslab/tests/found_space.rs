@@ -200,7 +200,7 @@ fn a_walk_ends_within_a_dataset_of_many_chunks() {
     let memory = Arc::new(Memory::default());
     let file = File::options().create(true).version(LibVersion::Earliest).open_on(memory.clone()).unwrap();
     let new = file.root().new_dataset::<i64>("d").shape([20_000]).max_shape([None]).chunks([1]);
-    new.create().unwrap().write(.., &[1; 20_000]).unwrap();
+    new.create().unwrap().write(.., &vec![1; 20_000]).unwrap();
     file.close().unwrap();
     let some = Arc::new(Trace::new(Memory::new(memory.bytes())));
     assert_eq!(check::holes(some.clone(), 64), Found::TooMany);
@@ -257,7 +257,7 @@ fn a_small_change_reads_a_small_part_of_a_large_hole() {
     let trace = Arc::new(Trace::new(Memory::new(memory.bytes())));
     let file =
         File::options().write(true).find_free_space(Some(check::holes)).open_on(trace.clone()).unwrap();
-    put(&file, "new", &[3; 1 << 16], false);
+    put(&file, "new", &vec![3; 1 << 16], false);
     let read: u64 = trace
         .take()
         .iter()

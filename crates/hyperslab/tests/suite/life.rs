@@ -412,7 +412,7 @@ fn a_file_whose_transaction_is_undone_keeps_its_length() {
     let before = len();
     let file = File::options().write(true).open(&path).unwrap();
     let undone = file.transaction(|| {
-        file.root().new_dataset::<i64>("large").shape([10_000]).create()?.write(.., &[1_i64; 10_000])?;
+        file.root().new_dataset::<i64>("large").shape([10_000]).create()?.write(.., &vec![1_i64; 10_000])?;
         file.group("missing").map(drop)
     });
     assert!(undone.is_err() && len() > before + 80_000);
