@@ -12,8 +12,8 @@ use crate::store::Found;
 use crate::store::recovery::Action;
 
 /// Finds the extents of a file that nothing uses, relative to the base address. They are unknown if the file
-/// has a fault, or anything that a check does not follow. Gives up when it has done the work of so many
-/// structures.
+/// has a fault, or anything that a check does not follow. Gives up when it has done the work of
+/// `most_structures` structures.
 ///
 /// ```
 /// use hyperslab::{File, check};

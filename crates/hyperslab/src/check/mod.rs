@@ -330,7 +330,7 @@ impl Check<'_> {
         self.noted(value, at)
     }
 
-    /// Returns whether the check ends before its end. What is read from then on is of no use.
+    /// Returns whether the check ends before its end. Findings from then on are of no use.
     fn is_over(&self) -> bool {
         if self.report.totals.work() + self.small_work / 16 > self.options.most_work {
             self.is_stopped.set(true);
