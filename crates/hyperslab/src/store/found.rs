@@ -242,7 +242,6 @@ const PART: u64 = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::super::space::{Space, SpaceKind};
-    use super::*;
 
     #[test]
     fn space_that_a_read_may_need_is_not_found() {
