@@ -2,12 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use hyperslab::driver::{Driver, Memory, Operation, Trace};
 use hyperslab::internals::store::Searches;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Element as _, File, check, filter};
+use hyperslab::{
+    Element as _, File, FileSpace, Found, LibVersion, SpaceStrategy, WriteOptions, check, filter,
+};
+use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_sound;
 
@@ -164,4 +170,136 @@ fn change_at_random(when: Searches) {
             assert_eq!(&get(&file, name), values, "{name}");
         }
     }
+}
+
+/// The bytes of a file whose group has this many links.
+fn with_links(version: LibVersion, count: u64) -> Vec<u8> {
+    let memory = Arc::new(Memory::default());
+    let file = File::options().create(true).version(version).open_on(memory.clone()).unwrap();
+    let group = file.root().create_group("g").unwrap();
+    (0..count).for_each(|number| group.link_soft(&format!("link {number}"), "/g").unwrap());
+    file.close().unwrap();
+    memory.bytes()
+}
+
+#[test]
+fn a_walk_ends_within_a_group_of_many_links() {
+    for version in [LibVersion::Earliest, LibVersion::V110] {
+        let bytes = with_links(version, 5000);
+        let all = Arc::new(Trace::new(Memory::new(bytes.clone())));
+        assert!(matches!(check::holes(all.clone(), u64::MAX), Found::Free { .. }));
+        let some = Arc::new(Trace::new(Memory::new(bytes)));
+        assert_eq!(check::holes(some.clone(), 64), Found::TooMany);
+        let (some, all) = (some.take().len(), all.take().len());
+        assert!(some < 150 && some < all / 2, "{version:?}: {some} of {all} calls of the driver");
+    }
+}
+
+#[test]
+fn a_walk_ends_within_a_dataset_of_many_chunks() {
+    let memory = Arc::new(Memory::default());
+    let file = File::options().create(true).version(LibVersion::Earliest).open_on(memory.clone()).unwrap();
+    let new = file.root().new_dataset::<i64>("d").shape([20_000]).max_shape([None]).chunks([1]);
+    new.create().unwrap().write(.., &vec![1; 20_000]).unwrap();
+    file.close().unwrap();
+    let some = Arc::new(Trace::new(Memory::new(memory.bytes())));
+    assert_eq!(check::holes(some.clone(), 64), Found::TooMany);
+    let calls = some.take().len();
+    assert!(calls < 150, "{calls} calls of the driver");
+}
+
+/// Adds a dataset of ten strings.
+fn put_texts(file: &File, name: &str) {
+    let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
+    let space = Dataspace::Simple { shape: vec![10], max_shape: None };
+    let options = DatasetOptions::new(space, Datatype::VariableText(text));
+    let dataset = file.root().create_dataset(name, &options).unwrap();
+    let ids = file.put_text(&["a text of some length"; 10]).unwrap();
+    let as_stored = WriteOptions::default().datatype(Some(Datatype::VariableText(text)));
+    dataset.write_with(.., &file.vlen_stored(&ids), &as_stored).unwrap();
+}
+
+#[test]
+fn collections_of_the_global_heap_keep_their_space() {
+    for when in [Searches::AtOnce, Searches::AfterCommit] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h5");
+        let file = File::create(&path).unwrap();
+        put_texts(&file, "texts");
+        put(&file, "after", &[1; 1000], false);
+        file.close().unwrap();
+        let file = opened(&path, when);
+        for number in 0..20 {
+            put(&file, &format!("d{number}"), &[number; 60], false);
+            file.flush().unwrap();
+        }
+        file.close().unwrap();
+        let report = check::check_path(&path, &check::CheckOptions::default().data(true), &mut |_| {});
+        let report = report.unwrap();
+        assert!(report.is_sound(), "{:?}", report.findings);
+    }
+}
+
+/// A large hole in a file with strings is read only in part, because a collection of the global heap may be
+/// anywhere in it.
+#[test]
+fn a_small_change_reads_a_small_part_of_a_large_hole() {
+    let memory = Arc::new(Memory::default());
+    let file = File::options().create(true).open_on(memory.clone()).unwrap();
+    put_texts(&file, "texts");
+    put(&file, "gone", &vec![0; 1 << 20], false);
+    put(&file, "after", &[1; 1000], false);
+    file.close().unwrap();
+    let file = File::options().write(true).open_on(memory.clone()).unwrap();
+    file.root().remove("gone").unwrap();
+    file.close().unwrap();
+    let before = memory.bytes().len();
+    let trace = Arc::new(Trace::new(Memory::new(memory.bytes())));
+    let file =
+        File::options().write(true).find_free_space(Some(check::holes)).open_on(trace.clone()).unwrap();
+    put(&file, "new", &vec![3; 1 << 16], false);
+    let read: u64 = trace
+        .take()
+        .iter()
+        .map(|operation| match operation {
+            Operation::Read { len, .. } => *len,
+            _ => 0,
+        })
+        .sum();
+    assert!((1 << 19..4 << 20).contains(&read), "{read} bytes are read to find 512 KiB in 8 MiB");
+    file.close().unwrap();
+    let len = trace.len().unwrap();
+    assert!(len < before as u64 + 10_000, "{len} bytes, {before} before");
+}
+
+/// The number of searches in an opening of a file with this strategy, which adds a dataset of this length.
+fn searches(strategy: SpaceStrategy, when: Searches, len: usize) -> usize {
+    thread_local! {
+        static CALLS: Cell<usize> = const { Cell::new(0) };
+    }
+    fn counted(_: Arc<dyn Driver>, _: u64) -> Found {
+        CALLS.set(CALLS.get() + 1);
+        Found::Unknown
+    }
+    CALLS.set(0);
+    let memory = Arc::new(Memory::default());
+    let space = FileSpace { strategy, threshold: 2, ..FileSpace::default() };
+    File::options().create(true).space(space).open_on(memory.clone()).unwrap().close().unwrap();
+    let options = File::options().write(true).find_free_space(Some(counted)).searches(when);
+    let file = options.open_on(memory).unwrap();
+    put(&file, "d", &vec![1; len], false);
+    file.close().unwrap();
+    CALLS.get()
+}
+
+#[test]
+fn a_file_with_pages_is_not_searched() {
+    assert_eq!(searches(SpaceStrategy::Pages, Searches::AtOnce, 1000), 0);
+    assert_eq!(searches(SpaceStrategy::Managers, Searches::AtOnce, 1000), 1);
+}
+
+#[test]
+fn a_file_that_grows_within_a_step_is_not_searched() {
+    assert_eq!(searches(SpaceStrategy::Managers, Searches::Rarely, 7000), 0);
+    assert_eq!(searches(SpaceStrategy::Managers, Searches::Rarely, 9000), 1);
 }

@@ -1,6 +1,9 @@
 """Files that many openings change do not grow for ever, and space that is used again was not in use."""
 
+import ctypes
 import random
+import struct
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -168,3 +171,109 @@ def test_random_changes_by_two_libraries_over_many_openings_lose_no_value(tmp_pa
             model.compare(f)
         errors = [finding for finding in hs.check(path, data=True) if finding.severity == "error"]
         assert not errors, (opening, errors)
+
+
+@pytest.fixture(scope="module")
+def lib():
+    """The libhdf5 that h5py uses."""
+    path = next((Path(h5py.__file__).parent.parent / "h5py.libs").glob("libhdf5-*.so*"))
+    return ctypes.CDLL(str(path))
+
+
+STORAGE = {
+    "contiguous": {},
+    "chunks": {"chunks": (100,), "maxshape": (None,)},
+    "filters": {"chunks": (100,), "compression": "gzip"},
+}
+
+
+@pytest.mark.parametrize("storage", STORAGE.values(), ids=STORAGE)
+@pytest.mark.parametrize("count", [100, 20_000])
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_an_object_to_which_only_references_lead_keeps_its_space(lib, tmp_path, libver, count, storage):
+    path = tmp_path / "f.h5"
+    with h5py.File(path, "w", libver=libver) as f:
+        f["hidden"] = np.arange(50_000)
+        hidden = f["hidden"]
+        f.create_dataset("references", data=[hidden.ref] * count, dtype=h5py.ref_dtype, **storage)
+        f["gone"] = np.zeros(50_000)
+        f["stays"] = np.arange(1000)
+        # As a program does that keeps an object by its reference.
+        assert lib.H5Oincr_refcount(ctypes.c_int64(hidden.id.id)) >= 0
+        del f["hidden"], f["gone"]
+    before = path.stat().st_size
+    with hs.File(path, "r+") as f:
+        f["new"] = np.ones(49_000)
+    assert path.stat().st_size > before + 300_000
+    with h5py.File(path, "r") as f:
+        assert (f[f["references"][-1]][()] == np.arange(50_000)).all()
+
+
+def test_references_to_objects_with_links_are_followed(tmp_path):
+    path = tmp_path / "f.h5"
+    with h5py.File(path, "w") as f:
+        f["d"] = np.arange(10)
+        f.create_dataset("references", data=[f["d"].ref] * 100, dtype=h5py.ref_dtype)
+        f["gone"] = np.zeros(50_000)
+        f["stays"] = np.arange(1000)
+        del f["gone"]
+    before = path.stat().st_size
+    with hs.File(path, "r+") as f:
+        f["new"] = np.ones(49_000)
+    assert path.stat().st_size < before + 5000
+
+
+def test_elements_outside_of_the_links_of_a_file_keep_their_space(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("f.h5", "w") as f:
+        f["gone"] = np.full(50_000, 9.0)
+        f["stays"] = np.arange(1000)
+        place = f["gone"].id.get_offset()
+        f.create_dataset("itself", (50_000,), "f8", external=[("f.h5", place, 400_000)])
+        del f["gone"]
+    with hs.File("f.h5", "r+") as f:
+        f["new"] = np.ones(49_000)
+    with h5py.File("f.h5", "r") as f:
+        assert (f["itself"][()] == 9).all()
+
+
+def test_elements_of_a_shared_datatype_that_cannot_be_decoded_keep_their_space(lib, tmp_path):
+    path, number = tmp_path / "f.h5", ctypes.c_int64
+    fcpl = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    assert lib.H5Pset_shared_mesg_nindexes(number(fcpl.id), 1) >= 0
+    assert lib.H5Pset_shared_mesg_index(number(fcpl.id), 0, 1 << 3, 20) >= 0
+    fapl = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    fapl.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_LATEST)
+    record = np.dtype([("alpha_field", "i8"), ("b", "f8")])
+    with h5py.File(h5py.h5f.create(bytes(path), h5py.h5f.ACC_TRUNC, fcpl, fapl)) as f:
+        # The second use moves the message to the heap.
+        f["first"] = np.zeros(3, record)
+        f["d"] = np.full(20_000, 7, record)
+        f["after"] = np.arange(1000)
+        del f["first"]
+        place = f["d"].id.get_offset()
+    # A class of datatypes that is newer than the readers. The record of the message has its hash, and the
+    # heap and the list have checksums.
+    lib.H5_checksum_lookup3.restype = ctypes.c_uint32
+
+    def checksum(of, start=0):
+        return struct.pack("<I", lib.H5_checksum_lookup3(bytes(of), ctypes.c_size_t(len(of)), start))
+
+    data = bytearray(path.read_bytes())
+    block, listed = data.index(b"FHDB"), data.index(b"SMLI")
+    size, at = 1024, block + 18
+    body = slice(at + 4, at + 4 + 0x38)
+    record_at = data.index(checksum(data[body], 3), listed)
+    assert data[at : at + 4] == checksum(data[block:at] + bytes(4) + data[at + 4 : block + size])
+    data[body.start] |= 0x0F
+    data[at : at + 4] = bytes(4)
+    data[at : at + 4] = checksum(data[block : block + size])
+    data[record_at : record_at + 4] = checksum(data[body], 3)
+    data[listed + 21 : listed + 25] = checksum(data[listed : listed + 21])
+    path.write_bytes(data)
+    assert [finding.path for finding in hs.check(path) if "datatype class" in finding.message] == ["/d"]
+    with hs.File(path, "r+") as f:
+        f["new"] = np.ones(39_000)
+    assert path.read_bytes()[place : place + 320_000] == data[place : place + 320_000]
+    # It is damaged on purpose.
+    path.unlink()

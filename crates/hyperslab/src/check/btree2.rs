@@ -61,6 +61,9 @@ impl<'c> Check<'c> {
         };
         let mut total = 0;
         for index in 0..=node.records.len() {
+            if self.is_over() {
+                break;
+            }
             if let Some(child) = node.children.get(index) {
                 let below = visit.geometry.node(shape.depth.saturating_sub(1), child.records);
                 let found = self.node2(child.addr, &below, visit);

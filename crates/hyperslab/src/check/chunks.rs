@@ -53,7 +53,7 @@ impl Check<'_> {
             chunk_bytes: layout.chunk_len(),
             unfiltered_edges: layout.unfiltered_edges,
             pipeline: None,
-            decodes: self.options.data,
+            decodes: self.reads_elements(&dataset),
             waiting: Vec::new(),
             grid: Grid::new(&dataset.shape, dataset.max_shape.as_deref(), &layout.chunk_shape),
             is_filtered: !dataset.filters.filters.is_empty(),
@@ -63,7 +63,7 @@ impl Check<'_> {
         if index.is_undefined() {
             return;
         }
-        if !self.options.data {
+        if !chunked.decodes {
             self.not_followed(&chunked.dataset.datatype);
         }
         match &layout.index {
@@ -85,7 +85,7 @@ impl Check<'_> {
 
     /// Checks one chunk. `scaled` is its coordinate in units of chunks.
     fn chunk(&mut self, chunked: &mut Chunked, scaled: &[u64], extent: Extent, mask: u32) {
-        if self.is_stopped.get() {
+        if self.is_over() {
             return;
         }
         self.report.totals.chunks += 1;
@@ -122,7 +122,10 @@ impl Check<'_> {
         let chunks = chunks.unwrap_or(0);
         self.report.totals.chunks += chunks;
         let mut scaled = vec![0; chunked.chunk_shape.len()];
-        for number in (0..chunks).take_while(|_| self.options.data) {
+        for number in 0..chunks {
+            if !chunked.decodes || self.is_over() {
+                break;
+            }
             chunked.grid.coord(number, &mut scaled);
             let is_inside = scaled.iter().zip(&chunked.grid.current).all(|(at, count)| at < count);
             if let Some(addr) = at.checked_add(number * chunked.chunk_bytes).filter(|_| is_inside) {
@@ -187,6 +190,9 @@ impl Check<'_> {
     fn fixed_elements(&mut self, chunked: &mut Chunked, first: u64, elements: &Elements) {
         let mut scaled = vec![0; chunked.chunk_shape.len()];
         for (element, number) in (0..elements.len()).filter_map(|place| elements.get(place)).zip(first..) {
+            if self.is_over() {
+                break;
+            }
             chunked.grid.coord(number, &mut scaled);
             self.element(chunked, &scaled, element);
         }
@@ -317,6 +323,9 @@ impl Check<'_> {
     ) {
         let mut scaled = vec![0; chunked.chunk_shape.len()];
         for (element, number) in (0..elements.len()).filter_map(|place| elements.get(place)).zip(first..) {
+            if self.is_over() {
+                break;
+            }
             if element.addr.is_defined() {
                 array.met.elements_set = array.met.elements_set.max(number + 1);
                 chunked.grid.coord_unlimited_first(number, &mut scaled);

@@ -31,8 +31,10 @@ impl Check<'_> {
     pub(super) fn dataset(&mut self, header: &ObjectHeader) {
         let at = header.chunks.first().map_or(Addr::UNDEFINED, |chunk| chunk.extent.addr);
         let Some(layout) = self.message::<LayoutMessage>(header) else { return };
-        // The names of external files are in a local heap. The files themselves are not checked.
+        // The names of external files are in a local heap. The files themselves are not checked. One of them
+        // may be this file.
         if let Some(files) = self.message::<ExternalFiles>(header) {
+            self.passes_over = true;
             self.local_heap(files.heap);
         }
         let Some(described) = self.described(header, at) else { return };
@@ -140,7 +142,7 @@ impl Check<'_> {
         if !self.claim(RAW_DATA, extent.addr) || !self.cover(Extent::new(extent.addr, stated), RAW_DATA) {
             return;
         }
-        if self.options.data {
+        if self.reads_elements(described) {
             self.contiguous_values(Extent::new(extent.addr, described.bytes), described);
         } else {
             self.not_followed(&described.datatype);

@@ -206,6 +206,9 @@ impl Check<'_> {
         id: &[u8],
         read: impl FnOnce(&FractalHeap<'_>) -> Result<R>,
     ) -> Option<R> {
+        if self.is_over() {
+            return None;
+        }
         let form = heap.form;
         let decoded = Reader::new(id, self.store.widths(), heap.at).structure::<HeapId>(&form);
         match self.noted(decoded.map_err(Error::from), heap.at)? {

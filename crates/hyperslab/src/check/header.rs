@@ -147,6 +147,10 @@ impl Check<'_> {
     }
 
     fn body<T: MessageBody>(&mut self, message: &RawMessage) {
+        if message.is_shared() && !SHAREABLE.contains(&T::KIND) {
+            let text = format!("a message of type {:#x} cannot be shared", T::KIND);
+            self.wrong(name_of::<ObjectHeader>(), message.at, text);
+        }
         let decoded = message.decode::<T>(self.store.widths());
         if let Some(MaybeShared::Shared(location)) = self.noted(decoded.map_err(Error::from), message.at) {
             self.shared(location, T::KIND);
@@ -154,13 +158,23 @@ impl Check<'_> {
     }
 
     /// Returns the value of a message that may be stored in another header, or `None` if it is unavailable.
-    /// Adds no findings.
-    pub(super) fn resolved<T: MessageBody>(&self, found: MaybeShared<T>) -> Option<T> {
+    /// Adds a finding if the place is there, but no value.
+    pub(super) fn resolved<T: MessageBody>(&mut self, found: MaybeShared<T>) -> Option<T> {
         let at = match found {
             MaybeShared::Here(value) => return Some(value),
             MaybeShared::Shared(SharedLocation::Heap(id)) => return self.shared_body(id),
             MaybeShared::Shared(SharedLocation::Header(at)) => at,
         };
+        let value = self.value_in::<T>(at);
+        if value.is_none() {
+            let text = format!("the message of type {:#x} is not in the header that it refers to", T::KIND);
+            self.wrong(name_of::<ObjectHeader>(), at, text);
+        }
+        value
+    }
+
+    /// Returns the value of a message of the header at `at`, which must not be in another header.
+    fn value_in<T: MessageBody>(&mut self, at: Addr) -> Option<T> {
         let widths = self.store.widths();
         let mut header = self.store.read::<ObjectHeader>(at, &()).ok()?;
         while header.find(T::KIND).is_none() {
@@ -175,9 +189,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the first message with body `T`, wherever it is stored, or `None` if it is unavailable. Adds
-    /// no findings.
-    pub(super) fn message<T: MessageBody>(&self, header: &ObjectHeader) -> Option<T> {
+    /// Returns the first message with body `T`, wherever it is stored, or `None` if it is unavailable.
+    pub(super) fn message<T: MessageBody>(&mut self, header: &ObjectHeader) -> Option<T> {
         self.resolved(header.message::<T>(self.store.widths()).ok()??)
     }
 
@@ -202,3 +215,13 @@ impl Check<'_> {
         }
     }
 }
+
+/// The types of messages that objects may share (spec IV.A.1). Others are where they are used.
+const SHAREABLE: [u16; 6] = [
+    kind::DATASPACE,
+    kind::DATATYPE,
+    kind::OLD_FILL_VALUE,
+    kind::FILL_VALUE,
+    kind::FILTER_PIPELINE,
+    kind::ATTRIBUTE,
+];

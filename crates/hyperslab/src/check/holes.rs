@@ -7,11 +7,13 @@ use hyperslab_format::superblock::Superblock;
 
 use super::{CheckOptions, FILE_SPACE, Report, Severity, walk};
 use crate::driver::Driver;
+use crate::error::{Error, RequestError};
 use crate::store::Found;
 use crate::store::recovery::Action;
 
 /// Finds the extents of a file that nothing uses, relative to the base address. They are unknown if the file
-/// has a fault, or anything that a check does not follow. Gives up at the number of structures.
+/// has a fault, or anything that a check does not follow. Gives up when it has done the work of
+/// `most_structures` structures.
 ///
 /// ```
 /// use hyperslab::{File, check};
@@ -25,23 +27,17 @@ use crate::store::recovery::Action;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn holes(driver: Arc<dyn Driver>, most_structures: u64) -> Found {
-    let (mut extents, mut is_stopped) = (Vec::new(), false);
-    let report = walk(
-        driver,
-        &CheckOptions::default(),
-        &mut |progress| {
-            let chunks = progress.totals.chunks / CHUNKS_FOR_EACH;
-            if progress.totals.structures + chunks > most_structures {
-                is_stopped = true;
-                progress.stop();
-            }
-        },
-        &mut |hole| extents.push(hole),
-    );
-    match report {
-        _ if is_stopped => Found::TooMany,
-        Ok(report) if is_certain(&report) => {
-            // The elements themselves are not read.
+    let mut extents = Vec::new();
+    let options = CheckOptions {
+        reference_bytes: MOST_REFERENCE_BYTES,
+        max_chunk_bytes: MOST_CHUNK_BYTES,
+        most_work: most_structures,
+        ..CheckOptions::default()
+    };
+    match walk(driver, &options, &mut |_| {}, &mut |hole| extents.push(hole)) {
+        Err(Error::Request(RequestError::Stopped)) => Found::TooMany,
+        Ok((report, follows_all)) if follows_all && is_certain(&report) => {
+            // Not all elements are read.
             let may_be_collections = report.findings.iter().any(|finding| finding.severity == Severity::Note);
             Found::Free { extents, may_be_collections }
         }
@@ -62,5 +58,7 @@ fn is_certain(report: &Report) -> bool {
         })
 }
 
-/// The number of chunks that take as long as one structure.
-const CHUNKS_FOR_EACH: u64 = 16;
+/// The most bytes of a dataset of references that is read. A file with a longer one is not searched.
+const MOST_REFERENCE_BYTES: u64 = 1 << 16;
+/// The largest chunk of references that is decoded.
+const MOST_CHUNK_BYTES: u64 = 1 << 20;

@@ -23,7 +23,7 @@ mod superblock;
 mod symbol_table;
 mod values;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Display;
 use std::path::Path;
@@ -56,11 +56,22 @@ pub struct CheckOptions {
     pub max_chunk_bytes: u64,
     /// The filters that can be decoded.
     pub registry: Arc<Registry>,
+    /// The datasets of references whose elements are read although `data` is not set: those of at most this
+    /// many bytes.
+    reference_bytes: u64,
+    /// The [work](Totals::work) after which the check stops.
+    most_work: u64,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { data: false, max_chunk_bytes: 4 << 30, registry: Registry::shared() }
+        Self {
+            data: false,
+            max_chunk_bytes: 4 << 30,
+            registry: Registry::shared(),
+            reference_bytes: 0,
+            most_work: u64::MAX,
+        }
     }
 }
 
@@ -128,30 +139,30 @@ pub fn check(
     options: &CheckOptions,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report> {
-    walk(driver, options, progress, &mut |_| {})
+    walk(driver, options, progress, &mut |_| {}).map(|(report, _)| report)
 }
 
 /// Checks a file as [`check`] does, and calls `on_hole` with the extents that nothing uses, as far as the
-/// check followed everything.
+/// check followed everything. Also returns whether it followed all that may lead to objects and to raw data.
 fn walk(
     driver: Arc<dyn Driver>,
     options: &CheckOptions,
     progress: &mut dyn FnMut(Progress<'_>),
     on_hole: &mut dyn FnMut(Extent),
-) -> Result<Report> {
+) -> Result<(Report, bool)> {
     let recovery = recovery::inspect(&*driver).map(|report| report.action);
     let store = Store::open(Arc::clone(&driver), METADATA_CACHE);
     let (store, recovery) = match (store, recovery) {
         (Ok(store), Ok(recovery)) => (store, recovery),
-        (Err(error), recovery) => return unopened(error, recovery.unwrap_or(Action::Nothing)),
+        (Err(error), recovery) => {
+            return unopened(error, recovery.unwrap_or(Action::Nothing)).map(|report| (report, false));
+        }
         (_, Err(error)) => return Err(error),
     };
-    let file_options = File::options().metadata_cache_bytes(METADATA_CACHE);
-    // References need the file. Whether its root group can be read is checked below.
-    let file = file_options.open_on(driver).ok();
     let mut check = Check {
         store: &store,
-        file,
+        driver,
+        file: OnceCell::new(),
         options,
         report: Report::new(recovery),
         extents: Extents::default(),
@@ -162,10 +173,12 @@ fn walk(
         last_collection: None,
         followed: HashSet::new(),
         referenced: BTreeMap::new(),
+        small_work: 0,
         nulls: 0,
         shared: SharedMessages::default(),
         path: "".into(),
         unseen: None,
+        passes_over: false,
         progress,
         is_stopped: Cell::new(false),
     };
@@ -176,7 +189,8 @@ fn walk(
             return Err(RequestError::Stopped.into());
         }
     }
-    Ok(check.finish(on_hole))
+    let passes_over = check.passes_over;
+    Ok((check.finish(on_hole), !passes_over))
 }
 
 /// Returns the report on an HDF5 file that cannot be opened, or the error if it is not an HDF5 file.
@@ -197,8 +211,9 @@ fn unopened(error: Error, recovery: Action) -> Result<Report> {
 /// A check in progress.
 struct Check<'c> {
     store: &'c Store,
-    /// The file as its users see it, if data are checked and it can be opened.
-    file: Option<File>,
+    driver: Arc<dyn Driver>,
+    /// The file as its users see it, if there is a reference and the file can be opened.
+    file: OnceCell<Option<File>>,
     options: &'c CheckOptions,
     report: Report,
     extents: Extents,
@@ -216,6 +231,8 @@ struct Check<'c> {
     followed: HashSet<GlobalHeapId>,
     /// The targets of references, each with the path of an object that has such a reference.
     referenced: BTreeMap<Addr, Arc<str>>,
+    /// The work that the totals do not count: 16 are 1 of theirs.
+    small_work: u64,
     /// The number of null references.
     nulls: u64,
     /// The messages that objects share.
@@ -225,6 +242,8 @@ struct Check<'c> {
     /// The reason why there may be structures that this check did not look for. Unreachable space is then not
     /// certainly lost.
     unseen: Option<&'static str>,
+    /// Whether something was passed over that may lead to objects or to raw data which nothing else leads to.
+    passes_over: bool,
     progress: &'c mut dyn FnMut(Progress<'_>),
     /// Whether the progress function has stopped the check.
     is_stopped: Cell<bool>,
@@ -295,18 +314,35 @@ impl Check<'_> {
     fn block<S: Structure>(&mut self, at: Addr, context: &S::Context) -> Option<S> {
         let value = self.read::<S>(at, context)?;
         let len = value.encoded_len(self.store.widths(), context) as u64;
+        // 4 KiB take as long as a small structure.
+        self.small_work += len / 256;
         self.cover(Extent::new(at, len), name_of::<S>());
         Some(value)
     }
 
     /// Reads the structure at `at`, which must have no other owner. The caller records its extent.
     fn read<S: Structure>(&mut self, at: Addr, context: &S::Context) -> Option<S> {
-        if !self.claim(name_of::<S>(), at) {
+        if self.is_over() || !self.claim(name_of::<S>(), at) {
             return None;
         }
         self.report.totals.structures += 1;
         let value = self.store.read::<S>(at, context);
         self.noted(value, at)
+    }
+
+    /// Returns whether the check ends before its end. Findings from then on are of no use.
+    fn is_over(&self) -> bool {
+        if self.report.totals.work() + self.small_work / 16 > self.options.most_work {
+            self.is_stopped.set(true);
+        }
+        self.is_stopped.get()
+    }
+
+    /// Returns the file as its users see it, for the targets of references. Whether its root group can be
+    /// read is checked elsewhere.
+    fn file(&self) -> Option<&File> {
+        let open = || File::options().metadata_cache_bytes(METADATA_CACHE).open_on(Arc::clone(&self.driver));
+        self.file.get_or_init(|| open().ok()).as_ref()
     }
 
     /// Records an extent that is in use. If it reaches beyond the End of File Address, adds a finding and

@@ -183,11 +183,13 @@ impl Check<'_> {
         index.messages.values_mut().find(equals).into_iter().for_each(|known| known.found += 1);
     }
 
-    /// Returns the message with body `T` that the heap has under `id`, or `None` if it is unavailable. Adds
-    /// no findings.
-    pub(super) fn shared_body<T: MessageBody>(&self, id: [u8; 8]) -> Option<T> {
+    /// Returns the message with body `T` that the heap has under `id`, or `None` if it is unavailable. Adds a
+    /// finding if it cannot be decoded.
+    pub(super) fn shared_body<T: MessageBody>(&mut self, id: [u8; 8]) -> Option<T> {
         let known = self.shared.indexes.iter().find(|known| known.place.has(T::KIND))?;
-        FractalHeap::open(self.store, known.place.heap).ok()?.decode(&id).ok()
+        let heap = known.place.heap;
+        let decoded = FractalHeap::open(self.store, heap).and_then(|opened| opened.decode(&id));
+        self.noted(decoded, heap)
     }
 
     /// Compares the reference counts of shared messages with the uses that were found.

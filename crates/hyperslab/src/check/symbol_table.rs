@@ -98,6 +98,9 @@ impl<'c> Owner<'c> for Names {
         let context = SymbolTableContext { k: check.store.btree_k().group_leaf_k };
         let Some(node) = check.block::<SymbolTableNode>(at, &context) else { return };
         for entry in &node.entries {
+            if check.is_over() {
+                return;
+            }
             check.report.totals.links += 1;
             let Some(name) = self.text(entry.name_offset) else {
                 let message = format!("no name at offset {} of the local heap", entry.name_offset);

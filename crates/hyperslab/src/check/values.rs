@@ -5,6 +5,7 @@ use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Reader, Structure as _};
 
+use super::dataset::Described;
 use super::{Check, Name, Severity, name_of};
 use crate::error::Error;
 
@@ -76,13 +77,20 @@ impl Check<'_> {
     }
 
     fn reference(&mut self, reference: Reference, bytes: &[u8]) {
+        self.small_work += 1;
+        if self.is_over() {
+            return;
+        }
         if let Some(id) = id_in(reference, bytes, self)
             && !id.is_null()
             && self.global_object(id).is_none()
         {
             return;
         }
-        let Some(file) = self.file.clone() else { return };
+        let Some(file) = self.file() else {
+            self.passes_over = true;
+            return;
+        };
         let target = file.reference_target(&reference, bytes);
         match self.noted(target, Addr::UNDEFINED) {
             Some(Some(target)) if target.file.is_none() => {
@@ -109,8 +117,15 @@ impl Check<'_> {
         }
     }
 
+    /// Returns whether the elements of a dataset are read. References may be all that leads to an object.
+    pub(super) fn reads_elements(&self, dataset: &Described) -> bool {
+        let are_few = dataset.bytes <= self.options.reference_bytes;
+        self.options.data || are_few && dataset.datatype.has_references()
+    }
+
     /// Records that data were not read that may name collections of the global heap.
     pub(super) fn not_followed(&mut self, datatype: &Datatype) {
+        self.passes_over |= datatype.has_references();
         if leads_elsewhere(datatype) {
             self.unseen = Some("some may belong to the global heap: check the data too to find out");
         }

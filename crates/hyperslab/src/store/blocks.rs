@@ -211,6 +211,17 @@ mod tests {
     }
 
     #[test]
+    fn much_metadata_is_cut_from_a_large_hole() {
+        let (mut blocks, mut end) = (Blocks::default(), End { at: 3 << 20, limit: u64::MAX });
+        blocks.give(Extent::new(Addr::new(1 << 20), 1 << 20));
+        for _ in 0..300 {
+            blocks.allocate_metadata(1000, &mut end).unwrap();
+        }
+        let grown = end.at - (3 << 20);
+        assert!(grown < LARGEST_CUT + 2 * LARGEST_BLOCK, "{grown} bytes beside the hole");
+    }
+
+    #[test]
     fn extents_of_the_threshold_and_more_are_aligned_and_the_gaps_are_used() {
         let (mut blocks, mut end) = aligned();
         let at = |extent: Option<Extent>| extent.map(|extent| extent.addr.get());

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use hyperslab_format::{Addr, Extent};
 
 use super::Store;
-use super::extents::Intervals;
+use super::extents::{Intervals, before};
 use super::spaces::Spaces;
 use crate::driver::Driver;
 
 /// Finds the extents that nothing in a file uses, relative to its base address. It must read the file anew,
-/// and give up when it has met as many structures as the number says.
+/// and give up when it has done the work of as many structures as the number says.
 pub type Finder = fn(Arc<dyn Driver>, u64) -> Found;
 
 /// The free space of a file.
@@ -80,6 +80,20 @@ impl Search {
         }
     }
 
+    /// Returns the number of unused bytes that may be read to find collections.
+    fn readable_bytes(&self) -> u64 {
+        match self.when {
+            Searches::Rarely => self.allocated.saturating_mul(4).clamp(FEWEST_BYTES, MOST_BYTES),
+            Searches::AtOnce | Searches::AfterCommit => MOST_BYTES,
+        }
+    }
+
+    /// Makes the search due again when twice as much was allocated.
+    fn again(mut self) -> Self {
+        self.next = self.allocated.saturating_mul(2);
+        self
+    }
+
     /// Returns the number of structures that a search may meet.
     fn limit(&self) -> u64 {
         match self.when {
@@ -103,12 +117,14 @@ impl Search {
 
 impl Store {
     /// Sets how free space is found. Without effect in a file that is not one range of bytes, or that several
-    /// ranks change: all of them must find the same.
+    /// ranks change, because all of them must find the same; and in a file with pages, because the kinds of
+    /// its pages would not be known.
     pub fn set_finder(&self, finder: Option<Finder>, when: Searches) {
         let Some(writing) = &self.writing else { return };
         if self.collective.is_none() && self.elements.is_none() && !self.has_parts() {
             let mut space = writing.space.lock();
             let opened = space.ends().first;
+            let finder = finder.filter(|_| !space.has_pages());
             space.set_search(finder.map(|finder| Search::new(finder, when, opened)));
         }
     }
@@ -127,33 +143,44 @@ impl Store {
         // If the file is being closed, the allocation fails elsewhere.
         let Ok(driver) = self.driver().map(|driver| Arc::clone(&*driver)) else { return };
         match (search.finder)(Arc::clone(&driver), search.limit()) {
-            Found::Free { mut extents, may_be_collections } => {
+            Found::Free { extents, may_be_collections } => {
+                let mut free = extents.iter().flat_map(|extent| search.own.outside(*extent)).collect();
                 // After a commit, the elements that named a collection may be gone while it is still known
                 // here, or not be written yet.
                 if may_be_collections || search.is_late {
-                    extents = self.without_collections(&*driver, &extents);
+                    let (most, all): (u64, Vec<Extent>) = (search.readable_bytes(), free);
+                    let is_part = all.iter().map(|extent| extent.len).sum::<u64>() > most;
+                    free = self.without_collections(&*driver, all, len, most);
+                    if is_part && most < MOST_BYTES {
+                        space.set_search(Some(search.again()));
+                    }
                 }
-                let own = &search.own;
-                let free: Vec<Extent> = extents.into_iter().flat_map(|extent| own.outside(extent)).collect();
                 space.found(&free);
             }
-            Found::TooMany if search.limit() < MOST => {
-                search.next = search.allocated.saturating_mul(2);
-                space.set_search(Some(search));
-            }
+            Found::TooMany if search.limit() < MOST => space.set_search(Some(search.again())),
             Found::TooMany | Found::Unknown => {}
         }
     }
 
     /// Returns the parts of unused extents that cannot be collections of the global heap. A collection begins
-    /// with a signature, and states its size (spec III.E). What looks like one is left alone.
-    fn without_collections(&self, driver: &dyn Driver, extents: &[Extent]) -> Vec<Extent> {
-        let mut left = MOST_BYTES;
+    /// with a signature, and states its size (spec III.E). What looks like one is left alone. Reads at most
+    /// `most` bytes: first the shortest extents that have `wanted` bytes, then the longest of the others.
+    fn without_collections(
+        &self,
+        driver: &dyn Driver,
+        mut extents: Vec<Extent>,
+        wanted: u64,
+        most: u64,
+    ) -> Vec<Extent> {
+        extents.sort_by_key(|extent| match extent.len {
+            len if len >= wanted => (false, len),
+            len => (true, u64::MAX - len),
+        });
+        let mut left = most;
         let mut free = Vec::new();
-        for &extent in extents {
-            if extent.len > left {
-                continue;
-            }
+        for extent in extents {
+            // No collection begins before an unused extent, so its first bytes can be told apart alone.
+            let Some(extent) = before(extent, extent.addr.get().saturating_add(left)) else { break };
             left -= extent.len;
             if let Some(found) = self.collections_in(driver, extent) {
                 free.extend(found.outside(extent));
@@ -205,7 +232,30 @@ const BYTES_FOR_EACH: u64 = 512;
 const FEWEST: u64 = 64;
 /// The largest number of structures that a search meets.
 const MOST: u64 = 1 << 16;
-/// The largest number of unused bytes that are read to find collections.
+/// The number of unused bytes that any search may read to find collections.
+const FEWEST_BYTES: u64 = 64 << 10;
+/// The largest number of unused bytes that a search reads to find collections.
 const MOST_BYTES: u64 = 256 << 20;
 /// The number of bytes that are read at once.
 const PART: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::super::space::{Space, SpaceKind};
+
+    #[test]
+    fn space_that_a_read_may_need_is_not_found() {
+        let mut space = Space::new(48, u64::MAX);
+        let old = space.allocate(SpaceKind::Raw, 5000).unwrap();
+        space.allocate(SpaceKind::Raw, 10).unwrap();
+        space.committed(space.end_after_commit(false));
+        // The committed state does not refer to it any more, and a read that was planned before does.
+        space.release(SpaceKind::Raw, old);
+        space.committed(space.end_after_commit(true));
+        space.found(&[old]);
+        assert_ne!(space.allocate(SpaceKind::Raw, 5000), Some(old));
+        space.no_reads();
+        assert_eq!(space.free_bytes(), 5000, "it is free once");
+        assert_eq!(space.allocate(SpaceKind::Raw, 5000), Some(old));
+    }
+}

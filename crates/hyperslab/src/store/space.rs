@@ -102,12 +102,14 @@ impl Space {
         }
     }
 
+    /// Returns whether space is allocated in pages.
+    pub(super) fn has_pages(&self) -> bool {
+        matches!(self.free, Pool::Pages(_))
+    }
+
     /// Adds extents that nothing in the committed state uses, unless they were allocated or freed since. In a
-    /// file with pages they stay unused, because the kinds of their pages are not known.
+    /// file without pages only: the kinds of their pages would not be known.
     pub(super) fn found(&mut self, holes: &[Extent]) {
-        if matches!(self.free, Pool::Pages(_)) {
-            return;
-        }
         for hole in holes.iter().filter_map(|hole| before(*hole, self.end.at)) {
             let mut parts = self.free.outside(hole);
             for known in [&self.fresh, &self.waiting, &self.quarantine] {

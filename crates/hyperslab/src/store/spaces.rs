@@ -79,6 +79,11 @@ impl Spaces {
         self.search = search;
     }
 
+    /// Returns whether space is allocated in pages.
+    pub(super) fn has_pages(&self) -> bool {
+        self.first.has_pages()
+    }
+
     pub(super) fn take_search(&mut self) -> Option<Search> {
         self.search.take()
     }

@@ -168,6 +168,22 @@ impl Writing {
         Ok(())
     }
 
+    /// Cuts what was written after the end of a file that stays as it is: by a transaction that was rolled
+    /// back, or by a write that failed. If this fails, the file keeps a tail that readers ignore.
+    fn cut_unused(&self, store: &Store, ends: Ends) {
+        let Ok(driver) = store.driver() else { return };
+        let end = store.base() + ends.first;
+        if driver.len().is_ok_and(|len| len > end) && driver.set_len(end).is_ok() {
+            self.written.store(ends.first, Ordering::Release);
+            store.set_len(ends.first);
+        }
+        if let (Some(range), Some(len)) = (&store.elements, ends.elements)
+            && elements::cut(&**driver, len).is_ok()
+        {
+            range.set_len(len);
+        }
+    }
+
     /// Keeps changed metadata within the budget. New blocks may be written before the commit. Blocks that the
     /// committed state refers to may not; if they exceed the budget on their own, everything is committed.
     ///
@@ -319,6 +335,9 @@ impl Writing {
         }
         let after = superblock_bytes(store.superblock(), store.base() + end, None);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
+            if store.collective().is_none() {
+                self.cut_unused(store, ends);
+            }
             space.committed(ends);
             return Ok(());
         }

@@ -400,3 +400,23 @@ fn a_panic_in_a_transaction_rolls_it_back() {
     assert_eq!(File::open(&path).unwrap().root().names().unwrap(), ["after", "before"]);
     assert_sound(&std::fs::read(&path).unwrap());
 }
+
+#[test]
+fn a_file_whose_transaction_is_undone_keeps_its_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let file = File::create(&path).unwrap();
+    series(&file.root(), "series", &[1, 2, 3]);
+    file.close().unwrap();
+    let len = || std::fs::metadata(&path).unwrap().len();
+    let before = len();
+    let file = File::options().write(true).open(&path).unwrap();
+    let undone = file.transaction(|| {
+        file.root().new_dataset::<i64>("large").shape([10_000]).create()?.write(.., &vec![1_i64; 10_000])?;
+        file.group("missing").map(drop)
+    });
+    assert!(undone.is_err() && len() > before + 80_000);
+    file.close().unwrap();
+    assert_eq!(len(), before);
+    assert_sound(&std::fs::read(&path).unwrap());
+}
