@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from support import IS_H5PY
-from test_remote import Server
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="an engine of hyperslab")
 VALUES = np.arange(6000, dtype="i4").reshape(60, 100) // 7
@@ -161,14 +160,6 @@ def test_endian_is_the_byte_order_of_the_file(endian, tmp_path):
     write(tmp_path / "f.nc", endian=endian)
     with hs.File(tmp_path / "f.nc") as file:
         assert file["v"].dtype == np.dtype("i4").newbyteorder(endian) and file["v"][1, 1] == VALUES[1, 1]
-
-
-@pytest.fixture
-def server():
-    made = Server()
-    yield made
-    made.shutdown()
-    made.server_close()
 
 
 def test_urls_are_opened(server, tmp_path):
