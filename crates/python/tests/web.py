@@ -37,13 +37,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server, name = self.server, self.path.partition("?")[0]
+        server.requests.append(self.headers["Range"])
         server.waiting.release()
         time.sleep(server.delay)
         if server.together is not None:
             server.together.wait()
-        server.requests.append(self.headers["Range"])
         if server.fails or name not in server.files:
-            self.send_error(server.fails.pop() if server.fails else 404)
+            with contextlib.suppress(ConnectionError):
+                self.send_error(server.fails.pop() if server.fails else 404)
             return
         data = server.files[name]
         tag = f'"{hash(data)}"'
