@@ -375,7 +375,7 @@ impl PyNewRow {
     /// Replaces the bytes of the row that is filled.
     fn _fill(&mut self, bytes: &[u8]) -> PyResult<()> {
         if bytes.len() != self.default.len() {
-            return Err(PyValueError::new_err(&format!("the bytes must be those of a row, {}, not {}", self.default.len(), bytes.len())));
+            return Err(PyValueError::new_err(format!("the bytes must be those of a row, {}, not {}", self.default.len(), bytes.len())));
         }
         self.row().copy_from_slice(bytes);
         Ok(())

@@ -182,7 +182,7 @@ def test_damaged_attributes_of_netcdf_lose_names_and_nothing_else(name, value, t
 def test_axes_in_other_files_are_named_as_by_the_netcdf_library(tmp_path):
     with h5py.File(tmp_path / "other.h5", "w") as file:
         for name, length in (("z", 5), ("same", 6), ("below/x", 3)):
-            file[name] = np.zeros((length, length + 1))
+            file[name] = np.full((length, length + 1), length)
         file["lat"] = np.arange(5.0)
         file["lat"].make_scale("lat")
         file["z"].dims[0].attach_scale(file["lat"])
@@ -201,5 +201,8 @@ def test_axes_in_other_files_are_named_as_by_the_netcdf_library(tmp_path):
         for node in found.subtree:
             of_node = node.to_dataset(inherit=False)
             names |= {f"{node.path.rstrip('/')}/{name}": list(of_node[name].dims) for name in of_node.variables}
+        # The other file has the same path, with other values.
+        np.testing.assert_array_equal(found["root/same"].values, np.full((6, 7), 6))
+        np.testing.assert_array_equal(found["same"].values, np.zeros((7, 8, 9)))
     assert names == expected
     assert names["/root/z"][0] == "lat"

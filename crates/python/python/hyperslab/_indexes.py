@@ -349,7 +349,7 @@ class Indexed(Changes):
         if dtype.kind == "c":
             raise TypeError(f"column {path!r} must not be complex to be indexed")
         if dtype.subdtype is not None or dtype.names is not None:
-            raise TypeError(f"column {path!r} must have one value in each row to be indexed, not the type {dtype}")
+            raise TypeError(f"column {path!r} must not be multidimensional or nested to be indexed; its type is {dtype}")
         return path
 
 

@@ -227,7 +227,7 @@ def _decoded(kind: str, row: "np.ndarray[Any, Any]") -> "str | bytes":
         try:
             return row.astype("<u4").tobytes().decode("utf-32-le")
         except UnicodeDecodeError as error:
-            raise ValueError(f"a row must be Unicode, and its code point {error.start // 4} is not valid") from None
+            raise ValueError(f"a row must be Unicode, and its code point {error.start // 4} is invalid") from None
     return row.tobytes()
 
 
@@ -323,7 +323,7 @@ def atom(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
     if dtype.names is not None:
         raise TypeError(f"dtype must have no fields, not {dtype}; create a table for records")
     if dtype.kind not in "biufcS" or dtype.itemsize == 0:
-        raise TypeError(f"dtype must be one of numbers, or of bytes (dtype 'S'), not {dtype}: PyTables has no others")
+        raise TypeError(f"dtype must be one of numbers or bytes, not {dtype}; convert them, strings to a dtype such as 'S8'")
     return dtype
 
 
