@@ -164,7 +164,10 @@ fn what_a_table_cannot_hold_is_named_with_its_column_and_row() {
         (vec![("kind", times(vec![Some(-1)]))], r#"column "kind", row 100"#),
         (vec![("time", Arc::new(Float64Array::from(vec![0.5])))], r#"column "time", row 100"#),
         (vec![("time", Arc::new(StringArray::from(vec!["1"])))], r#"column "time""#),
-        (vec![("other", times(vec![Some(1)]))], r#"column "other": the rows must have only columns of the table"#),
+        (
+            vec![("other", times(vec![Some(1)]))],
+            r#"column "other": the rows must have only columns of the table"#,
+        ),
     ];
     for (columns, expected) in cases {
         let error = refused(columns, true).to_string();

@@ -24,7 +24,8 @@ impl Indexes {
             self.last = Some(Arc::clone(&step.path));
             return true;
         }
-        let is_below = |group: &Arc<str>| step.path.strip_prefix(&**group).is_some_and(|rest| rest.starts_with('/'));
+        let is_below =
+            |group: &Arc<str>| step.path.strip_prefix(&**group).is_some_and(|rest| rest.starts_with('/'));
         self.last.as_ref().is_some_and(is_below)
     }
 }

@@ -222,7 +222,9 @@ def test_attributes_that_do_not_fit_the_data_are_errors_with_the_name(tmp_path):
         with pytest.raises(ValueError, match="code point 0 is invalid"):
             vlarray[0]
         vlarray.attrs["PSEUDOATOM"] = "vlstring"
-        with pytest.raises(ValueError, match="rows of '/v' must have the dtype of the pseudo atom 'vlstring', not uint32"):
+        with pytest.raises(
+            ValueError, match="rows of '/v' must have the dtype of the pseudo atom 'vlstring', not uint32"
+        ):
             vlarray.append(b"a")
         vlarray.attrs["PSEUDOATOM"] = "json"
         with pytest.raises(ValueError, match="PSEUDOATOM of '/v' must be one of .*, not 'json'"):

@@ -61,10 +61,15 @@ impl Rows {
         for (number, field) in schema.fields().iter().enumerate() {
             let column = |why: String| Error::Column { path: field.name().clone(), why };
             let Some(member) = self.members.iter().find(|member| member.name == *field.name()) else {
-                return Err(column(format!("the rows must have only columns of the table, which are {}", names.join(", "))));
+                return Err(column(format!(
+                    "the rows must have only columns of the table, which are {}",
+                    names.join(", ")
+                )));
             };
             if schema.fields().iter().take(number).any(|other| other.name() == field.name()) {
-                return Err(column("the columns of the rows must have different names; rename one".to_owned()));
+                return Err(column(
+                    "the columns of the rows must have different names; rename one".to_owned(),
+                ));
             }
             let values = member.values.stored(batch.column(number));
             let values = values.map_err(|bad| bad.at(&member.name, |index| first + index as u64))?;
@@ -120,7 +125,8 @@ impl Values {
                 let known = crate::export::integers(native.kind, &values).unwrap_or_default();
                 match known.iter().position(|value| !names.by_value.contains_key(value)) {
                     Some(index) => {
-                        let why = format!("the value must be a member of the enumeration, not {}", known[index]);
+                        let why =
+                            format!("the value must be a member of the enumeration, not {}", known[index]);
                         Err(BadValue::new(index, why))
                     }
                     None => native.written(values),
@@ -175,10 +181,7 @@ fn items(array: &ArrayRef, len: usize) -> Result<ArrayRef, BadValue> {
         let other = offsets.windows(2).position(|ends| at(ends[0]).checked_add(len) != Some(at(ends[1])));
         if let Some(index) = other {
             let found = at(offsets[index + 1]).saturating_sub(at(offsets[index]));
-            return Err(BadValue::new(
-                index,
-                format!("the list must have {len} values, not {found}"),
-            ));
+            return Err(BadValue::new(index, format!("the list must have {len} values, not {found}")));
         }
         let first = offsets.first().map_or(0, |&first| at(first));
         Ok(first..first + len * offsets.len().saturating_sub(1))
@@ -207,7 +210,9 @@ fn record(array: &ArrayRef, members: &[Member], size: usize) -> Converted {
     let Some(given) = array.as_struct_opt() else { return Err(unfit(array.data_type(), "nested columns")) };
     let mut rows = vec![0; given.len() * size];
     if let Some(name) = given.column_names().iter().find(|name| members.iter().all(|m| m.name != **name)) {
-        return Err(BadValue::new(0, "the rows must have only nested columns of the table; drop it").in_member(name));
+        return Err(
+            BadValue::new(0, "the rows must have only nested columns of the table; drop it").in_member(name)
+        );
     }
     for member in members {
         let column = given.column_by_name(&member.name);

@@ -145,7 +145,8 @@ pub(super) fn floats(kind: Type, values: &[f64]) -> Converted {
             let mut whole = Vec::with_capacity(values.len());
             for (index, &value) in values.iter().enumerate() {
                 let exact = value.is_finite() && value.fract() == 0.0 && value.abs() < 2.0_f64.powi(64);
-                let why = || BadValue::new(index, format!("the value must be one of {}, not {value}", name(kind)));
+                let why =
+                    || BadValue::new(index, format!("the value must be one of {}, not {value}", name(kind)));
                 whole.push(exact.then_some(value as i128).ok_or_else(why)?);
             }
             integers(kind, &whole)
@@ -164,7 +165,10 @@ pub(super) fn complex(array: &ArrayRef, part: Type) -> Converted {
         };
         for part in [real, imaginary] {
             if let Some(index) = (0..part.len()).find(|&index| part.is_null(index)) {
-                return Err(BadValue::new(index, "no part of a complex number may be null; fill nulls first"));
+                return Err(BadValue::new(
+                    index,
+                    "no part of a complex number may be null; fill nulls first",
+                ));
             }
         }
         (values(real, part)?, values(imaginary, part)?)

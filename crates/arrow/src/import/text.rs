@@ -64,7 +64,8 @@ pub(super) fn fixed(array: &ArrayRef, size: usize, padding: u8) -> Converted {
             return Err(BadValue::new(index, why));
         }
         if text.last() == Some(&0) || (padding != 0 && text.last() == Some(&padding)) {
-            let why = "the string must not end with the byte that fills strings in the file; it would be cut off";
+            let why =
+                "the string must not end with the byte that fills strings in the file; it would be cut off";
             return Err(BadValue::new(index, why));
         }
         place[..len].copy_from_slice(text);

@@ -321,9 +321,13 @@ class Indexed(Changes):
         path = self._path_of(sortby if isinstance(sortby, str) else sortby.pathname)
         index = self.colindexes.get(path)
         if index is None or index.kind != "full":
-            raise ValueError(f"sortby must be a column with an index of kind 'full', not {path!r}; create one with create_csindex")
+            raise ValueError(
+                f"sortby must be a column with an index of kind 'full', not {path!r}; create one with create_csindex"
+            )
         if checkCSI and not index.is_csi:
-            raise ValueError(f"the index of column {path!r} must be completely sorted; remove it and use create_csindex")
+            raise ValueError(
+                f"the index of column {path!r} must be completely sorted; remove it and use create_csindex"
+            )
         self._settle()
         places = range(*positions.indices(self.len()))
         return self._at(index, path, places)
@@ -349,7 +353,9 @@ class Indexed(Changes):
         if dtype.kind == "c":
             raise TypeError(f"column {path!r} must not be complex to be indexed")
         if dtype.subdtype is not None or dtype.names is not None:
-            raise TypeError(f"column {path!r} must not be multidimensional or nested to be indexed; its type is {dtype}")
+            raise TypeError(
+                f"column {path!r} must not be multidimensional or nested to be indexed; its type is {dtype}"
+            )
         return path
 
 

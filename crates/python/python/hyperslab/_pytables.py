@@ -45,7 +45,9 @@ class EArray(Dataset):
         """
         axis = self.attrs.get("EXTDIM", 0)
         if np.ndim(axis) or not isinstance(axis, np.integer | int) or not 0 <= axis < self.ndim:
-            raise ValueError(f"attribute EXTDIM of {self.name!r} must be an axis of the shape {self.shape}, not {axis!r}")
+            raise ValueError(
+                f"attribute EXTDIM of {self.name!r} must be an axis of the shape {self.shape}, not {axis!r}"
+            )
         return int(axis)
 
     def append(self, rows: Any) -> None:
@@ -323,7 +325,9 @@ def atom(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
     if dtype.names is not None:
         raise TypeError(f"dtype must have no fields, not {dtype}; create a table for records")
     if dtype.kind not in "biufcS" or dtype.itemsize == 0:
-        raise TypeError(f"dtype must be one of numbers or bytes, not {dtype}; convert them, strings to a dtype such as 'S8'")
+        raise TypeError(
+            f"dtype must be one of numbers or bytes, not {dtype}; convert them, strings to a dtype such as 'S8'"
+        )
     return dtype
 
 

@@ -47,7 +47,9 @@ class Queries(Indexed):
         for name, value in given.items():
             if isinstance(value, Column):
                 if value.table != self:
-                    raise ValueError(f"{name} must be a column of this table, not of another one; read its values first")
+                    raise ValueError(
+                        f"{name} must be a column of this table, not of another one; read its values first"
+                    )
                 given[name] = [value.pathname]
             elif isinstance(value, np.ndarray):
                 given[name] = value[()]

@@ -198,7 +198,10 @@ class HyperslabStore(WritableCFDataStore):
         return _netcdf.open_group(file, self._group, self._names if self._mode == "r" else None)
 
     def _path(self, name: str) -> str:
-        """Returns the path of a variable. Behind an external link, the name of the group is one of another file."""
+        """Returns the path of a variable in the file of the store.
+
+        Behind an external link, the name of the group is one in another file.
+        """
         return f"{(self._group or '').rstrip('/')}/{name}"
 
     # Reading

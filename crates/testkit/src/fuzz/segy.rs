@@ -46,8 +46,8 @@ pub fn segy(input: &[u8]) {
     assert_sound(&memory.bytes());
 }
 
-/// Returns the fields that place traces, all of the type with this number. They begin or end with the integers
-/// that a file usually has there.
+/// Returns the fields that place traces, all of the type with this number. They begin or end with the
+/// integers that a file usually has there.
 fn geometry(number: u8) -> SurveyOptions {
     use FieldKind::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     const TYPES: [FieldKind; 10] = [F32, F64, I64, U64, I32, U32, I16, U16, I8, U8];
