@@ -70,7 +70,7 @@ pub enum Error {
         /// The file.
         path: String,
         /// The cause.
-        cause: hyperslab::Error,
+        cause: Box<hyperslab::Error>,
     },
     /// The HDF5 file cannot be read or written.
     #[error(transparent)]
@@ -94,7 +94,7 @@ impl Error {
     /// Returns the error of opening the HDF5 file at `path`, which names the file.
     pub(crate) fn opening(self, path: &Path) -> Self {
         match self {
-            Self::Hdf5(cause) => Self::Open { path: path.display().to_string(), cause },
+            Self::Hdf5(cause) => Self::Open { path: path.display().to_string(), cause: Box::new(cause) },
             error => error,
         }
     }

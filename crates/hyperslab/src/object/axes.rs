@@ -180,7 +180,7 @@ impl AxisNames {
             match node {
                 Node::Group(group) => groups.push((group, file)),
                 Node::Dataset(dataset) => self.dataset(number, link.name, &dataset, file)?,
-                _ => {}
+                Node::Datatype(_) => {}
             }
         }
         Ok(groups)
