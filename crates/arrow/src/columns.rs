@@ -66,7 +66,7 @@ impl Columns {
         let column = |path: &String| {
             let (at, datatype) = found(&read, path).ok_or_else(|| {
                 let known: Vec<&str> = row.members.iter().map(|member| &*member.name).collect();
-                let why = format!("the table has the columns {}", known.join(", "));
+                let why = format!("it must be one of {}", known.join(", "));
                 Error::Column { path: path.clone(), why }
             })?;
             Ok(Column { path: path.clone(), at, values: Values::of(path, datatype, widths)? })

@@ -159,19 +159,22 @@ fn refused(columns: Vec<(&str, ArrayRef)>, with_defaults: bool) -> Error {
 fn what_a_table_cannot_hold_is_named_with_its_column_and_row() {
     let times = |values: Vec<Option<i64>>| Arc::new(Int64Array::from(values)) as ArrayRef;
     let cases: [(Vec<(&str, ArrayRef)>, &str); 6] = [
-        (vec![("time", times(vec![Some(1), None]))], r#"column "time", row 101: the value is null"#),
+        (vec![("time", times(vec![Some(1), None]))], r#"column "time", row 101: the value must not be null"#),
         (vec![("kind", times(vec![Some(255), Some(256)]))], r#"column "kind", row 101"#),
         (vec![("kind", times(vec![Some(-1)]))], r#"column "kind", row 100"#),
         (vec![("time", Arc::new(Float64Array::from(vec![0.5])))], r#"column "time", row 100"#),
         (vec![("time", Arc::new(StringArray::from(vec!["1"])))], r#"column "time""#),
-        (vec![("other", times(vec![Some(1)]))], r#"column "other": the table has no such column"#),
+        (
+            vec![("other", times(vec![Some(1)]))],
+            r#"column "other": the rows must have only columns of the table"#,
+        ),
     ];
     for (columns, expected) in cases {
         let error = refused(columns, true).to_string();
         assert!(error.starts_with(expected), "{error}");
     }
     let error = refused(vec![("time", times(vec![Some(1)]))], false).to_string();
-    assert_eq!(error, r#"column "temp": the rows lack this column"#);
+    assert_eq!(error, r#"column "temp": the rows must have this column, or the table defaults"#);
 }
 
 #[test]

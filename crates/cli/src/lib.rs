@@ -7,6 +7,7 @@ mod canon;
 mod cmd;
 mod error;
 mod filters;
+mod indexes;
 mod interrupt;
 mod place;
 pub mod plot;

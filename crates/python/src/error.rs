@@ -98,6 +98,7 @@ fn survey(error: hyperslab_segy::Error) -> PyErr {
         Error::Argument { .. } | Error::Geometry { .. } => PyValueError::new_err(message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
         Error::Io { cause, .. } => system(&cause, message),
+        Error::Open { path, cause } => open_exception(&cause, &path),
         Error::Hdf5(source) => exception(&source),
         _ => defined::FormatError::new_err(message),
     }

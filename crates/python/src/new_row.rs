@@ -300,7 +300,11 @@ impl PyNewRow {
             plain.extend(kind.map(|kind| Column { name: PyString::intern(py, &name).unbind(), at, kind }));
         }
         let bytes = size.checked_mul(capacity.max(1)).filter(|_| size > 0);
-        let bytes = bytes.ok_or_else(|| PyValueError::new_err("rows of no bytes, or too many"))?;
+        let bytes = bytes.ok_or_else(|| {
+            PyValueError::new_err(
+                "a row must have at least 1 byte, and the rows that wait must fit in memory",
+            )
+        })?;
         let mut rows = vec![0; bytes];
         rows[..size].copy_from_slice(&default);
         Ok(Self { table, state, options, columns: plain, rows, default, count: 0, is_waiting: false })
@@ -375,7 +379,11 @@ impl PyNewRow {
     /// Replaces the bytes of the row that is filled.
     fn _fill(&mut self, bytes: &[u8]) -> PyResult<()> {
         if bytes.len() != self.default.len() {
-            return Err(PyValueError::new_err("the bytes are not those of a row"));
+            return Err(PyValueError::new_err(format!(
+                "the bytes must be those of a row, {}, not {}",
+                self.default.len(),
+                bytes.len()
+            )));
         }
         self.row().copy_from_slice(bytes);
         Ok(())

@@ -30,7 +30,5 @@ impl ArrowRows {
 }
 
 fn absent() -> PyErr {
-    PyNotImplementedError::new_err(
-        "this build of hyperslab does not have Arrow (feature `arrow`): run `make develop`, or install a wheel",
-    )
+    PyNotImplementedError::new_err(hyperslab::internals::absent("does not have Arrow", "arrow"))
 }

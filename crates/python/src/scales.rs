@@ -98,6 +98,6 @@ impl AxisNames {
 
     /// Returns the names of the axes of the dataset `name` of a group, or None if there was none.
     fn of(&self, group: &Bound<'_, Group>, name: &str) -> Option<Vec<String>> {
-        self.0.lock().of(group.get().group.address(), name, &[])
+        self.0.lock().of(&group.get().group, name, &[])
     }
 }

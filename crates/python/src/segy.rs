@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_segy::{
-    AxisSummary, Cube, Domain, Error, Fact, Field, IngestOptions, Kind, Number, SegyOptions, SurveyOptions,
+    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Kind, Number, SegyOptions, SurveyOptions,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::error::{OrRaise, open_exception};
+use crate::error::OrRaise;
 use crate::file::{File, open_state};
 use crate::filters;
 use crate::progress::Progress;
@@ -185,12 +185,7 @@ pub(crate) fn describe<'py>(file: &Bound<'py, File>) -> PyResult<Bound<'py, PyDi
 #[pyo3(name = "_segy_scan")]
 pub(crate) fn scan(py: Python<'_>, path: PathBuf, taking: Taking) -> PyResult<Bound<'_, PyDict>> {
     let (segy, survey) = taking.options()?;
-    let name = path.display().to_string();
-    let facts = match py.detach(|| hyperslab_segy::summary(path, &segy, &survey)) {
-        // Errors of the engine do not name the file.
-        Err(Error::Hdf5(error)) => return Err(open_exception(&error, &name)),
-        done => done.or_raise()?,
-    };
+    let facts = py.detach(|| hyperslab_segy::summary(path, &segy, &survey)).or_raise()?;
     let said = PyDict::new(py);
     for (name, fact) in facts {
         match fact {

@@ -14,6 +14,7 @@ import pytest
 from needs import NO_SKIPS
 from soundness import CHECKS
 from support import GOLDEN, IS_H5PY, REPOSITORY, hs, image_of, open_image
+from web import Server
 
 # h5py supports neither SEG-Y nor tables, so these tests do not run with h5py in place of hyperslab.
 OWN = ("test_segy_*", "test_table*", "test_*_tables", "test_index*", "test_quer*", "test_waiting_rows", "test_arrow")
@@ -138,6 +139,15 @@ def opened():
     yield make
     for file in files:
         file.close()
+
+
+@pytest.fixture
+def server():
+    """Returns a web server of files; see `web`."""
+    made = Server()
+    yield made
+    made.shutdown()
+    made.server_close()
 
 
 @pytest.fixture(scope="session")

@@ -136,3 +136,73 @@ def test_a_coordinate_takes_the_place_of_a_dimension_that_lists_a_deleted_variab
     with xr.open_dataset(tmp_path / "f.nc", engine="hyperslab") as found:
         assert found["u"].dims == ("x",) and found["u"]["x"].values.tolist() == [5, 7]
         assert found["y"].values.tolist() == [5, 7] and found["y"].dims == ("y",)
+
+
+DAMAGES = {
+    "_Netcdf4Coordinates": [
+        np.array(numbers, kind)
+        for numbers, kind in [([7, 9], "i4"), ([0], "i4"), ([0, 1, 1], "i4"), ([], "i4"), ([-1, -5], "i4")]
+    ]
+    + [np.array([b"x", b"y"]), np.array([0, 9], "i4"), np.array([0.5, 1.5]), "text"],
+    "_Netcdf4Dimid": [np.array([1, 2, 3]), "x", np.array([], "i4"), -3, 2.5, h5py.Empty("i4"), 2**40],
+    "DIMENSION_LIST": [np.array([1, 2]), "x", np.array([1.5, 2.5]), h5py.Empty("i4"), 7],
+    "REFERENCE_LIST": [np.array([1, 2]), "x", np.array([1.5, 2.5]), h5py.Empty("i4"), 7],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name in DAMAGES for value in DAMAGES[name]], ids=str)
+def test_damaged_attributes_of_netcdf_lose_names_and_nothing_else(name, value, tmp_path):
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        lat, lon = (file.create_dataset(axis, data=np.arange(length)) for axis, length in (("lat", 3), ("lon", 4)))
+        lat.make_scale("lat")
+        lon.make_scale(NO_VARIABLE)
+        both = file.create_dataset("both", data=np.ones((3, 4)))
+        both.make_scale("both")
+        both.attrs["_Netcdf4Coordinates"] = np.array([0, 1], "i4")
+        for number, scale in enumerate((lat, lon)):
+            scale.attrs["_Netcdf4Dimid"] = np.int32(number)
+        values = file.create_dataset("values", data=np.arange(12).reshape(3, 4))
+        for dim, scale in zip(values.dims, (lat, lon), strict=True):
+            dim.attach_scale(scale)
+        for damaged in (both, lat, lon, values):
+            if name in damaged.attrs:
+                del damaged.attrs[name]
+                damaged.attrs[name] = value
+    with xr.open_dataset(tmp_path / "f.h5", engine="hyperslab") as found:
+        np.testing.assert_array_equal(found["values"].values, np.arange(12).reshape(3, 4))
+        assert found["both"].shape == (3, 4) and found["lat"].dims == ("lat",)
+        if name != "DIMENSION_LIST":
+            assert found["values"].dims == ("lat", "lon")
+    if name == "REFERENCE_LIST":
+        # A coordinate takes the place of the dimension, whose users the file does not know any more.
+        with hs.File(tmp_path / "f.h5") as file:
+            assert _netcdf.users(file["lon"]) == []
+
+
+def test_axes_in_other_files_are_named_as_by_the_netcdf_library(tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        for name, length in (("z", 5), ("same", 6), ("below/x", 3)):
+            file[name] = np.full((length, length + 1), length)
+        file["lat"] = np.arange(5.0)
+        file["lat"].make_scale("lat")
+        file["z"].dims[0].attach_scale(file["lat"])
+    with h5py.File(tmp_path / "0.h5", "w") as file:
+        file["same"] = np.zeros((7, 8, 9))
+        file["deep/er"] = np.zeros((7, 2))
+        file["root"] = h5py.ExternalLink("other.h5", "/")
+        file["one"] = h5py.ExternalLink("other.h5", "/same")
+        for number in range(9):  # scales at addresses that other scales have in the other file
+            file[f"scale{number}"] = np.arange(20.0 + number)
+            file[f"scale{number}"].make_scale(f"scale{number}")
+    done = subprocess.run([sys.executable, "-c", PROGRAM, "1"], cwd=tmp_path, capture_output=True, check=True)
+    [expected] = json.loads(done.stdout)
+    with xr.open_datatree(tmp_path / "0.h5", engine="hyperslab") as found:
+        names = {}
+        for node in found.subtree:
+            of_node = node.to_dataset(inherit=False)
+            names |= {f"{node.path.rstrip('/')}/{name}": list(of_node[name].dims) for name in of_node.variables}
+        # The other file has the same path, with other values.
+        np.testing.assert_array_equal(found["root/same"].values, np.full((6, 7), 6))
+        np.testing.assert_array_equal(found["same"].values, np.zeros((7, 8, 9)))
+    assert names == expected
+    assert names["/root/z"][0] == "lat"

@@ -354,7 +354,7 @@ def test_sorted_reads_are_those_of_numpy_and_pytables(tmp_path, kind):
     with hs.File(path) as file:
         table = file["t"]
         if not table.cols.v.index.is_csi:
-            with pytest.raises(ValueError, match="not completely sorted"):
+            with pytest.raises(ValueError, match="must be completely sorted"):
                 table.read_sorted("v", True)
         found = table.read_sorted("v", field="v")
         assert np.array_equal(found, rows["v"][order], equal_nan=kind[0] == "f")

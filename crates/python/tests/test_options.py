@@ -105,12 +105,15 @@ def test_strings_accept_the_values_that_h5py_accepts(tmp_path, dtype, value):
     kind = {"S4": np.dtype("S4"), "fixed utf-8": hs.string_dtype("utf-8", 4), "utf-8": hs.string_dtype()}[dtype]
     theirs_kind = {"S4": kind, "fixed utf-8": h5py.string_dtype("utf-8", 4), "utf-8": h5py.string_dtype()}[dtype]
     texts = any(value is text for text in TEXTS.values())
-    # (h5py makes an unsound file of a fill value that is an array of objects.)
     memory = {"driver": "core", "backing_store": False}
     with hs.File(tmp_path / "f.h5", "w") as ours, h5py.File(tmp_path / "g.h5", "w", **memory) as theirs:
         pairs = zip(ways(ours, kind, value).items(), ways(theirs, theirs_kind, value).values(), strict=True)
         for (name, way), theirs_way in pairs:
-            found, expected = said(way), said(theirs_way)
+            # As a fill value, h5py stores the addresses of an array's objects in place of strings. It would
+            # take gigabytes for the strings that it looks for there, and then fail.
+            is_objects = isinstance(value, np.ndarray) and value.dtype.kind == "O"
+            are_addresses = name == "fill" and dtype == "utf-8" and is_objects
+            found, expected = said(way), None if are_addresses else said(theirs_way)
             # h5py lacks conversions between character sets and from objects. Values that are not text must be
             # refused.
             assert found == expected or (expected is None and texts), (name, found, expected)

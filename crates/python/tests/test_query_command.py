@@ -126,7 +126,7 @@ def test_texts_that_are_not_utf8(path):
     [
         (["/readings", "tmp > 3"], 1, "tmp"),
         (["/readings", "temp >"], 1, "temp >"),
-        (["/readings", "--columns", "time,nothing"], 1, 'column "nothing": the table has the columns time, temp'),
+        (["/readings", "--columns", "time,nothing"], 1, 'column "nothing": it must be one of time, temp'),
         (["/grid"], 1, "grid"),
         (["/nothing"], 1, "nothing"),
         (["/readings", "--format", "csv"], 1, "CSV has no nested columns"),
@@ -232,6 +232,10 @@ def test_statements_that_fail(path, statement, message):
         ("export database 'x'", "EXPORT"),
         ("delete from readings", "DELETE"),
         ("copy (pivot (select 1 as a) on a) to 'x.csv'", "COPY"),
+        ("set Log_Query_Path = 'x.sql'; select 1", "Log_Query_Path"),
+        ("pragma profiling_output='x.json'; select 1", "profiling_output"),
+        ("set enable_profiling='json'; set session profile_output = 'x.json'; select 1", "profile_output"),
+        ("begin; select 1; commit", "BEGIN"),
     ],
 )
 def test_statements_that_would_write_are_refused_before_any_runs(path, statement, word, tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """Files on web servers and in S3: elements, numbers of requests, errors, signals, forks."""
 
-import contextlib
+import mmap
 import multiprocessing
 import os
 import pickle
@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import h5py
 import numpy as np
@@ -18,67 +17,6 @@ from support import hs
 
 PLANES = np.arange(64 * 128 * 128, dtype="<f4").reshape(64, 128, 128)
 TEMPERATURES = np.random.default_rng(7).random((20, 300, 300))
-
-
-class Server(ThreadingHTTPServer):
-    """A server of the files in a dict, which counts requests."""
-
-    daemon_threads = True
-    request_queue_size = 200
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.files, self.fails, self.requests, self.delay = {}, [], [], 0.0
-        self.together = None
-        self.waiting = threading.Semaphore(0)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def url(self, name):
-        return f"http://127.0.0.1:{self.server_port}/{name}"
-
-    def add(self, path):
-        self.files["/" + path.name] = path.read_bytes()
-        return self.url(path.name)
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        server, name = self.server, self.path.partition("?")[0]
-        server.waiting.release()
-        time.sleep(server.delay)
-        if server.together is not None:
-            server.together.wait()
-        server.requests.append(self.headers["Range"])
-        if server.fails or name not in server.files:
-            self.send_error(server.fails.pop() if server.fails else 404)
-            return
-        data = server.files[name]
-        tag = f'"{hash(data)}"'
-        if self.headers.get("If-Match", tag) != tag:
-            self.send_error(412)
-            return
-        start, last = (int(part) for part in self.headers["Range"].removeprefix("bytes=").split("-"))
-        part = data[start : last + 1]
-        self.send_response(206)
-        self.send_header("ETag", tag)
-        self.send_header("Content-Length", str(len(part)))
-        self.send_header("Content-Range", f"bytes {start}-{start + len(part) - 1}/{len(data)}")
-        self.end_headers()
-        with contextlib.suppress(ConnectionError):
-            self.wfile.write(part)
-
-
-@pytest.fixture
-def server():
-    made = Server()
-    yield made
-    made.shutdown()
-    made.server_close()
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +102,49 @@ def test_small_reads_of_many_threads_are_in_progress_at_a_time(server, tmp_path)
         for thread in threads:
             thread.join()
     assert found == {row: values[row, 17] for row in rows}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("count", [1, 4])
+def test_answers_that_are_awaited_take_256_mebibytes_for_all_reads(server, tmp_path, count):
+    with h5py.File(tmp_path / "large.h5", "w") as file:
+        early = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        early.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        early.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        space = h5py.h5s.create_simple((80 << 20,))
+        for number in range(count):
+            h5py.h5d.create(file.id, f"d{number}".encode(), h5py.h5t.IEEE_F32LE, space, early)
+    refused = []
+
+    def read(dataset):
+        try:
+            dataset.read(threads=1)
+        except OSError as error:
+            refused.append(error)
+
+    with (tmp_path / "large.h5").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        server.files["/large.h5"] = image
+        with hs.File(server.url("large.h5"), queue_depth=1000) as opened:
+            datasets = [opened[f"d{number}"] for number in range(count)]
+            server.requests.clear()
+            while server.waiting.acquire(blocking=False):
+                pass
+            # The server answers nothing until it has no new request for a second, and then refuses all.
+            server.together = threading.Event()
+            threads = [threading.Thread(target=read, args=(dataset,)) for dataset in datasets]
+            for thread in threads:
+                thread.start()
+            while server.waiting.acquire(timeout=60 if not server.requests else 1):
+                pass
+            bounds = [map(int, one.removeprefix("bytes=").split("-")) for one in server.requests]
+            lengths = [last + 1 - first for first, last in bounds]
+            server.fails = [404] * 1000
+            server.together.set()
+            for thread in threads:
+                thread.join()
+    assert max(lengths) <= 4 << 20 and len(refused) == count
+    # Each thread may have one request more.
+    assert (252 << 20) <= sum(lengths) <= (256 << 20) + (count - 1) * (4 << 20)
 
 
 def test_a_file_is_only_read(server, path):

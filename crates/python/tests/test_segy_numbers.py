@@ -67,13 +67,57 @@ def test_lines_that_are_floats_make_a_volume(tmp_path):
             with pytest.raises(ValueError, match=r"inline .*: there are 1.5 to 2.5, in steps of 0.5"):
                 survey.inline(wrong)
         hs.segy.extract(survey, "crossline", 7.125, tmp_path / "line.sgy")
-        with pytest.raises(ValueError, match=r"crossline 7.25: there are -0.25 to 1e30, in steps of 0.25"):
+        with pytest.raises(ValueError, match=r"crossline 7.25: there are -0.25 to 1e\+30, in steps of 0.25"):
             hs.segy.extract(survey, "crossline", 7.25, tmp_path / "other.sgy")
     line = (tmp_path / "line.sgy").read_bytes()
     assert unpacked(line, 3, 3, 209, "f8")[0] == [7.125] * 3
     found = hs.segy.scan(tmp_path / "source.sgy", inline_byte="201:f8", crossline_byte="209:f8")
     assert found["axes"][0] == {"name": "inline", "first": 1.5, "last": 2.5, "length": 3}
     assert found["axes"][:2] == hs.segy.scan(tmp_path / "cube.h5")["axes"][:2]
+
+
+SHORT = [0.1, 0.3, 0.5, 0.7]
+"""Numbers that are others in single precision: some larger, some smaller."""
+
+
+def test_a_number_stands_for_its_float_of_single_precision_everywhere(tmp_path):
+    numbers = [(i, x) for i in SHORT for x in SHORT]
+    samples = some_values(5, (16, 3))
+    image = segy(samples, {(201, "f4"): [i for i, _ in numbers], (209, "f4"): [x for _, x in numbers]})
+    stored, _ = unpacked(image, 16, 3, 201, "f4")
+    assert set(np.sign(np.array(stored) - [i for i, _ in numbers])) == {-1, 0, 1}
+    volume = samples.reshape(4, 4, 3)
+    with brought(tmp_path, image, inline_byte="201:f4", crossline_byte="209:f4") as survey:
+        for first in range(4):
+            for last in range(first, 4):
+                found = survey.cube(inline=slice(SHORT[first], SHORT[last]))
+                np.testing.assert_array_equal(found, volume[first : last + 1])
+        np.testing.assert_array_equal(survey.cube(inline=[0.1, 0.7], crossline=0.3), volume[[0, 3], 1])
+        along, _ = survey.polyline([(0.1, 0.1), (0.7, 0.7)], step=2**0.5)
+        np.testing.assert_array_equal(along, volume[range(4), range(4)])
+        hs.segy.extract(survey, "inline", 0.7, tmp_path / "line.sgy")
+    assert unpacked((tmp_path / "line.sgy").read_bytes(), 4, 3, 201, "f4")[0] == stored[12:]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["f4", "i4"])
+def test_what_is_no_number_of_an_axis_is_an_error_with_the_axis(tmp_path, kind):
+    image = segy(some_values(5, (4, 3)), {(201, kind): [1, 1, 2, 2], (209, kind): [1, 2, 1, 2]})
+    with brought(tmp_path, image, inline_byte=f"201:{kind}", crossline_byte=f"209:{kind}") as survey:
+        ways = [survey.inline, lambda number: survey.cube(inline=[number])]
+        ways += [lambda number: hs.segy.extract(survey, "inline", number, tmp_path / "line.sgy")]
+        for way in ways:
+            for wrong in ("1", b"1", None, 1j):
+                with pytest.raises(TypeError, match="inline must be an? (integer|number), not "):
+                    way(wrong)
+            for absent in (10**400, -(10**400), 2**70, 3):
+                with pytest.raises(ValueError, match=f"inline {absent}: there are 1.* to 2"):
+                    way(absent)
+        if kind == "f4":
+            for absent in (1e300, -1e300, float("inf"), float("nan")):
+                with pytest.raises(ValueError, match="inline .*: there are 1.0 to 2.0"):
+                    survey.inline(absent)
+        assert not (tmp_path / "line.sgy").exists()
 
 
 def test_a_survey_with_a_float_axis_opens_in_xarray(tmp_path):
@@ -202,6 +246,13 @@ def test_messages_name_the_file(tmp_path):
         assert "os error" not in str(raised.value)
     with pytest.raises(ValueError, match=r"cube.h5: it exists, .*overwrite=True"):
         hs.segy.ingest(tmp_path / "source.sgy", tmp_path / "cube.h5")
+    for damaged in (whole[: len(whole) // 2], b"not HDF5", whole[:64]):
+        (tmp_path / "half.h5").write_bytes(damaged)
+        for call in (hs.segy.scan, hs.segy.open, lambda path: hs.segy.ingest(tmp_path / "source.sgy", path)):
+            if call is hs.segy.scan and damaged.startswith(b"not"):
+                continue  # it is a SEG-Y file then
+            with pytest.raises(OSError, match=f"{tmp_path / 'half.h5'}"):
+                call(tmp_path / "half.h5")
     # After each test, every HDF5 file in its folder must be sound.
     (tmp_path / "half.h5").unlink()
 

@@ -290,7 +290,7 @@ def test_a_table_of_more_rows_than_memory_has_numbers_is_looked_into_from_its_st
         assert len(table.read_where("step == 0", step=1000, limit=2000)) == 2000
         assert len(table.read_where("step == 0", limit=0, step=2)) == 0
         for step in (1, 2):
-            with pytest.raises(ValueError, match="limit is a number of rows"):
+            with pytest.raises(ValueError, match="limit must be at least 0, not "):
                 table.read_where("step == 0", limit=-1, step=step)
         with pytest.raises(MemoryError, match="ask for fewer rows"):
             table.get_where_list("1 < 2")

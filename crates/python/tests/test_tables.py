@@ -490,3 +490,18 @@ class TestRead:
             for shape in ((3,), (1, 1), ()):
                 with pytest.raises(ValueError, match="out must have the shape"):
                     file["t"].read(4, 5, field="time", out=np.zeros(shape, "i8"))
+
+    def test_out_and_threads_are_given_once_and_out_is_an_array(self, path):
+        with hs.File(path) as file:
+            table = file["t"]
+            out = np.zeros(2, table.dtype)
+            for name, arguments, named in (
+                ("out", ([1, 2], out), {"out": out}),
+                ("threads", ([1, 2], out, 2), {"threads": 1}),
+            ):
+                with pytest.raises(TypeError, match=f"{name} must be given once"):
+                    table.read(*arguments, **named)
+            assert not out.tobytes().strip(b"\0"), "a call that was refused has written"
+            assert table.read([1, 2], out, 2) is out and out["time"].tolist() == table.read(1, 3)["time"].tolist()
+            with pytest.raises(TypeError, match="out must be an array, not list"):
+                table.read(0, 2, field="time", out=[0, 0])

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from needs import skip_without
 from support import REPOSITORY
-from test_remote import Server
 from viewer import Viewer
 
 PAGE = REPOSITORY / "crates" / "view" / "web" / "dist" / "index.html"
@@ -190,19 +189,14 @@ def test_another_folder_can_be_allowed(folder):
         assert get(viewer, path="/virtual").json() == list(range(10))
 
 
-def test_a_file_on_a_server_names_no_file_of_this_machine(folder):
-    server = Server()
-    try:
-        with Viewer(server.add(folder / "all.h5")) as viewer:
-            assert get(viewer, path="/text").json() == "hello"
-            for path in ("/far", "/raw", "/virtual"):
-                answer = get(viewer, path=path)
-                assert answer.status in (404, 422) and "confined to the one that names it" in answer.message, path
-            # Beside the server's file, and not in the folder of this process.
-            assert get(viewer, path="/near").status == 404
-    finally:
-        server.shutdown()
-        server.server_close()
+def test_a_file_on_a_server_names_no_file_of_this_machine(folder, server):
+    with Viewer(server.add(folder / "all.h5")) as viewer:
+        assert get(viewer, path="/text").json() == "hello"
+        for path in ("/far", "/raw", "/virtual"):
+            answer = get(viewer, path=path)
+            assert answer.status in (404, 422) and "confined to the one that names it" in answer.message, path
+        # Beside the server's file, and not in the folder of this process.
+        assert get(viewer, path="/near").status == 404
 
 
 @pytest.mark.extras

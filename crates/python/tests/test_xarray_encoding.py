@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from support import IS_H5PY
-from test_remote import Server
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="an engine of hyperslab")
 VALUES = np.arange(6000, dtype="i4").reshape(60, 100) // 7
@@ -143,11 +142,15 @@ def test_an_encoding_that_is_given_replaces_the_one_that_was_read(tmp_path):
     [
         ({"significant_digits": 3}, "'significant_digits'"),
         ({"least_significant_digit": 3}, "'least_significant_digit'"),
-        ({"nonsense": 3}, "encoding must be of zlib, .*not 'nonsense'"),
+        ({"nonsense": 3}, "the keys of encoding must be among zlib, .*not 'nonsense'"),
         ({"compression": "blosc_snappy"}, "compression must be one of zlib, .*not 'blosc_snappy'"),
         ({"compression": "blosc_lz4", "blosc_shuffle": 3}, "blosc_shuffle must be"),
         ({"contiguous": True}, "contiguous must be False"),
         ({"endian": "middle"}, "endian must be one of little, big, native, not 'middle'"),
+        ({"compression": (hs.LZ4(),), "shuffle": True}, "shuffle must be left out if compression lists all filters"),
+        ({"compression": [hs.LZ4()], "fletcher32": True}, "fletcher32 must be left out"),
+        ({"compression": (hs.Zstd(),), "complevel": 4}, "complevel must be left out"),
+        ({"compression": (hs.Zstd(),), "compression_opts": (4,)}, "compression_opts must be left out"),
     ],
     ids=str,
 )
@@ -156,19 +159,23 @@ def test_what_is_no_encoding_is_refused(encoding, message, tmp_path):
         write(tmp_path / "f.nc", **encoding)
 
 
+@pytest.mark.parametrize("level", ["5", 5.7, np.float32(5), None, np.int8(5)])
+@pytest.mark.parametrize("word", ["zlib", "zstd", "bzip2", "blosc_lz4"])
+def test_a_level_that_is_no_integer_is_refused(word, level, tmp_path):
+    if level is None or isinstance(level, np.integer):
+        write(tmp_path / "f.nc", compression=word, complevel=level)
+        found = of_netcdf4(tmp_path / "f.nc")["complevel"]
+        assert found == 5 if level is not None else found == {"zlib": 4, "zstd": 3, "bzip2": 9, "blosc_lz4": 4}[word]
+        return
+    with pytest.raises(TypeError, match="complevel must be an integer, not "):
+        write(tmp_path / "f.nc", compression=word, complevel=level)
+
+
 @pytest.mark.parametrize("endian", ["little", "big"])
 def test_endian_is_the_byte_order_of_the_file(endian, tmp_path):
     write(tmp_path / "f.nc", endian=endian)
     with hs.File(tmp_path / "f.nc") as file:
         assert file["v"].dtype == np.dtype("i4").newbyteorder(endian) and file["v"][1, 1] == VALUES[1, 1]
-
-
-@pytest.fixture
-def server():
-    made = Server()
-    yield made
-    made.shutdown()
-    made.server_close()
 
 
 def test_urls_are_opened(server, tmp_path):

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::io;
 
 use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue};
+use hyperslab::internals::absent;
 
 use crate::address::Address;
 use crate::options::RemoteOptions;
@@ -16,11 +17,8 @@ impl Remote {
     /// Fails: `InvalidInput` if the URL is wrong, else `Unsupported`.
     pub fn open(url: &str, _: &RemoteOptions) -> io::Result<Self> {
         Address::parse(url)?;
-        Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "this build of hyperslab does not read files on servers (feature `servers`): run `make develop`, or \
-             install a wheel",
-        ))
+        let why = absent("does not read files on servers", "servers");
+        Err(io::Error::new(io::ErrorKind::Unsupported, why))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The errors of this crate.
 
 use std::io;
+use std::path::Path;
 
 /// An error in a conversion between SEG-Y and HDF5.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +64,14 @@ pub enum Error {
     /// The progress function asked to stop.
     #[error("stopped before the end")]
     Stopped,
+    /// The HDF5 file cannot be opened.
+    #[error("{path}: {cause}")]
+    Open {
+        /// The file.
+        path: String,
+        /// The cause.
+        cause: Box<hyperslab::Error>,
+    },
     /// The HDF5 file cannot be read or written.
     #[error(transparent)]
     Hdf5(#[from] hyperslab::Error),
@@ -80,6 +89,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     pub(crate) fn argument(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Argument { what: what.into(), why: why.into() }
+    }
+
+    /// Returns the error of opening the HDF5 file at `path`, which names the file.
+    pub(crate) fn opening(self, path: &Path) -> Self {
+        match self {
+            Self::Hdf5(cause) => Self::Open { path: path.display().to_string(), cause: Box::new(cause) },
+            error => error,
+        }
     }
 
     pub(crate) fn unsupported(path: &str, why: impl Into<String>) -> Self {

@@ -122,52 +122,72 @@ impl Field {
     /// Returns the number in `header`, or the reason why it does not place a trace. No number is rounded.
     #[inline]
     pub(crate) fn number(self, header: &[u8], order: ByteOrder) -> Result<Number, String> {
-        self.placing(header, order).ok_or_else(|| self.refusal(header, order))
+        self.value(header, order).number().ok_or_else(|| self.refusal(header, order))
     }
 
-    /// Returns the number in `header`, or `None` if it does not place a trace.
+    /// Returns the number in `header` as a float: a coordinate. Text is NaN.
+    pub(crate) fn real(self, header: &[u8], order: ByteOrder) -> f64 {
+        self.value(header, order).real()
+    }
+
+    /// Returns what the field holds in `header`.
     #[inline]
-    fn placing(self, header: &[u8], order: ByteOrder) -> Option<Number> {
-        Some(Number::Integer(match self.kind {
-            FieldKind::I8 => order.read::<i8>(header, self.byte).into(),
-            FieldKind::U8 => order.read::<u8>(header, self.byte).into(),
-            FieldKind::I16 => order.read::<i16>(header, self.byte).into(),
-            FieldKind::U16 => order.read::<u16>(header, self.byte).into(),
-            FieldKind::I32 => order.read::<i32>(header, self.byte).into(),
-            FieldKind::U32 => order.read::<u32>(header, self.byte).into(),
-            FieldKind::I64 => order.read::<i64>(header, self.byte),
-            FieldKind::U64 => i64::try_from(order.read::<u64>(header, self.byte)).ok()?,
-            FieldKind::F32 => return Number::real(order.read::<f32>(header, self.byte).into()),
-            FieldKind::F64 => return Number::real(order.read::<f64>(header, self.byte)),
-            FieldKind::Text8 => return None,
-        }))
+    fn value(self, header: &[u8], order: ByteOrder) -> Value {
+        match self.kind {
+            FieldKind::I8 => Value::Integer(order.read::<i8>(header, self.byte).into()),
+            FieldKind::U8 => Value::Integer(order.read::<u8>(header, self.byte).into()),
+            FieldKind::I16 => Value::Integer(order.read::<i16>(header, self.byte).into()),
+            FieldKind::U16 => Value::Integer(order.read::<u16>(header, self.byte).into()),
+            FieldKind::I32 => Value::Integer(order.read::<i32>(header, self.byte).into()),
+            FieldKind::U32 => Value::Integer(order.read::<u32>(header, self.byte).into()),
+            FieldKind::I64 => Value::Integer(order.read(header, self.byte)),
+            FieldKind::U64 => Value::Unsigned(order.read(header, self.byte)),
+            FieldKind::F32 => Value::Real(order.read::<f32>(header, self.byte).into()),
+            FieldKind::F64 => Value::Real(order.read(header, self.byte)),
+            FieldKind::Text8 => Value::Text,
+        }
     }
 
     /// Returns why the number in `header` does not place a trace.
     #[cold]
     fn refusal(self, header: &[u8], order: ByteOrder) -> String {
-        match self.kind {
-            FieldKind::Text8 => "text is not a number".to_owned(),
-            FieldKind::U64 => format!("{} is above {}", order.read::<u64>(header, self.byte), i64::MAX),
-            _ => format!("{:?} is not a finite number", self.real(header, order)),
+        match self.value(header, order) {
+            Value::Text => "text is not a number".to_owned(),
+            Value::Unsigned(number) => format!("{number} is above {}", i64::MAX),
+            value => format!("{:?} is not a finite number", value.real()),
+        }
+    }
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Integer(i64),
+    Unsigned(u64),
+    Real(f64),
+    Text,
+}
+
+impl Value {
+    /// Returns the number, or `None` if it does not place a trace.
+    #[inline]
+    fn number(self) -> Option<Number> {
+        match self {
+            Self::Integer(number) => Some(Number::Integer(number)),
+            Self::Unsigned(number) => i64::try_from(number).ok().map(Number::Integer),
+            Self::Real(number) => Number::real(number),
+            Self::Text => None,
         }
     }
 
-    /// Returns the number in `header` as a float: a coordinate. Text is NaN.
+    /// Returns the number as a float, and NaN for text.
     #[expect(clippy::cast_precision_loss, reason = "coordinates have fewer digits")]
-    pub(crate) fn real(self, header: &[u8], order: ByteOrder) -> f64 {
-        match self.kind {
-            FieldKind::I8 => order.read::<i8>(header, self.byte).into(),
-            FieldKind::U8 => order.read::<u8>(header, self.byte).into(),
-            FieldKind::I16 => order.read::<i16>(header, self.byte).into(),
-            FieldKind::U16 => order.read::<u16>(header, self.byte).into(),
-            FieldKind::I32 => order.read::<i32>(header, self.byte).into(),
-            FieldKind::U32 => order.read::<u32>(header, self.byte).into(),
-            FieldKind::I64 => order.read::<i64>(header, self.byte) as f64,
-            FieldKind::U64 => order.read::<u64>(header, self.byte) as f64,
-            FieldKind::F32 => order.read::<f32>(header, self.byte).into(),
-            FieldKind::F64 => order.read::<f64>(header, self.byte),
-            FieldKind::Text8 => f64::NAN,
+    fn real(self) -> f64 {
+        match self {
+            Self::Integer(number) => number as f64,
+            Self::Unsigned(number) => number as f64,
+            Self::Real(number) => number,
+            Self::Text => f64::NAN,
         }
     }
 }

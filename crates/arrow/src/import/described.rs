@@ -39,7 +39,7 @@ pub fn described(schema: &Schema, batches: &[RecordBatch]) -> Result<Vec<(String
 fn one(path: &str, data_type: &DataType, arrays: &[ArrayRef]) -> Result<Described> {
     let unknown = || Error::Column {
         path: path.to_owned(),
-        why: format!("a table has no column for values of {data_type}: cast them first"),
+        why: format!("the values must be of a type that tables have, not {data_type}; cast them first"),
     };
     Ok(match data_type {
         DataType::Boolean => Described::Number("?"),

@@ -61,10 +61,15 @@ impl Rows {
         for (number, field) in schema.fields().iter().enumerate() {
             let column = |why: String| Error::Column { path: field.name().clone(), why };
             let Some(member) = self.members.iter().find(|member| member.name == *field.name()) else {
-                return Err(column(format!("the table has no such column: it has {}", names.join(", "))));
+                return Err(column(format!(
+                    "the rows must have only columns of the table, which are {}",
+                    names.join(", ")
+                )));
             };
             if schema.fields().iter().take(number).any(|other| other.name() == field.name()) {
-                return Err(column("the rows have two columns of this name".to_owned()));
+                return Err(column(
+                    "the columns of the rows must have different names; rename one".to_owned(),
+                ));
             }
             let values = member.values.stored(batch.column(number));
             let values = values.map_err(|bad| bad.at(&member.name, |index| first + index as u64))?;
@@ -73,7 +78,7 @@ impl Rows {
         if self.defaults.is_none()
             && let Some(missing) = names.iter().find(|name| schema.field_with_name(name).is_err())
         {
-            let why = "the rows lack this column".to_owned();
+            let why = "the rows must have this column, or the table defaults".to_owned();
             return Err(Error::Column { path: (*missing).to_owned(), why });
         }
         Ok(rows)
@@ -99,7 +104,7 @@ impl Values {
         if let Some(nulls) = array.logical_nulls()
             && let Some(index) = (0..nulls.len()).find(|&index| nulls.is_null(index))
         {
-            return Err(BadValue::new(index, "the value is null: fill nulls before the rows are appended"));
+            return Err(BadValue::new(index, "the value must not be null; fill nulls first"));
         }
         match &self.kind {
             Kind::Native(native) => native.stored(array),
@@ -110,7 +115,7 @@ impl Values {
                         name.and_then(|name| names.by_name.get(name)).copied().ok_or_else(|| {
                             let known = names.texts.join(", ");
                             let text = String::from_utf8_lossy(text);
-                            BadValue::new(index, format!("the enumeration has {known}, and not {text:?}"))
+                            BadValue::new(index, format!("the value must be one of {known}, not {text:?}"))
                         })
                     };
                     let values: Result<Vec<i128>, _> = texts.into_iter().enumerate().map(value).collect();
@@ -120,7 +125,8 @@ impl Values {
                 let known = crate::export::integers(native.kind, &values).unwrap_or_default();
                 match known.iter().position(|value| !names.by_value.contains_key(value)) {
                     Some(index) => {
-                        let why = format!("the enumeration has no name for {}", known[index]);
+                        let why =
+                            format!("the value must be a member of the enumeration, not {}", known[index]);
                         Err(BadValue::new(index, why))
                     }
                     None => native.written(values),
@@ -175,10 +181,7 @@ fn items(array: &ArrayRef, len: usize) -> Result<ArrayRef, BadValue> {
         let other = offsets.windows(2).position(|ends| at(ends[0]).checked_add(len) != Some(at(ends[1])));
         if let Some(index) = other {
             let found = at(offsets[index + 1]).saturating_sub(at(offsets[index]));
-            return Err(BadValue::new(
-                index,
-                format!("the column has lists of {len} values, this one has {found}"),
-            ));
+            return Err(BadValue::new(index, format!("the list must have {len} values, not {found}")));
         }
         let first = offsets.first().map_or(0, |&first| at(first));
         Ok(first..first + len * offsets.len().saturating_sub(1))
@@ -207,11 +210,13 @@ fn record(array: &ArrayRef, members: &[Member], size: usize) -> Converted {
     let Some(given) = array.as_struct_opt() else { return Err(unfit(array.data_type(), "nested columns")) };
     let mut rows = vec![0; given.len() * size];
     if let Some(name) = given.column_names().iter().find(|name| members.iter().all(|m| m.name != **name)) {
-        return Err(BadValue::new(0, "the table has no such nested column").in_member(name));
+        return Err(
+            BadValue::new(0, "the rows must have only nested columns of the table; drop it").in_member(name)
+        );
     }
     for member in members {
         let column = given.column_by_name(&member.name);
-        let column = column.ok_or_else(|| BadValue::new(0, "the rows lack this column"));
+        let column = column.ok_or_else(|| BadValue::new(0, "the rows must have this nested column"));
         let values = column.and_then(|column| member.values.stored(column));
         let values = values.map_err(|bad| bad.in_member(&member.name))?;
         scatter(&values, member.values.size, &mut rows, member.offset, size);
@@ -221,5 +226,5 @@ fn record(array: &ArrayRef, members: &[Member], size: usize) -> Converted {
 
 /// Returns the error for an array whose values a column cannot hold.
 fn unfit(given: &DataType, wanted: &str) -> BadValue {
-    BadValue::new(0, format!("the column has {wanted} and cannot hold values of {given}: cast them first"))
+    BadValue::new(0, format!("the values must be {wanted}, not {given}; cast them first"))
 }

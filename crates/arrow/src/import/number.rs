@@ -85,7 +85,7 @@ fn each<T: Copy + std::fmt::Display, const N: usize>(
     let mut bytes = Vec::with_capacity(values.len() * N);
     for (index, &value) in values.iter().enumerate() {
         let found = one(value);
-        let why = || BadValue::new(index, format!("{value} is not a value of {}", name(kind)));
+        let why = || BadValue::new(index, format!("the value must be one of {}, not {value}", name(kind)));
         bytes.extend(found.ok_or_else(why)?);
     }
     Ok(bytes)
@@ -123,7 +123,7 @@ pub(super) fn integers(kind: Type, values: &[i128]) -> Converted {
             let float = value as f64;
             (float as i128 == value).then(|| float.to_ne_bytes())
         }),
-        _ => Err(BadValue::new(0, format!("{} holds no integers", name(kind)))),
+        _ => Err(BadValue::new(0, format!("the values must not be integers, but of {}", name(kind)))),
     }
 }
 
@@ -145,7 +145,8 @@ pub(super) fn floats(kind: Type, values: &[f64]) -> Converted {
             let mut whole = Vec::with_capacity(values.len());
             for (index, &value) in values.iter().enumerate() {
                 let exact = value.is_finite() && value.fract() == 0.0 && value.abs() < 2.0_f64.powi(64);
-                let why = || BadValue::new(index, format!("{value} is not a value of {}", name(kind)));
+                let why =
+                    || BadValue::new(index, format!("the value must be one of {}, not {value}", name(kind)));
                 whole.push(exact.then_some(value as i128).ok_or_else(why)?);
             }
             integers(kind, &whole)
@@ -160,11 +161,14 @@ pub(super) fn complex(array: &ArrayRef, part: Type) -> Converted {
         let (Some(real), Some(imaginary), 2) =
             (parts.column_by_name("r"), parts.column_by_name("i"), parts.num_columns())
         else {
-            return Err(unfit(array.data_type(), "complex numbers, which are records of r and i,"));
+            return Err(unfit(array.data_type(), "complex numbers (records of r and i)"));
         };
         for part in [real, imaginary] {
             if let Some(index) = (0..part.len()).find(|&index| part.is_null(index)) {
-                return Err(BadValue::new(index, "a part of the complex number is null"));
+                return Err(BadValue::new(
+                    index,
+                    "no part of a complex number may be null; fill nulls first",
+                ));
             }
         }
         (values(real, part)?, values(imaginary, part)?)

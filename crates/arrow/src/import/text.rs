@@ -54,17 +54,18 @@ pub(super) fn fixed(array: &ArrayRef, size: usize, padding: u8) -> Converted {
             let texts = array.as_fixed_size_binary();
             (0..array.len()).map(|index| trimmed(texts.value(index))).collect()
         }
-        None => return Err(unfit(array.data_type(), "texts")),
+        None => return Err(unfit(array.data_type(), "strings")),
     };
     for (index, text) in texts.into_iter().enumerate() {
         let Some(place) = places.next() else { break };
         let len = text.len();
         if len > size {
-            let why = format!("the text has {len} bytes, and the column holds {size}");
+            let why = format!("the string must have at most {size} bytes, not {len}");
             return Err(BadValue::new(index, why));
         }
         if text.last() == Some(&0) || (padding != 0 && text.last() == Some(&padding)) {
-            let why = "the text ends with the byte that fills texts in the file: it would be cut";
+            let why =
+                "the string must not end with the byte that fills strings in the file; it would be cut off";
             return Err(BadValue::new(index, why));
         }
         place[..len].copy_from_slice(text);
@@ -84,7 +85,7 @@ pub(super) fn opaque(array: &ArrayRef, size: usize) -> Converted {
         None => texts(array).ok_or_else(|| unfit(array.data_type(), "opaque bytes"))?,
     };
     if let Some(index) = values.iter().position(|value| value.len() != size) {
-        let why = format!("the value has {} bytes, and those of the column have {size}", values[index].len());
+        let why = format!("the value must have {size} bytes, not {}", values[index].len());
         return Err(BadValue::new(index, why));
     }
     Ok(values.concat())

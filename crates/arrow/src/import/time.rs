@@ -42,7 +42,7 @@ pub(super) fn clock(array: &ArrayRef, unit: TimeUnit, is_duration: bool) -> Conv
                 exact.filter(|&count| count != i64::MIN).ok_or_else(|| {
                     BadValue::new(
                         index,
-                        format!("{value} of unit {from:?} is not a whole number of {unit:?}s"),
+                        format!("the value must be a whole number of {unit:?}s that fits 8 bytes, not {value} of unit {from:?}"),
                     )
                 })?
             }
@@ -65,7 +65,7 @@ pub(super) fn seconds(array: &ArrayRef, kind: Type) -> Converted {
     if let Some(index) = values.iter().position(|count| count % per != 0) {
         return Err(BadValue::new(
             index,
-            "the time is not a whole number of seconds, which the column holds",
+            "the time must be a whole number of seconds, which the column holds; round it",
         ));
     }
     let seconds: Vec<i128> = values.iter().map(|count| i128::from(count / per)).collect();

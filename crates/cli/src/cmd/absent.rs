@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use hyperslab::internals::absent;
+
 use crate::error::Usage;
 
 /// Arguments that nothing reads.
@@ -14,8 +16,5 @@ pub(crate) struct Args {
 
 /// Fails, and names the missing part and the feature of Cargo that brings it.
 pub(super) fn run(what: &str, feature: &str) -> anyhow::Result<()> {
-    let why = format!(
-        "this build of hyperslab does not have {what} (feature `{feature}`): run `make develop`, or install a wheel"
-    );
-    Err(Usage(why).into())
+    Err(Usage(absent(&format!("does not have {what}"), feature)).into())
 }

@@ -283,7 +283,7 @@ impl Planner<'_> {
             Err(why) => return Ok(Err(why)),
         };
         let Stored { mut chunks, codecs, source, is_full } = stored;
-        let Some(dims) = self.names.of(step.parent.address(), &step.link.name, &kind.axes) else {
+        let Some(dims) = self.names.of(&step.parent, &step.link.name, &kind.axes) else {
             return Ok(Err("it was just created".to_owned()));
         };
         shape.extend(&kind.axes);

@@ -11,8 +11,9 @@ use std::collections::{HashMap, HashSet};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::Datatype;
 
-use super::{Dataset, Group, Node};
+use super::{Dataset, File, Group, Node};
 use crate::error::{Error, Result};
+use crate::os;
 
 /// The number that netCDF-4 gives to a dimension.
 const NUMBER: &str = "_Netcdf4Dimid";
@@ -41,17 +42,23 @@ impl Dataset {
 /// root.new_dataset::<f64>("time").shape([4]).create()?.make_scale("time")?;
 /// file.dataset("t2m")?.attach_scale(0, &file.dataset("time")?)?;
 /// let mut names = AxisNames::below(&root)?;
-/// assert_eq!(names.of(root.address(), "t2m", &[]).unwrap(), ["time", "phony_dim_1"]);
+/// assert_eq!(names.of(&root, "t2m", &[]).unwrap(), ["time", "phony_dim_1"]);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct AxisNames {
     /// The groups, each before those below it.
     groups: Vec<Members>,
-    by_address: HashMap<Addr, usize>,
+    by_address: HashMap<Place, usize>,
+    /// What identifies each file: the root's own, and those behind external links. A file that is not on a
+    /// disk can only be the first.
+    files: Vec<Option<(u64, u64)>>,
     /// The number of the next dimension.
     next: u64,
 }
+
+/// The number of a file, and an address in it.
+type Place = (usize, Addr);
 
 /// The dimensions and the datasets of a group.
 #[derive(Debug, Default)]
@@ -59,8 +66,21 @@ struct Members {
     above: Option<usize>,
     below: Vec<usize>,
     dimensions: Vec<Dimension>,
+    /// The places of the dimensions of each length and limit.
+    by_extent: HashMap<(u64, bool), Vec<usize>>,
+    /// The names of the dimensions.
+    taken: HashSet<String>,
     datasets: Vec<(String, Axes)>,
     by_name: HashMap<String, usize>,
+}
+
+impl Members {
+    fn add(&mut self, dimension: Dimension) {
+        let extent = (dimension.len, dimension.is_unlimited);
+        self.by_extent.entry(extent).or_default().push(self.dimensions.len());
+        self.taken.insert(dimension.name.clone());
+        self.dimensions.push(dimension);
+    }
 }
 
 #[derive(Debug)]
@@ -70,7 +90,14 @@ struct Dimension {
     is_unlimited: bool,
     number: u64,
     /// The dimension scale, if there is one.
-    scale: Option<Addr>,
+    scale: Option<Place>,
+}
+
+impl Dimension {
+    /// Returns whether an axis of this length may be the dimension: an unlimited one may be longer.
+    fn may_have(&self, len: u64) -> bool {
+        self.is_unlimited || self.len == len
+    }
 }
 
 /// What names the axes of a dataset, and in the end their names.
@@ -86,8 +113,8 @@ struct Axes {
 
 #[derive(Debug)]
 enum Source {
-    /// The scales of each axis.
-    Scales(Vec<Vec<Addr>>),
+    /// The file of the dataset, and the scales of each axis.
+    Scales(usize, Vec<Vec<Addr>>),
     /// A scale itself, whose first axis has its name.
     Itself,
     /// The numbers of dimensions.
@@ -96,25 +123,26 @@ enum Source {
 
 impl AxisNames {
     /// Reads the names of the axes of all datasets below a group, which is the root for those of the whole
-    /// file. Datasets that cannot be read have none.
+    /// file. Datasets that cannot be read have none. Files behind external links count as parts of it.
     ///
     /// Errors: those of the medium.
     pub fn below(root: &Group) -> Result<Self> {
-        let mut found = Self { groups: Vec::new(), by_address: HashMap::new(), next: 0 };
+        let files = vec![identity(root.file())];
+        let mut found = Self { groups: Vec::new(), by_address: HashMap::new(), files, next: 0 };
         // An explicit stack, because groups may be nested more deeply than calls.
-        let mut waiting = vec![(root.clone(), None)];
-        while let Some((group, above)) = waiting.pop() {
-            if found.by_address.contains_key(&group.address()) {
+        let mut waiting = vec![(root.clone(), 0, None)];
+        while let Some((group, file, above)) = waiting.pop() {
+            if found.by_address.contains_key(&(file, group.address())) {
                 continue;
             }
             let number = found.groups.len();
-            found.by_address.insert(group.address(), number);
+            found.by_address.insert((file, group.address()), number);
             found.groups.push(Members { above, ..Members::default() });
             if let Some(above) = above {
                 found.groups[above].below.push(number);
             }
-            let groups = found.members(number, &group)?;
-            waiting.extend(groups.into_iter().rev().map(|group| (group, Some(number))));
+            let groups = found.members(number, &group, file)?;
+            waiting.extend(groups.into_iter().rev().map(|(group, file)| (group, file, Some(number))));
         }
         for number in found.innermost_first() {
             for at in 0..found.groups[number].datasets.len() {
@@ -129,10 +157,12 @@ impl AxisNames {
         Ok(found)
     }
 
-    /// Returns the names of the axes of the dataset `name` in the group at an address, and of axes of these
-    /// lengths behind them. `None` if the dataset was not there or could not be read.
-    pub fn of(&mut self, group: Addr, name: &str, more: &[u64]) -> Option<Vec<String>> {
-        let number = *self.by_address.get(&group)?;
+    /// Returns the names of the axes of the dataset `name` in a group, and of axes of these lengths behind
+    /// them. `None` if the dataset was not there or could not be read.
+    pub fn of(&mut self, group: &Group, name: &str, more: &[u64]) -> Option<Vec<String>> {
+        let file = identity(group.file());
+        let file = self.files.iter().position(|known| *known == file)?;
+        let number = *self.by_address.get(&(file, group.address()))?;
         let members = &self.groups[number];
         let mut names = members.datasets[*members.by_name.get(name)?].1.names.clone();
         for &len in more {
@@ -141,20 +171,32 @@ impl AxisNames {
         Some(names)
     }
 
-    /// Reads the members of a group, and returns the groups among them.
-    fn members(&mut self, number: usize, group: &Group) -> Result<Vec<Group>> {
+    /// Reads the members of a group in a file, and returns the groups among them with their files.
+    fn members(&mut self, number: usize, group: &Group, file: usize) -> Result<Vec<(Group, usize)>> {
         let mut groups = Vec::new();
         for link in readable(group.links())?.unwrap_or_default() {
-            match readable(group.open_link(&link))? {
-                Some(Node::Group(group)) => groups.push(group),
-                Some(Node::Dataset(dataset)) => self.dataset(number, link.name, &dataset)?,
-                _ => {}
+            let Some(node) = readable(group.open_link(&link))? else { continue };
+            let file = if node.file().is_same(group.file()) { file } else { self.file(node.file()) };
+            match node {
+                Node::Group(group) => groups.push((group, file)),
+                Node::Dataset(dataset) => self.dataset(number, link.name, &dataset, file)?,
+                Node::Datatype(_) => {}
             }
         }
         Ok(groups)
     }
 
-    fn dataset(&mut self, number: usize, name: String, dataset: &Dataset) -> Result<()> {
+    /// Returns the number of a file.
+    fn file(&mut self, file: &File) -> usize {
+        let file = identity(file);
+        self.files.iter().position(|known| *known == file).unwrap_or_else(|| {
+            self.files.push(file);
+            self.files.len() - 1
+        })
+    }
+
+    /// Reads what names the axes of a dataset of a group, which may be in another file.
+    fn dataset(&mut self, number: usize, name: String, dataset: &Dataset, file: usize) -> Result<()> {
         let limits = dataset.max_shape();
         let is_unlimited = |axis: usize| limits.as_ref().is_some_and(|limits| limits[axis].is_none());
         let shape = dataset.shape();
@@ -171,10 +213,10 @@ impl AxisNames {
                     len: if is_open { 0 } else { len },
                     is_unlimited,
                     number: given.unwrap_or(self.next),
-                    scale: Some(dataset.address()),
+                    scale: Some((file, dataset.address())),
                 };
                 self.next = self.next.max(dimension.number.saturating_add(1));
-                self.groups[number].dimensions.push(dimension);
+                self.groups[number].add(dimension);
                 match readable(dataset.attribute_values::<i64>(NUMBERS))? {
                     Some(numbers) if lens.len() > 1 && numbers.len() == lens.len() => Source::Numbers(
                         numbers.into_iter().map(|number| u64::try_from(number).unwrap_or(u64::MAX)).collect(),
@@ -182,7 +224,7 @@ impl AxisNames {
                     _ => Source::Itself,
                 }
             }
-            _ => Source::Scales(readable(dataset.addresses_of_scales())?.unwrap_or_default()),
+            _ => Source::Scales(file, readable(dataset.addresses_of_scales())?.unwrap_or_default()),
         };
         let datatype = dataset.datatype();
         let is_known =
@@ -215,11 +257,15 @@ impl AxisNames {
         let mut found: Vec<Option<String>> = match &axes.source {
             Source::Itself => vec![Some(name.clone())],
             Source::Numbers(numbers) => {
-                numbers.iter().map(|&dim| self.nearest(number, |dimension| dimension.number == dim)).collect()
+                let dims = numbers.iter().zip(&lens);
+                dims.map(|(&dim, &(len, _))| {
+                    self.nearest(number, |dimension| dimension.number == dim && dimension.may_have(len))
+                })
+                .collect()
             }
-            Source::Scales(scales) => scales
+            Source::Scales(file, scales) => scales
                 .iter()
-                .map(|scales| scales.iter().find_map(|&scale| self.scale(number, scale)))
+                .map(|scales| scales.iter().find_map(|&scale| self.scale(number, (*file, scale))))
                 .collect(),
         };
         found.resize(lens.len(), None);
@@ -236,7 +282,7 @@ impl AxisNames {
     }
 
     /// Returns the name of a scale: one that the group can see, or any.
-    fn scale(&self, number: usize, scale: Addr) -> Option<String> {
+    fn scale(&self, number: usize, scale: Place) -> Option<String> {
         let is_it = |dimension: &Dimension| dimension.scale == Some(scale);
         self.nearest(number, is_it).or_else(|| {
             let all = self.groups.iter().flat_map(|group| &group.dimensions);
@@ -259,25 +305,28 @@ impl AxisNames {
     /// Returns the name of a dimension for an axis without a scale, which has none of the `used` names.
     fn phony(&mut self, number: usize, (len, is_unlimited): (u64, bool), used: &[String]) -> String {
         let group = &mut self.groups[number];
-        let is_like = |dimension: &&Dimension| {
-            (dimension.len, dimension.is_unlimited) == (len, is_unlimited) && !used.contains(&dimension.name)
-        };
-        if let Some(dimension) = group.dimensions.iter().find(is_like) {
-            return dimension.name.clone();
+        let alike = group.by_extent.get(&(len, is_unlimited)).into_iter().flatten();
+        let mut names = alike.map(|&place| &group.dimensions[place].name);
+        if let Some(name) = names.find(|name| !used.contains(name)) {
+            return name.clone();
         }
-        let taken: HashSet<&str> = group.dimensions.iter().map(|dimension| &*dimension.name).collect();
         let name = loop {
             let name = format!("phony_dim_{}", self.next);
-            if !taken.contains(&*name) && !group.by_name.contains_key(&name) && !used.contains(&name) {
+            let is_taken = group.taken.contains(&name) || group.by_name.contains_key(&name);
+            if !is_taken && !used.contains(&name) {
                 break name;
             }
             self.next += 1;
         };
-        let dimension = Dimension { name: name.clone(), len, is_unlimited, number: self.next, scale: None };
+        group.add(Dimension { name: name.clone(), len, is_unlimited, number: self.next, scale: None });
         self.next += 1;
-        group.dimensions.push(dimension);
         name
     }
+}
+
+/// Returns what identifies a file on a disk, however it was opened.
+fn identity(file: &File) -> Option<(u64, u64)> {
+    file.path().and_then(|path| os::identity_at(path).ok())
 }
 
 /// Returns the value, or `None` if the file does not have it or it cannot be read.

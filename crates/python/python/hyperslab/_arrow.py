@@ -48,7 +48,7 @@ class Query:
         self._columns = None if columns is None else list(columns)
         self._limit = None if limit is None else index(limit)
         if self._limit is not None and self._limit < 0:
-            raise ValueError(f"limit={limit}: the number of rows is at least 0")
+            raise ValueError(f"limit must be at least 0, not {limit}")
         self._rows, self._forms = rows, (binary, wide_halves)
 
     def _scan(self, batch_size: int | None = None, requested: Any = None) -> _Scan:
@@ -324,7 +324,7 @@ def _place(dtype: "np.dtype[Any]", path: str) -> "tuple[str, ...]":
             return (name, *_place(kind, path[len(name) + 1 :]))
         except ValueError:
             continue
-    raise ValueError(f'column "{path}": the table has the columns {", ".join(dtype.names or ())}')
+    raise ValueError(f'column "{path}": it must be one of {", ".join(dtype.names or ())}')
 
 
 def reader(scan: _Scan) -> Any:

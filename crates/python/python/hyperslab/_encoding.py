@@ -107,7 +107,13 @@ def wanted(variable: Any, is_given: bool, unlimited: "set[str]") -> "dict[str, A
     if is_given:
         unknown = [key for key in encoding if key not in VALID]
         if unknown:
-            raise ValueError(f"encoding must be of {', '.join(VALID)}, not {', '.join(map(repr, unknown))}")
+            raise ValueError(
+                f"the keys of encoding must be among {', '.join(VALID)}, not {', '.join(map(repr, unknown))}"
+            )
+        if isinstance(encoding.get("compression"), tuple | list):
+            others = [key for key in ("complevel", "compression_opts", "shuffle", "fletcher32") if encoding.get(key)]
+            if others:
+                raise ValueError(f"{others[0]} must be left out if compression lists all filters")
         return encoding
     encoding = {key: value for key, value in encoding.items() if key in VALID}
     chunks = encoding.get("chunksizes")
@@ -181,6 +187,8 @@ def _compression(encoding: "dict[str, Any]") -> "tuple[Any, Any]":
     if not isinstance(word, str):
         return word, options
     # h5netcdf shows other options in the place of the level.
+    if level is not None and not isinstance(level, int | np.integer) and word not in ("szip", "lzf", "lz4"):
+        raise TypeError(f"complevel must be an integer, not {level!r}")
     level = next((int(number) for number in (level, options) if isinstance(number, int | np.integer)), None)
     if word == "blosc":
         word = facts.get("compressor", "blosc_lz4")

@@ -100,7 +100,7 @@ class Index:
         if not isinstance(key, slice):
             number = int(key) + (count if key < 0 else 0)
             if not 0 <= number < count:
-                raise IndexError(f"position {key} of an index of {count} rows")
+                raise IndexError(f"position {key} is not in the index, which has {count} rows")
             return int(_index_in_order(self._table, self._path, number, number + 1)[0])
         positions = range(*key.indices(count))
         if not len(positions):
@@ -139,7 +139,7 @@ class Index:
             return value.encode() if isinstance(value, str) else bytes(value)
         made = np.array(value, dtype.newbyteorder("<"))
         if made != value and value == value and dtype.kind != "f":
-            raise ValueError(f"{value!r} is no value of a column of type {dtype}")
+            raise ValueError(f"the value must be one of the type {dtype}, not {value!r}")
         return made.tobytes()
 
     def __repr__(self) -> str:

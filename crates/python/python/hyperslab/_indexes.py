@@ -317,13 +317,17 @@ class Indexed(Changes):
     def _ordered(self, sortby: "str | Column", checkCSI: bool, positions: slice) -> "Iterator[NDArray[np.int64]]":
         """Returns the numbers of rows at positions of the order of a column, in parts."""
         if not isinstance(sortby, str | Column):
-            raise TypeError(f"sortby is a column or its path, not {type(sortby).__name__}")
+            raise TypeError(f"sortby must be a column or its path, not {type(sortby).__name__}")
         path = self._path_of(sortby if isinstance(sortby, str) else sortby.pathname)
         index = self.colindexes.get(path)
         if index is None or index.kind != "full":
-            raise ValueError(f"column {path!r} has no index of kind 'full': create one with create_csindex")
+            raise ValueError(
+                f"sortby must be a column with an index of kind 'full', not {path!r}; create one with create_csindex"
+            )
         if checkCSI and not index.is_csi:
-            raise ValueError(f"the index of column {path!r} is not completely sorted: use create_csindex")
+            raise ValueError(
+                f"the index of column {path!r} must be completely sorted; remove it and use create_csindex"
+            )
         self._settle()
         places = range(*positions.indices(self.len()))
         return self._at(index, path, places)
@@ -347,9 +351,11 @@ class Indexed(Changes):
         path = self._path_of(column)
         dtype = at_path(self.dtype, path)
         if dtype.kind == "c":
-            raise TypeError("complex columns can not be indexed")
+            raise TypeError(f"column {path!r} must not be complex to be indexed")
         if dtype.subdtype is not None or dtype.names is not None:
-            raise TypeError("multidimensional and nested columns can not be indexed")
+            raise TypeError(
+                f"column {path!r} must not be multidimensional or nested to be indexed; its type is {dtype}"
+            )
         return path
 
 

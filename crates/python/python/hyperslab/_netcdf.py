@@ -87,7 +87,9 @@ class NetCDFGroup:
         self.variables: dict[str, Variable] = {}
         self.groups: list[str] = []
         #: The names of the scales by the references to them. None stands for what is no dimension.
-        self._scales: dict[Any, str | None] = {} if parent is None else parent._scales
+        # A file behind an external link has references of its own.
+        near = parent is not None and group.file == parent.group.file
+        self._scales: dict[Any, str | None] = parent._scales if parent is not None and near else {}
         self._read()
 
     def _read(self) -> None:
@@ -101,16 +103,13 @@ class NetCDFGroup:
         for name, dataset in datasets.items():
             own = attributes[name]
             if _text(own.get("CLASS")) == b"DIMENSION_SCALE" and dataset.shape:
-                self._scales[dataset.ref] = name
-                number = own.get(_DIMENSION_ID)
-                unlimited = dataset.maxshape is not None and dataset.maxshape[0] is None
-                axis = 0
-                if own.get(_COORDINATES) is not None and number is not None:
-                    axis = int(np.flatnonzero(np.atleast_1d(own[_COORDINATES]) == number)[0])
-                    unlimited = dataset.maxshape is not None and dataset.maxshape[axis] is None
-                self.dimensions[name] = Dimension(
-                    dataset.shape[axis], unlimited, None if number is None else int(np.ravel(number)[0])
-                )
+                if dataset.file == self.group.file:
+                    self._scales[dataset.ref] = name
+                number = next((number for number in _numbers(own, _DIMENSION_ID) if number >= 0), None)
+                coordinates = _coordinates(own, dataset)
+                axis = coordinates.index(number) if number in coordinates else 0
+                unlimited = dataset.maxshape is not None and dataset.maxshape[axis] is None
+                self.dimensions[name] = Dimension(dataset.shape[axis], unlimited, number)
         for name, dataset in datasets.items():
             own = attributes[name]
             if name in self.dimensions and _text(own.get("NAME")).startswith(NOT_A_VARIABLE):
@@ -120,29 +119,34 @@ class NetCDFGroup:
 
     def _dimensions_of(self, name: str, dataset: Dataset, own: "dict[str, Any]") -> "tuple[str, ...]":
         shape = dataset.shape or ()
-        if name in self.dimensions:
-            if len(shape) == 1:
-                return (name,)
-            numbers = {dim.number: other for other, dim in self.all_dimensions().items() if dim.number is not None}
-            if own.get(_COORDINATES) is not None:
-                return tuple(numbers[int(number)] for number in np.atleast_1d(own[_COORDINATES]))
-        listed = own.get("DIMENSION_LIST")
-        found: list[str | None] = []
-        for axis in range(len(shape)):
-            references = () if listed is None or axis >= len(listed) else listed[axis]
-            scales = (self._scale_name(reference) for reference in references)
-            found.append(next((scale for scale in scales if scale is not None), None))
+        found: list[str | None] = [None] * len(shape)
+        if name not in self.dimensions:
+            listed = own.get("DIMENSION_LIST") if dataset.file == self.group.file else None
+            for axis, references in enumerate(listed[: len(shape)] if isinstance(listed, np.ndarray) else ()):
+                scales = map(self._scale_name, references if isinstance(references, np.ndarray) else ())
+                found[axis] = next((scale for scale in scales if scale is not None), None)
+        elif len(shape) == 1:
+            return (name,)
+        elif coordinates := _coordinates(own, dataset):
+            dimensions = self.all_dimensions()
+            known = {dim.number: other for other, dim in dimensions.items() if dim.number is not None}
+            for axis, number in enumerate(coordinates):
+                scale = known.get(number)
+                if scale is not None and (dimensions[scale].is_unlimited or dimensions[scale].size == shape[axis]):
+                    found[axis] = scale
         if None in found:
             names = self._names.of(self.group, name)
-            for axis, known in enumerate(found):
-                if known is None and names[axis] not in self.dimensions:
+            for axis, scale in enumerate(found):
+                if scale is None and names[axis] not in self.dimensions:
                     unlimited = dataset.maxshape is not None and dataset.maxshape[axis] is None
                     self.dimensions[names[axis]] = Dimension(shape[axis], unlimited)
             return tuple(names)
         return tuple(name for name in found if name is not None)
 
-    def _scale_name(self, reference: Reference) -> "str | None":
+    def _scale_name(self, reference: Any) -> "str | None":
         """Returns the name of a scale, or None if the reference leads nowhere or to no dimension."""
+        if not isinstance(reference, Reference):
+            return None
         if reference not in self._scales:
             try:
                 scale = self.group[reference]
@@ -207,6 +211,18 @@ def _own_attributes(dataset: Dataset) -> "dict[str, Any]":
     """Returns the attributes of a dataset that say how the file is made."""
     attributes = dataset.attrs
     return {name: attributes[name] for name in attributes if name in HIDDEN and name != "REFERENCE_LIST"}
+
+
+def _numbers(own: "dict[str, Any]", name: str) -> "list[int]":
+    """Returns the integers of an attribute, and none if it is missing or damaged."""
+    found = np.asarray(own.get(name))
+    return [int(number) for number in found.ravel()] if found.dtype.kind in "iu" else []
+
+
+def _coordinates(own: "dict[str, Any]", dataset: Dataset) -> "list[int]":
+    """Returns the numbers of the dimensions of a scale with several axes, if the file has them."""
+    numbers = _numbers(own, _COORDINATES)
+    return numbers if len(numbers) == dataset.ndim else []
 
 
 def _text(value: Any) -> bytes:
@@ -292,7 +308,8 @@ def create_dimension(group: Group, name: str, dimension: Dimension, number: int)
 def users(scale: Dataset) -> "list[tuple[Dataset, int]]":
     """Returns the datasets and axes that a scale is attached to. It may list others: a copied scale does."""
     found: list[tuple[Dataset, int]] = []
-    for reference, axis in scale.attrs.get("REFERENCE_LIST", ()):
+    listed = np.asarray(scale.attrs.get("REFERENCE_LIST", ()))
+    for reference, axis in listed.ravel() if len(listed.dtype.names or ()) == 2 else ():
         try:
             user = scale.file[reference]
         except (KeyError, ValueError, FormatError):

@@ -45,7 +45,9 @@ class EArray(Dataset):
         """
         axis = self.attrs.get("EXTDIM", 0)
         if np.ndim(axis) or not isinstance(axis, np.integer | int) or not 0 <= axis < self.ndim:
-            raise ValueError(f"attribute EXTDIM of {self.name!r} is {axis!r}: not an axis of shape {self.shape}")
+            raise ValueError(
+                f"attribute EXTDIM of {self.name!r} must be an axis of the shape {self.shape}, not {axis!r}"
+            )
         return int(axis)
 
     def append(self, rows: Any) -> None:
@@ -70,12 +72,12 @@ class EArray(Dataset):
         base, inner = self.dtype.subdtype or (self.dtype, ())
         array = rows if isinstance(rows, np.ndarray) else np.asarray(rows, dtype=base)
         if (array.dtype.kind in "SU") != (base.kind in "SU") and array.dtype.kind != "O":
-            raise TypeError(f"rows of {array.dtype} have no conversion to {base}: give elements of that dtype")
+            raise TypeError(f"rows must have the dtype {base}, not {array.dtype}")
         outer = array.shape[: array.ndim - len(inner)]
         fits = array.shape[len(outer) :] == inner and len(outer) == len(shape)
         if not fits or any(a != b for i, (a, b) in enumerate(zip(outer, shape, strict=True)) if i != axis):
             wanted = tuple("n" if i == axis else length for i, length in enumerate(shape)) + inner
-            raise ValueError(f"rows of shape {array.shape} do not extend {self.name!r}: give shape {wanted}")
+            raise ValueError(f"rows must have the shape {wanted} to extend {self.name!r}, not {array.shape}")
         self.resize(shape[axis] + outer[axis], axis)
         try:
             self[(slice(None),) * axis + (slice(shape[axis], None),)] = array
@@ -114,10 +116,10 @@ class VLArray(Dataset):
         if name is None:
             return None
         if name not in _PSEUDO_ATOMS:
-            raise ValueError(f"attribute PSEUDOATOM of {self.name!r} is {name!r}: not one of {[*_PSEUDO_ATOMS]}")
+            raise ValueError(f"attribute PSEUDOATOM of {self.name!r} must be one of {[*_PSEUDO_ATOMS]}, not {name!r}")
         base = np.dtype(check_vlen_dtype(self.dtype))
         if base.newbyteorder("<") != _PSEUDO_ATOMS[name]:
-            raise ValueError(f"rows of {self.name!r} have dtype {base}: not that of the pseudo atom {name!r}")
+            raise ValueError(f"rows of {self.name!r} must have the dtype of the pseudo atom {name!r}, not {base}")
         return name
 
     def append(self, row: Any) -> None:
@@ -155,7 +157,7 @@ class VLArray(Dataset):
         elif isinstance(key, int | np.integer):
             super().__setitem__(slice(key, key + 1 or None), _holder(self._encode(value)))
         else:
-            raise TypeError(f"rows of {self.name!r} are set one at a time, by an integer")
+            raise TypeError(f"the index must be an integer to set a row of {self.name!r}, not {key!r}")
 
     def __iter__(self) -> Iterator[Any]:
         for first in range(0, len(self), _ROWS_AT_A_TIME):
@@ -187,12 +189,12 @@ class VLArray(Dataset):
         kind = self.pseudoatom
         if kind == "vlunicode":
             if not isinstance(row, str):
-                raise TypeError(f"a row of {self.name!r} is a str, not {type(row).__name__}")
+                raise TypeError(f"a row of {self.name!r} must be a str, not {type(row).__name__}")
             return np.frombuffer(row.encode("utf-32-le"), "<u4")
         if kind is not None:
             if not isinstance(row, bytes | bytearray | np.bytes_):
-                hint = ": pass the bytes of a pickle" if kind == "object" else ""
-                raise TypeError(f"a row of {self.name!r} is bytes, not {type(row).__name__}{hint}")
+                hint = "; pass the bytes of a pickle" if kind == "object" else ""
+                raise TypeError(f"a row of {self.name!r} must be bytes, not {type(row).__name__}{hint}")
             return np.frombuffer(row, "u1")
         dtype = np.dtype(check_vlen_dtype(self.dtype))
         base, inner = dtype.subdtype or (dtype, ())
@@ -200,7 +202,7 @@ class VLArray(Dataset):
         if not array.size:
             array = array.reshape(0, *inner)
         if array.shape[1:] != inner or array.ndim == 0:
-            raise ValueError(f"a row of shape {array.shape} does not fit {self.name!r}: give shape {('n', *inner)}")
+            raise ValueError(f"a row of {self.name!r} must have the shape {('n', *inner)}, not {array.shape}")
         return array
 
     def _decode(self, found: Any) -> Any:
@@ -227,7 +229,7 @@ def _decoded(kind: str, row: "np.ndarray[Any, Any]") -> "str | bytes":
         try:
             return row.astype("<u4").tobytes().decode("utf-32-le")
         except UnicodeDecodeError as error:
-            raise ValueError(f"a row is not Unicode: code point {error.start // 4} is invalid") from None
+            raise ValueError(f"a row must be Unicode, and its code point {error.start // 4} is invalid") from None
     return row.tobytes()
 
 
@@ -278,7 +280,7 @@ def create_earray(
         shape = (0, *array.shape[1:])
     rows, kind, extent = _elements(obj, dtype, shape, is_extendable=True)
     if extent.count(0) != 1:
-        raise ValueError(f"shape {extent} does not have exactly one length of 0, along which rows are appended")
+        raise ValueError(f"shape must have one length of 0, along which rows are appended, not {extent}")
     axis = extent.index(0)
     limits = [None if i == axis else length for i, length in enumerate(extent)]
     expected = [max(1, expectedrows) if i == axis else length for i, length in enumerate(extent)]
@@ -321,9 +323,11 @@ def atom(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
         base, inner = dtype.subdtype
         return np.dtype((atom(base), inner))
     if dtype.names is not None:
-        raise TypeError("PyTables' arrays have no fields: create a table for records")
+        raise TypeError(f"dtype must have no fields, not {dtype}; create a table for records")
     if dtype.kind not in "biufcS" or dtype.itemsize == 0:
-        raise TypeError(f"PyTables has no arrays of dtype {dtype}: convert them to numbers, or to bytes (dtype 'S')")
+        raise TypeError(
+            f"dtype must be one of numbers or bytes, not {dtype}; convert them, strings to a dtype such as 'S8'"
+        )
     return dtype
 
 
@@ -334,14 +338,14 @@ def _elements(
     extent = lengths("shape", shape)
     if obj is None:
         if dtype is None or extent is None:
-            raise TypeError("give dtype and shape, or the elements as obj")
+            raise TypeError("dtype and shape must be given, or the elements as obj")
         return None, atom(np.dtype(dtype)), extent
     base = None if dtype is None else np.dtype(dtype).base
     array = np.asarray(obj, dtype=base)
     kind = atom(array.dtype if dtype is None else np.dtype(dtype))
     outer = array.shape[: array.ndim - kind.ndim]
     if extent is not None and not is_extendable and extent != outer:
-        raise ValueError(f"obj has shape {outer}, and shape is {extent}")
+        raise ValueError(f"obj must have the shape {extent}, not {outer}")
     return array, kind, outer if extent is None else extent
 
 
@@ -393,4 +397,4 @@ def text(attrs: AttributeManager, name: str) -> str | None:
         return value.decode("utf-8")
     if value is None or isinstance(value, str):
         return value
-    raise ValueError(f"attribute {name} is not a string but {value!r}")
+    raise ValueError(f"attribute {name} must be a string, not {value!r}")

@@ -29,7 +29,7 @@ class Queries(Indexed):
     def _query(self, condition: str, condvars: "Mapping[str, Any] | None", depth: int = 2) -> _Query:
         """Returns the query for a condition whose other names are in the scope of the caller."""
         if not isinstance(condition, str):
-            raise TypeError(f"a condition is a text such as 'temp > 310', not {type(condition).__name__}")
+            raise TypeError(f"condition must be a string such as 'temp > 310', not {type(condition).__name__}")
         names = set(_NAME.findall(condition))
         known = set(self.dtype.names or ())
         given: dict[str, Any] = {}
@@ -47,7 +47,9 @@ class Queries(Indexed):
         for name, value in given.items():
             if isinstance(value, Column):
                 if value.table != self:
-                    raise ValueError(f"{name} is a column of another table: a condition is about one table")
+                    raise ValueError(
+                        f"{name} must be a column of this table, not of another one; read its values first"
+                    )
                 given[name] = [value.pathname]
             elif isinstance(value, np.ndarray):
                 given[name] = value[()]
@@ -58,7 +60,7 @@ class Queries(Indexed):
         """Returns the numbers of the rows of a range that meet the condition."""
         stop = max(rows.stop, rows.start)
         if limit is not None and limit < 0:
-            raise ValueError(f"limit is a number of rows, not {limit}")
+            raise ValueError(f"limit must be at least 0, not {limit}")
         if rows.step == 1:
             return query.rows(rows.start, stop, limit)
         if limit is None:

@@ -181,8 +181,11 @@ class Rows(Dataset):
         if sel is None and (start is None or isinstance(start, int | np.integer)):
             sel = self._range(None if start is None else int(start), stop, step)
         else:
-            if sel is None and isinstance(stop, np.ndarray) and out is None:
+            if sel is None and isinstance(stop, np.ndarray):
                 # The order of the arguments of `Dataset.read`.
+                for name, twice in (("out", out is not None), ("threads", step is not None and threads is not None)):
+                    if twice:
+                        raise TypeError(f"{name} must be given once, not by its place and by its name")
                 stop, step, out, threads = None, None, stop, step if threads is None else threads
             given = {"start": None if sel is None else start, "stop": stop, "step": step}
             for name, value in given.items():
@@ -196,6 +199,8 @@ class Rows(Dataset):
         found = _keeping_rows(self, lambda: self._field(field, sel))
         if out is None:
             return found
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be an array, not {type(out).__name__}")
         if out.shape != found.shape:
             raise ValueError(f"out must have the shape {found.shape}, not {out.shape}")
         out[...] = found

@@ -12,6 +12,8 @@ _MISSING = re.compile(r"^Catalog Error: Table with name (.*) does not exist!", r
 _READS = {"SELECT", "PRAGMA", "SET", "VARIABLE_SET"}
 #: Statements that DuckDB gives no type of their own: what is created lives in memory, or there are rows only.
 _IN_MEMORY = re.compile(r"create\s+(or\s+replace\s+)?temp(orary)?\s|(pivot|unpivot|from|select|with)\b", re.IGNORECASE)
+#: Settings with which DuckDB writes files.
+_FILES = re.compile(r"\b(log_query_path|profile_output|profiling_output)\b", re.IGNORECASE)
 #: `EXPLAIN ANALYZE` runs the statement behind it.
 _EXPLAIN = re.compile(r"explain\s+(analyze\b\s*)?(\([^)]*\)\s*)?", re.IGNORECASE)
 
@@ -50,13 +52,14 @@ def run(path: str, statement: str) -> Any:
 def _check(connection: Any, statement: Any) -> None:
     """Raises `ValueError` if a statement would change the file, or write another one."""
     kind, text = statement.type.name, statement.query.strip()
-    if kind in _READS or (kind in {"CREATE", "MULTI"} and _IN_MEMORY.match(text)):
+    setting = _FILES.search(text) if kind in {"SET", "VARIABLE_SET", "PRAGMA"} else None
+    if not setting and (kind in _READS or (kind in {"CREATE", "MULTI"} and _IN_MEMORY.match(text))):
         return
     if kind == "EXPLAIN" and (found := _EXPLAIN.match(text)):
         for part in connection.extract_statements(text[found.end() :]):
             _check(connection, part)
         return
-    word = text.split(None, 1)[0].upper() if text else kind
+    word = setting[0] if setting else text.split(None, 1)[0].rstrip(";").upper() if text else kind
     raise ValueError(
         f"{word} is refused: `hyperslab sql` reads the tables of a file and writes nothing. Keep rows with "
         "`-o FILE` after a query; an intermediate result is a `create temp table` before it"

@@ -197,6 +197,13 @@ class HyperslabStore(WritableCFDataStore):
         # The names of axes change with the file.
         return _netcdf.open_group(file, self._group, self._names if self._mode == "r" else None)
 
+    def _path(self, name: str) -> str:
+        """Returns the path of a variable in the file of the store.
+
+        Behind an external link, the name of the group is one in another file.
+        """
+        return f"{(self._group or '').rstrip('/')}/{name}"
+
     # Reading
 
     def load(self) -> "tuple[Any, Any]":
@@ -231,8 +238,7 @@ class HyperslabStore(WritableCFDataStore):
     def _variable(self, found: _netcdf.NetCDFGroup, name: str) -> XarrayVariable:
         variable = found.variables[name]
         dataset = variable.dataset
-        path = f"{(found.group.name or '').rstrip('/')}/{name}"
-        data = indexing.LazilyIndexedArray(_Array(self, path, found.shape_of(variable), dataset))
+        data = indexing.LazilyIndexedArray(_Array(self, self._path(name), found.shape_of(variable), dataset))
         return XarrayVariable(
             variable.dimensions, data, _netcdf.read_attributes(dataset), self._encoding(variable, data.shape)
         )
@@ -288,8 +294,7 @@ class HyperslabStore(WritableCFDataStore):
             dataset = self._create(found, name, variable, fill, check_encoding)
         for key, value in attributes.items():
             _netcdf.write_attribute(dataset, key, value)
-        path = f"{(found.group.name or '').rstrip('/')}/{name}"
-        return _Array(self, path, dataset.shape or (), dataset), variable.data
+        return _Array(self, self._path(name), dataset.shape or (), dataset), variable.data
 
     def _create(self, found: _netcdf.NetCDFGroup, name: str, variable: Any, fill: Any, check_encoding: bool) -> Dataset:
         """Creates the dataset of a variable, with the scales of its dimensions."""

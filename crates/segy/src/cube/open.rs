@@ -72,7 +72,9 @@ pub struct Source {
 impl Cube {
     /// Opens the file at `path`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::of(File::open(path)?)
+        let path = path.as_ref();
+        let opened = File::open(path).map_err(Error::from).and_then(Self::of);
+        opened.map_err(|error| error.opening(path))
     }
 
     /// Opens the survey in a file.

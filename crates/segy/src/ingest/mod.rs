@@ -268,28 +268,10 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
     // An empty file only reserves the name, as temporary files do.
     let is_there = to.metadata().is_ok_and(|found| found.len() > 0);
     if is_there && !options.overwrite {
-        let file = File::options().write(true).open(to)?;
-        let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
-            return Err(Stop::Failed(Error::argument(
-                to.display().to_string(),
-                format!(
-                    "it exists, and is not an interrupted ingest of this SEG-Y file: choose another name, or {OVERWRITE}"
-                ),
-            )));
-        };
-        if !cube::Cube::is_laid_out_as(&file, segy, survey)? {
-            return Err(Stop::OtherSurvey);
-        }
-        if !cube::Cube::is_stored_as(&file, segy, survey, options)? {
-            return Err(Stop::Failed(Error::argument(
-                to.display().to_string(),
-                format!(
-                    "an interrupted ingest created it with other chunks or filters, or in time instead of depth: omit these \
-                     options to continue it, or {OVERWRITE}"
-                ),
-            )));
-        }
-        return Ok((file, done));
+        return interrupted(segy, to, survey, options).map_err(|stop| match stop {
+            Stop::Failed(error) => Stop::Failed(error.opening(to)),
+            stop => stop,
+        });
     }
     // A wrong argument must not destroy an existing file.
     cube::data_options(segy, survey, options)?;
@@ -302,4 +284,35 @@ fn open(segy: &SegyFile, to: &Path, survey: &Survey, options: &IngestOptions) ->
     file.flush()?;
     aside.finish().map_err(io(&name))?;
     Ok((file, 0))
+}
+
+/// Opens the file that an interrupted ingest left, and returns it with the number of finished pieces.
+fn interrupted(
+    segy: &SegyFile,
+    to: &Path,
+    survey: &Survey,
+    options: &IngestOptions,
+) -> Result<(File, u64), Stop> {
+    let file = File::options().write(true).open(to)?;
+    let Some(done) = cube::Cube::pieces_done(&file, segy)? else {
+        return Err(Stop::Failed(Error::argument(
+            to.display().to_string(),
+            format!(
+                "it exists, and is not an interrupted ingest of this SEG-Y file: choose another name, or {OVERWRITE}"
+            ),
+        )));
+    };
+    if !cube::Cube::is_laid_out_as(&file, segy, survey)? {
+        return Err(Stop::OtherSurvey);
+    }
+    if !cube::Cube::is_stored_as(&file, segy, survey, options)? {
+        return Err(Stop::Failed(Error::argument(
+            to.display().to_string(),
+            format!(
+                "an interrupted ingest created it with other chunks or filters, or in time instead of depth: omit these \
+                 options to continue it, or {OVERWRITE}"
+            ),
+        )));
+    }
+    Ok((file, done))
 }

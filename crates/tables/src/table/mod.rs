@@ -112,7 +112,7 @@ impl Table {
         let found = self.columns.iter().find(|column| column.path == path || column.path == dotted);
         found.ok_or_else(|| {
             let known: Vec<&str> = self.columns.iter().map(|column| &*column.path).collect();
-            let why = format!("the table has the columns {}", known.join(", "));
+            let why = format!("it must be one of {}", known.join(", "));
             Error::Argument { what: format!("column {path:?}"), why }
         })
     }

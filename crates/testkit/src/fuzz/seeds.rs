@@ -398,8 +398,9 @@ pub fn segy() -> Vec<Vec<u8>> {
         SegyRecipe { format: 6, revision: (2, 1), trailers: 1, traces: gathers, ..SegyRecipe::default() },
         SegyRecipe { format: 8, label: true, samples: 300, ..SegyRecipe::default() },
     ];
-    let ways = [0, 0b11, 0b111, 0b1000, 0b11_1000];
+    // The second byte selects the types of the header fields: the usual ones, 4-byte and 8-byte floats.
+    let ways = [[0, 0], [0b11, 0], [0b111, 0], [0b1000, 0], [0b11_1000, 0], [0, 1], [0, 2], [0b100_1000, 1]];
     ways.iter()
-        .flat_map(|&how| recipes.iter().map(move |recipe| [&[how][..], &recipe.bytes()].concat()))
+        .flat_map(|how| recipes.iter().map(move |recipe| [&how[..], &recipe.bytes()].concat()))
         .collect()
 }

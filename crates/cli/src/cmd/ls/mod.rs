@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use self::tree::Tree;
 use super::Outputs;
+use crate::indexes::Indexes;
 use crate::place::{Named, Places, shown};
 use crate::show::paint::{BROKEN, DATATYPE, FAINT, GROUP, HEAD, LINK};
 use crate::show::table::{Cell, Table};
@@ -71,33 +72,6 @@ fn walk(args: &Args, node: &Node) -> Option<Walk> {
     Some(if args.recursive || args.tree { walk } else { walk.shallow() })
 }
 
-/// The groups of indexes that are left out.
-struct Hidden {
-    is_listed: bool,
-    groups: Vec<Box<str>>,
-}
-
-impl Hidden {
-    fn new(args: &Args) -> Self {
-        Self { is_listed: args.all, groups: Vec::new() }
-    }
-
-    /// Returns whether a step leads to a group of indexes, or to something below one.
-    fn has(&mut self, step: &Step) -> bool {
-        if self.is_listed {
-            return false;
-        }
-        if let Some(Ok(Node::Group(group))) = &step.node
-            && hyperslab_tables::index::holds_indexes(group).unwrap_or(false)
-        {
-            self.groups.push((*step.path).into());
-            return true;
-        }
-        let is_below = |group: &str| step.path.strip_prefix(group).is_some_and(|rest| rest.starts_with('/'));
-        self.groups.iter().any(|group| is_below(group))
-    }
-}
-
 /// Counts the objects that cannot be read.
 #[derive(Default)]
 struct Failures(u64);
@@ -126,7 +100,7 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
         details(node, &decoder, &mut tree, &mut table)?;
     }
     let (mut failures, mut broken) = (Failures::default(), Vec::new());
-    let mut hidden = Hidden::new(args);
+    let mut indexes = Indexes::default();
     for step in walk(args, node).into_iter().flatten() {
         let step = match step {
             Ok(step) => step,
@@ -135,7 +109,7 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
                 continue;
             }
         };
-        if hidden.has(&step) {
+        if !args.all && indexes.have(&step) {
             continue;
         }
         let depth = 1 + step.path.matches('/').count();
@@ -155,8 +129,8 @@ fn as_text(args: &Args, node: &Node, to: &mut Outputs<'_>) -> anyhow::Result<()>
     for line in broken {
         table.line(Cell::styled(line, BROKEN))?;
     }
-    if !hidden.groups.is_empty() {
-        let count = counted(hidden.groups.len() as u64, "group");
+    if indexes.count > 0 {
+        let count = counted(indexes.count, "group");
         table
             .line(Cell::styled(format!("not listed: {count} of table indexes (--all lists them)"), FAINT))?;
     }
@@ -262,10 +236,10 @@ fn as_json(args: &Args, named: &Named, node: &Node, out: &mut dyn Write) -> anyh
     let base = node.path().trim_end_matches('/').to_owned();
     let unread =
         |path: &str, error: &str| json!({ "file": file, "path": path, "kind": "broken", "error": error });
-    let mut hidden = Hidden::new(args);
+    let mut indexes = Indexes::default();
     for step in walk {
         let step = match step {
-            Ok(step) if hidden.has(&step) => continue,
+            Ok(step) if !args.all && indexes.have(&step) => continue,
             Ok(step) => step,
             Err((path, error)) => {
                 failures.0 += 1;

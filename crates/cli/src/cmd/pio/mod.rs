@@ -92,7 +92,8 @@ pub(crate) struct Args {
     /// Leave the files of the last iterations in the folder
     #[arg(long)]
     keep: bool,
-    /// Draw the rates against the size of transfers to this file, PNG or SVG
+    /// Draw the rates against the size of transfers to this file, PNG or SVG; the Python
+    /// package's command draws none
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
     /// The size of the picture in pixels

@@ -149,6 +149,7 @@ fn check_local(path: &Path) -> anyhow::Result<()> {
 fn blame(error: hyperslab_segy::Error, hdf5: &Path) -> anyhow::Error {
     match error {
         hyperslab_segy::Error::Hdf5(cause) => opening(hdf5, cause),
+        hyperslab_segy::Error::Open { cause, .. } => opening(hdf5, *cause),
         error @ hyperslab_segy::Error::Argument { .. } => Usage(error.to_string()).into(),
         hyperslab_segy::Error::Io { path, cause } => anyhow::Error::new(cause).context(path),
         error => error.into(),

@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// The time or depth of the samples; the nearest sample is taken
     #[arg(long, value_name = "NUMBER", group = "plane", allow_negative_numbers = true)]
     slice: Option<f64>,
-    /// The file to write: .png, .svg, .npy or .sgy
+    /// The file to write: .npy or .sgy, or .png or .svg, which the Python package's command does not draw
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// For pictures, the percentile of absolute amplitudes that gets the strongest colour

@@ -77,7 +77,8 @@ pub(crate) struct Args {
     /// The number of threads that read
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Draw the time per element against the chunk edge to this file, PNG or SVG
+    /// Draw the time per element against the chunk edge to this file, PNG or SVG; the Python
+    /// package's command draws none
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
     /// The size of the picture in pixels

@@ -3,6 +3,7 @@
 use hyperslab::{Dataset, File, Node, Walk};
 
 use crate::error::Usage;
+use crate::indexes::Indexes;
 use crate::show::{plain, shape};
 
 /// Returns the dataset at `path`. Without a path, returns the only dataset of two or more dimensions, or the
@@ -12,14 +13,9 @@ pub(super) fn dataset(file: &File, path: Option<&str>) -> anyhow::Result<Dataset
         return Ok(file.get(path)?.into_dataset()?);
     }
     let mut found: Vec<(String, Dataset)> = Vec::new();
-    let mut indexes: Vec<String> = Vec::new();
+    let mut indexes = Indexes::default();
     for step in Walk::new(&file.root()).flatten() {
-        if let Some(Node::Group(group)) = step.new_node()
-            && hyperslab_tables::index::holds_indexes(group).unwrap_or(false)
-        {
-            indexes.push(format!("{}/", step.path));
-        }
-        if indexes.iter().any(|group| step.path.starts_with(&**group)) {
+        if indexes.have(&step) {
             continue;
         }
         if let Some(Node::Dataset(dataset)) = step.new_node()

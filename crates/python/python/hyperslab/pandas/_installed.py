@@ -4,6 +4,7 @@ Objects are written in a form that the installed version reads as equal ones. Th
 other values are refused.
 """
 
+import re
 import warnings
 from typing import Any
 
@@ -14,7 +15,8 @@ _LEAST = (2, 2)
 
 
 def _release(version: str) -> "tuple[int, ...]":
-    return tuple(int(part) for part in version.split(".")[:2])
+    # Versions of a checkout, such as "0+untagged.1.g1a2b3c", have other signs than points.
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
 def check_version(version: str) -> None:

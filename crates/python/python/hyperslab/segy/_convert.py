@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .._create import _compression
 from .._native import _segy_export, _segy_extract, _segy_ingest, _segy_scan
 from .._progress import Progress, reported
-from ._places import Number
+from ._places import Number, place_of
 from ._survey import Survey, open
 
 if TYPE_CHECKING:
@@ -188,11 +188,13 @@ def extract(cube: Path | Survey, axis: str, number: Number, to: Path) -> None:
         >>> hs.segy.scan("line.sgy")["traces"]
         4
     """
-    if isinstance(cube, Survey):
-        _segy_extract(cube.file, axis, number, to)
+    if not isinstance(cube, Survey):
+        with open(cube) as survey:
+            extract(survey, axis, number, to)
         return
-    with open(cube) as survey:
-        _segy_extract(survey.file, axis, number, to)
+    if axis in cube.axes and axis != cube.sample_axis:
+        number = cube.axes[axis][place_of(axis, cube.axes[axis], number)]
+    _segy_extract(cube.file, axis, number, to)
 
 
 def scan(

@@ -2,7 +2,7 @@
 
 import math
 import operator
-from typing import Any, SupportsIndex, TypeAlias
+from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,28 +13,41 @@ Number: TypeAlias = SupportsIndex | float
 
 
 def place_of(name: str, values: _Numbers, number: Number) -> int:
-    """Returns the place of a number on a rising axis, or raises ValueError if the axis lacks the number.
-
-    On an axis of floats, a number that is not there stands for the nearest float of single precision: 0.1
-    finds the number of a header field of 4 bytes, which holds 0.10000000149011612.
-    """
-    wanted: Any
-    if values.dtype.kind == "f":
-        wanted = float(number)
-        tries = [wanted, float(np.float32(wanted))]
-    elif isinstance(number, SupportsIndex):
-        wanted = operator.index(number)
-        tries = [wanted]
-    else:
+    """Returns the place of a number on a rising axis, or raises ValueError if the axis lacks the number."""
+    if values.dtype.kind != "f" and not isinstance(number, SupportsIndex):
         raise TypeError(f"{name} must be an integer, not {number!r}: the axis holds integers")
-    for one in tries:
-        found = int(np.searchsorted(values, one))
-        if found < len(values) and values[found] == one:
-            return found
+    found = _found(values, _known(name, values, number))
+    if found is not None:
+        return found
     steps = np.diff(values)
     step = f", in steps of {steps.min()}" if len(steps) else ""
     there = f"there are {values[0]} to {values[-1]}{step}" if len(values) else "there are none"
-    raise ValueError(f"{name} {wanted}: {there}")
+    raise ValueError(f"{name} {number}: {there}")
+
+
+def _known(name: str, values: _Numbers, number: Any) -> Any:
+    """Returns the number of an axis that a number stands for, or the number itself.
+
+    On an axis of floats, a number that is not there stands for the nearest float of single precision: 0.1 is
+    the number of a header field of 4 bytes, which holds 0.10000000149011612.
+    """
+    if values.dtype.kind != "f":
+        return operator.index(number) if isinstance(number, SupportsIndex) else number
+    if isinstance(number, str | bytes) or not isinstance(number, SupportsFloat | SupportsIndex):
+        raise TypeError(f"{name} must be a number, not {number!r}")
+    try:
+        exact = float(number)
+    except OverflowError:  # an integer beyond all floats
+        return math.inf if number > 0 else -math.inf  # type: ignore[operator]
+    with np.errstate(over="ignore"):
+        single = float(np.float32(exact))
+    return exact if _found(values, exact) is not None or _found(values, single) is None else single
+
+
+def _found(values: _Numbers, number: Any) -> "int | None":
+    """Returns the place of exactly this number."""
+    found = int(np.searchsorted(values, number))
+    return found if found < len(values) and values[found] == number else None
 
 
 def nearest(name: str, values: _Numbers, wanted: float, unit: str) -> int:
@@ -63,8 +76,10 @@ def selection(name: str, values: _Numbers, wanted: Any, is_sample: bool, unit: s
     if wanted is None:
         return slice(None)
     if isinstance(wanted, slice):
-        start = 0 if wanted.start is None else int(np.searchsorted(values, wanted.start, "left"))
-        stop = len(values) if wanted.stop is None else int(np.searchsorted(values, wanted.stop, "right"))
+        ends = (wanted.start, wanted.stop)
+        first, last = (end if end is None or is_sample else _known(name, values, end) for end in ends)
+        start = 0 if first is None else int(np.searchsorted(values, first, "left"))
+        stop = len(values) if last is None else int(np.searchsorted(values, last, "right"))
         step = 1 if wanted.step is None else operator.index(wanted.step)
         if step < 1:
             raise ValueError(f"{name}: a slice goes forward, not in steps of {step}")
@@ -106,6 +121,7 @@ def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Num
     """Returns points (inline, crossline) as fractional places. Raises ValueError beyond an axis."""
     given = pairs(points)
     for column, (name, values) in zip(given.T, axes, strict=True):
+        column[:] = [_known(name, values, number) for number in column]
         outside = (column < values[0]) | (column > values[-1])
         if outside.any():
             raise ValueError(f"{name} {column[outside][0]:g}: there are {values[0]} to {values[-1]}")
@@ -115,7 +131,7 @@ def on_axes(points: ArrayLike, axes: tuple[tuple[str, _Numbers], tuple[str, _Num
 
 def pairs(points: ArrayLike) -> NDArray[np.float64]:
     """Returns an array (n, 2) of finite numbers, or raises ValueError for anything else."""
-    given = np.asarray(points, dtype=np.float64)
+    given = np.array(points, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
         raise ValueError("points are pairs of finite numbers: [(a, b), (c, d), ...]")
     return given
