@@ -355,7 +355,7 @@ const ONES: u128 = u128::from_le_bytes([1; 16]);
 pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>> {
     let strings = Strings::of(array)?;
     let blocks: Vec<Mutex<Block>> = (0..strings.len.div_ceil(BLOCK)).map(|_| Mutex::default()).collect();
-    let read = signals::detach(array.py(), || {
+    let read: Result<(), Option<hyperslab::Error>> = signals::detach(array.py(), || {
         for (some, first) in blocks.chunks(LOCKED_TOGETHER).zip((0..).step_by(LOCKED_TOGETHER * BLOCK)) {
             read_blocks(&strings, some, first)?;
             // The question needs the GIL, so nothing is asked while the allocator is locked.
