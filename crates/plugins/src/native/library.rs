@@ -63,10 +63,14 @@ pub(super) fn open(path: &Path) -> Result<Option<Class>, PluginError> {
     image.bind(h5::address).map_err(|why| failed(why.to_owned()))?;
     image.drop_needed(|name| name.starts_with("libhdf5"));
     open_needed(path, &image);
-    let library = load(path, &image).map_err(failed)?;
+    let (library, file) = load(path, &image).map_err(failed)?;
     let class = class_of(&library).map_err(failed);
     // Its functions may be called until the process ends.
     std::mem::forget(library);
+    if let Ok(Some(_)) = class {
+        // Debuggers look at the name.
+        std::mem::forget(file);
+    }
     class
 }
 
@@ -101,7 +105,7 @@ fn open_needed(path: &Path, image: &Image) {
 
 /// Loads the bytes of a library from a file in memory. The copy is a library of its own, also if the process
 /// has loaded the file itself, as `import hdf5plugin` does.
-fn load(path: &Path, image: &Image) -> Result<Library, String> {
+fn load(path: &Path, image: &Image) -> Result<(Library, fs::File), String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let made = rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC);
     let mut file = fs::File::from(made.map_err(|error| format!("no memory for its copy: {error}"))?);
@@ -109,11 +113,7 @@ fn load(path: &Path, image: &Image) -> Result<Library, String> {
     let place = place(&file);
     // SAFETY: the program has asked for the plug-in: its code runs from here on. The library stays loaded.
     let library = unsafe { Library::open(Some(&place), RTLD_NOW | RTLD_LOCAL) };
-    if library.is_ok() {
-        // Debuggers look at the name.
-        std::mem::forget(file);
-    }
-    library.map_err(|error| {
+    library.map(|library| (library, file)).map_err(|error| {
         let text = error.to_string();
         text.strip_prefix(&place).map_or(text.clone(), |rest| rest.trim_start_matches([':', ' ']).to_owned())
     })

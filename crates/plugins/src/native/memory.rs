@@ -92,8 +92,12 @@ fn unmark(piece: *const c_void) {
         IS_OVERRUN.set(true);
     }
     if let Some(place) = tag_of(piece) {
-        // SAFETY: the place is in the memory of the piece, behind what was asked for.
-        unsafe { place.write_unaligned([0; 2]) }
+        // Another owner of this memory might leave the tag as it is. Compilers drop plain writes to memory that
+        // is freed next.
+        for at in 0..TAG {
+            // SAFETY: the place is in the memory of the piece, behind what was asked for.
+            unsafe { place.cast::<u8>().add(at).write_volatile(0) }
+        }
     }
 }
 
