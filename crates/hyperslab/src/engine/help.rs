@@ -34,6 +34,7 @@ unsafe impl Sync for Call {}
 /// has returned on all threads that have begun it.
 pub(super) fn with_help(work: &(dyn Fn() + Sync), ask: impl FnOnce(&dyn Fn() -> Help)) {
     let work: *const (dyn Fn() + Sync) = work;
+    #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast does not change the lifetime")]
     // SAFETY: this changes the lifetime only. The pointer is used by `Call::help` alone.
     let work =
         unsafe { std::mem::transmute::<*const (dyn Fn() + Sync), *const (dyn Fn() + Sync + 'static)>(work) };

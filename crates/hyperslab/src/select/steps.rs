@@ -131,7 +131,7 @@ mod tests {
                     found.reverse();
                 }
                 let mut expected = found.clone();
-                expected.sort();
+                expected.sort_unstable();
                 let mut longest = 0;
                 let size = size_of::<(u64, usize)>();
                 sort(&mut found, |item| *item, &mut |bytes| {
