@@ -67,8 +67,8 @@ pub(crate) fn load_plugins(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bo
     Ok(filters)
 }
 
-/// Adds a folder in which filters are looked for when they are needed, before or after other folders. A folder
-/// that does not exist has none.
+/// Adds a folder in which filters are looked for when they are needed, before or after other folders. A
+/// folder that does not exist has none.
 #[pyfunction]
 #[pyo3(name = "_search_plugins")]
 #[expect(clippy::needless_pass_by_value, reason = "Python gives a path of its own")]

@@ -373,8 +373,8 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
     Ok(Some(Texts::of(blocks)))
 }
 
-/// Reads the texts of elements from number `first` on into blocks, whose elements follow each other. The error
-/// is `None` if an element is missing.
+/// Reads the texts of elements from number `first` on into blocks, whose elements follow each other. The
+/// error is `None` if an element is missing.
 fn read_blocks(
     strings: &Strings,
     blocks: &[Mutex<Block>],

@@ -30,8 +30,8 @@ unsafe impl Send for Call {}
 // SAFETY: as above.
 unsafe impl Sync for Call {}
 
-/// Does `work` on this thread, and calls `ask` with functions for other threads that help. Returns when `work`
-/// has returned on all threads that have begun it.
+/// Does `work` on this thread, and calls `ask` with functions for other threads that help. Returns when
+/// `work` has returned on all threads that have begun it.
 pub(super) fn with_help(work: &(dyn Fn() + Sync), ask: impl FnOnce(&dyn Fn() -> Help)) {
     let work: *const (dyn Fn() + Sync) = work;
     #[expect(clippy::transmute_ptr_to_ptr, reason = "a cast does not change the lifetime")]

@@ -69,8 +69,8 @@ pub fn set_threads(threads: NonZeroUsize) {
     }
 }
 
-/// Runs `work` on the caller's thread and on up to `workers - 1` others. Returns when all calls that have begun
-/// have returned: threads that are busy until then are not waited for.
+/// Runs `work` on the caller's thread and on up to `workers - 1` others. Returns when all calls that have
+/// begun have returned: threads that are busy until then are not waited for.
 pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     let (helpers, waiting) = {
         let pool = pool().read();

@@ -32,8 +32,8 @@ pub(super) enum Cuts {
 }
 
 impl Tiling {
-    /// Divides `selection` of an array of the shape `extent` by chunks of the shape `chunk`. Tells `worked` of
-    /// the work on long lists.
+    /// Divides `selection` of an array of the shape `extent` by chunks of the shape `chunk`. Tells `worked`
+    /// of the work on long lists.
     pub(super) fn new<E: From<RequestError>>(
         selection: &Selection,
         extent: &[u64],

@@ -1,5 +1,5 @@
-//! The memory that a plug-in allocates, each piece with a guard behind it. Plug-ins and their callers share the
-//! allocator of the C library: a filter frees the memory that it is given, and returns memory of its own. Our
+//! The memory that a plug-in allocates, each piece with a guard behind it. Plug-ins and their callers share
+//! the allocator of the C library: a filter frees the memory that it is given, and returns memory of its own. Our
 //! pieces are those of the C library, only longer, so that anyone may free them.
 //!
 //! A piece says itself how long it is, in its last bytes. A list of the pieces of a call would not do: a
@@ -92,8 +92,8 @@ fn unmark(piece: *const c_void) {
         IS_OVERRUN.set(true);
     }
     if let Some(place) = tag_of(piece) {
-        // Another owner of this memory might leave the tag as it is. Compilers drop plain writes to memory that
-        // is freed next.
+        // Another owner of this memory might leave the tag as it is. Compilers drop plain writes to memory
+        // that is freed next.
         for at in 0..TAG {
             // SAFETY: the place is in the memory of the piece, behind what was asked for.
             unsafe { place.cast::<u8>().add(at).write_volatile(0) }
