@@ -1,6 +1,6 @@
 //! The memory that a plug-in allocates, each piece with a guard behind it. Plug-ins and their callers share
-//! the allocator of the C library: a filter frees the memory that it is given, and returns memory of its own. Our
-//! pieces are those of the C library, only longer, so that anyone may free them.
+//! the allocator of the C library: a filter frees the memory that it is given, and returns memory of its
+//! own. Our pieces are those of the C library, only longer, so that anyone may free them.
 //!
 //! A piece says itself how long it is, in its last bytes. A list of the pieces of a call would not do: a
 //! plug-in's own threads free pieces, and get their addresses again.
