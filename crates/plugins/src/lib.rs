@@ -22,4 +22,6 @@ mod system;
 mod system;
 
 pub use error::PluginError;
-pub use places::{Loaded, are_off, load, search, search_environment, switch_off};
+pub use places::{
+    Loaded, are_off, load, search, search_environment, search_first, search_no_more, switch_off,
+};

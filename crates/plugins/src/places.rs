@@ -25,14 +25,14 @@ pub struct Loaded {
 #[derive(Debug, Default)]
 struct Places {
     plugins: BTreeMap<u16, Arc<Plugin>>,
-    /// Libraries that were not opened yet, in the order in which they are tried.
-    waiting: VecDeque<PathBuf>,
-    /// All libraries that were named, opened or not.
-    seen: Vec<PathBuf>,
+    /// Folders, with their libraries that were not opened yet, in the order in which they are tried.
+    waiting: VecDeque<Folder>,
+    /// All libraries that were opened, with the filter if there is one.
+    opened: BTreeMap<PathBuf, Option<Loaded>>,
 }
 
 static PLACES: Mutex<Places> =
-    Mutex::new(Places { plugins: BTreeMap::new(), waiting: VecDeque::new(), seen: Vec::new() });
+    Mutex::new(Places { plugins: BTreeMap::new(), waiting: VecDeque::new(), opened: BTreeMap::new() });
 static OFF: AtomicBool = AtomicBool::new(false);
 
 fn places() -> MutexGuard<'static, Places> {
@@ -63,40 +63,45 @@ pub fn load(path: &Path) -> Result<Vec<Loaded>, PluginError> {
     let found = std::fs::metadata(path).map_err(|error| PluginError::load(path, error.to_string()))?;
     let path = path.canonicalize().map_err(|error| PluginError::load(path, error.to_string()))?;
     offer();
+    let mut places = places();
     if !found.is_dir() {
-        let plugin = system::open(&path)?.ok_or_else(|| PluginError::load(&path, "it is not a filter"))?;
-        let mut places = places();
-        places.seen.push(path);
-        return Ok(vec![places.take(plugin)]);
+        let loaded = places.open(&path)?.ok_or_else(|| PluginError::load(&path, "it is not a filter"))?;
+        return Ok(vec![loaded]);
     }
-    let mut loaded = Vec::new();
-    for file in libraries(&path)? {
-        // A library that is no filter is passed over, as libhdf5 does.
-        if let Ok(Some(plugin)) = system::open(&file) {
-            let mut places = places();
-            places.waiting.retain(|waiting| *waiting != file);
-            places.seen.push(file);
-            loaded.push(places.take(plugin));
-        }
-    }
+    // A library that is no filter is passed over, as libhdf5 does.
+    let loaded = libraries(&path)?.iter().filter_map(|file| places.open(file).ok().flatten()).collect();
     Ok(loaded)
 }
 
 /// Adds a folder whose libraries are opened, one after another, when a filter is needed that neither
 /// hyperslab nor a loaded plug-in has. A folder that does not exist has no libraries.
 pub fn search(folder: &Path) {
-    let Ok(files) = folder.canonicalize().map_err(|_| ()).and_then(|path| libraries(&path).map_err(|_| ()))
-    else {
-        return;
-    };
+    add(folder, VecDeque::push_back);
+}
+
+/// Does the same as [`search`], before other folders.
+pub fn search_first(folder: &Path) {
+    add(folder, VecDeque::push_front);
+}
+
+/// Searches a folder no longer. Filters of the folder that are loaded stay.
+pub fn search_no_more(folder: &Path) {
+    if let Ok(folder) = folder.canonicalize() {
+        places().waiting.retain(|(waiting, _)| *waiting != folder);
+    }
+}
+
+/// The libraries of a folder.
+type Folder = (PathBuf, VecDeque<PathBuf>);
+
+fn add(folder: &Path, push: fn(&mut VecDeque<Folder>, Folder)) {
+    let Ok(folder) = folder.canonicalize() else { return };
+    let Ok(files) = libraries(&folder) else { return };
     offer();
     let mut places = places();
-    for file in files {
-        if !places.seen.contains(&file) {
-            places.seen.push(file.clone());
-            places.waiting.push_back(file);
-        }
-    }
+    places.waiting.retain(|(waiting, _)| *waiting != folder);
+    let files = files.into_iter().filter(|file| !places.opened.contains_key(file)).collect();
+    push(&mut places.waiting, (folder, files));
 }
 
 /// Adds the folders of the variable `HDF5_PLUGIN_PATH`. Without it there are none: libhdf5's default folder
@@ -108,7 +113,7 @@ pub fn search_environment() {
         .for_each(|folder| search(&folder));
 }
 
-/// Returns the libraries of a folder in the order of their names.
+/// Returns the libraries of a folder in the order of their names. A library with several names is one.
 fn libraries(folder: &Path) -> Result<Vec<PathBuf>, PluginError> {
     let failed = |error: std::io::Error| PluginError::load(folder, error.to_string());
     let mut files = Vec::new();
@@ -121,7 +126,14 @@ fn libraries(folder: &Path) -> Result<Vec<PathBuf>, PluginError> {
         }
     }
     files.sort();
-    Ok(files)
+    let mut libraries = Vec::new();
+    for file in files {
+        let file = file.canonicalize().unwrap_or(file);
+        if !libraries.contains(&file) {
+            libraries.push(file);
+        }
+    }
+    Ok(libraries)
 }
 
 /// Makes the loaded filters known to registries.
@@ -131,11 +143,21 @@ fn offer() {
 }
 
 impl Places {
-    /// Keeps a plug-in, unless there is one with its number.
-    fn take(&mut self, plugin: Arc<Plugin>) -> Loaded {
-        let loaded = Loaded { id: plugin.id(), name: plugin.name().to_owned() };
-        self.plugins.entry(plugin.id()).or_insert(plugin);
-        loaded
+    /// Opens a library, unless it is open, and keeps its filter, unless there is one with its number.
+    fn open(&mut self, file: &Path) -> Result<Option<Loaded>, PluginError> {
+        if let Some(Some(loaded)) = self.opened.get(file) {
+            return Ok(Some(loaded.clone()));
+        }
+        let plugin = system::open(file);
+        let loaded = match &plugin {
+            Ok(Some(plugin)) => Some(Loaded { id: plugin.id(), name: plugin.name().to_owned() }),
+            _ => None,
+        };
+        self.opened.insert(file.to_owned(), loaded.clone());
+        if let Some(plugin) = plugin? {
+            self.plugins.entry(plugin.id()).or_insert(plugin);
+        }
+        Ok(loaded)
     }
 }
 
@@ -153,10 +175,13 @@ impl Source for Plugins {
             if are_off() {
                 return None;
             }
-            let file = places.waiting.pop_front()?;
+            let Some(file) = places.waiting.front_mut()?.1.pop_front() else {
+                places.waiting.pop_front();
+                continue;
+            };
             // A library that cannot be opened may be for another system: another may have the filter.
-            if let Ok(Some(plugin)) = system::open(&file) {
-                places.take(plugin);
+            if !places.opened.contains_key(&file) {
+                let _ = places.open(&file);
             }
         }
     }

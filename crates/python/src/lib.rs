@@ -102,7 +102,7 @@ mod _native {
         object::HLObject,
         objects::converted,
         plan::ReadPlan,
-        plugins::{disable_plugins, load_plugins, search_plugins},
+        plugins::{disable_plugins, load_plugins, search_plugins, search_plugins_no_more},
         query::PyQuery,
         reference::{Reference, RegionReference},
         references::{reference_arrays, references},

@@ -162,17 +162,27 @@ pub(crate) fn array_of<'py>(
     let itemsize = translation.descr.bind(py).itemsize();
     if matches!(recipe, Recipe::Text(_)) {
         for (index, text) in fetched.texts().enumerate() {
+            answer_signals(py, index)?;
             slots.put(index * itemsize, PyBytes::new(py, text).into_any());
         }
         return Ok(array);
     }
     let mut maker = Maker { py, file, slots, fetched, element: 0, column: 0 };
     for (index, element) in raw.chunks_exact(translation.memory_size.max(1)).enumerate() {
+        answer_signals(py, index)?;
         (maker.element, maker.column) = (index, 0);
         maker.make(recipe, element, index * itemsize)?;
     }
     Ok(array)
 }
+
+/// Calls the handlers of signals now and then, while element number `index` is made. No lock is held.
+fn answer_signals(py: Python<'_>, index: usize) -> PyResult<()> {
+    if index % ANSWERED_EVERY == ANSWERED_EVERY - 1 { py.check_signals() } else { Ok(()) }
+}
+
+/// The elements that are made between two looks for signals, which take some milliseconds.
+const ANSWERED_EVERY: usize = 1 << 16;
 
 /// Reads the heap objects of all elements, in the order in which [`array_of`] uses them.
 pub(crate) fn fetch(file: &File, translation: &Translation, raw: &[u8]) -> hyperslab::Result<Fetched> {

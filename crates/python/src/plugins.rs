@@ -3,34 +3,36 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyperslab_filters::FilterId;
 use hyperslab_filters::added::{self, Added};
 use pyo3::exceptions::{PyImportError, PyOSError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 /// Returns the plug-in of this number. If no plug-in has it, and the program has imported hdf5plugin since,
 /// that package's plug-ins are searched.
 pub(crate) fn find(id: FilterId) -> Option<Arc<dyn Added>> {
-    added::find(id).or_else(|| search_imported().then(|| added::find(id)).flatten())
+    static IS_ADDED: AtomicBool = AtomicBool::new(false);
+    // Another thread may add the folder while this one looks for the filter.
+    let is_added = IS_ADDED.load(Ordering::Acquire);
+    let found = added::find(id);
+    if found.is_some() || is_added {
+        return found;
+    }
+    hyperslab_plugins::search(&imported()?);
+    IS_ADDED.store(true, Ordering::Release);
+    added::find(id)
 }
 
-/// Adds the folder of hdf5plugin, if the program has imported the package and this is the first time that it
-/// is seen. Returns whether there is a new folder.
-fn search_imported() -> bool {
-    static SEEN: PyOnceLock<()> = PyOnceLock::new();
-    let folder = Python::attach(|py| {
-        if SEEN.get(py).is_some() {
-            return None;
-        }
+/// Returns the folder of hdf5plugin, if the program has imported the package.
+fn imported() -> Option<PathBuf> {
+    Python::attach(|py| {
         let modules = py.import("sys").ok()?.getattr("modules").ok()?.cast_into::<PyDict>().ok()?;
         let package = modules.get_item("hdf5plugin").ok()??;
-        let folder: PathBuf = package.getattr("PLUGIN_PATH").ok()?.extract().ok()?;
-        SEEN.set(py, ()).is_ok().then_some(folder)
-    });
-    folder.inspect(|folder| hyperslab_plugins::search(folder)).is_some()
+        package.getattr("PLUGIN_PATH").ok()?.extract().ok()
+    })
 }
 
 /// Loads compiled filter plug-ins of HDF5, so that their filters read and write in all files.
@@ -65,12 +67,22 @@ pub(crate) fn load_plugins(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bo
     Ok(filters)
 }
 
-/// Adds a folder in which filters are looked for when they are needed. A folder that does not exist has none.
+/// Adds a folder in which filters are looked for when they are needed, before or after other folders. A
+/// folder that does not exist has none.
 #[pyfunction]
 #[pyo3(name = "_search_plugins")]
 #[expect(clippy::needless_pass_by_value, reason = "Python gives a path of its own")]
-pub(crate) fn search_plugins(py: Python<'_>, folder: PathBuf) {
-    py.detach(|| hyperslab_plugins::search(&folder));
+pub(crate) fn search_plugins(py: Python<'_>, folder: PathBuf, first: bool) {
+    let search = if first { hyperslab_plugins::search_first } else { hyperslab_plugins::search };
+    py.detach(|| search(&folder));
+}
+
+/// Looks for filters in a folder no longer.
+#[pyfunction]
+#[pyo3(name = "_search_plugins_no_more")]
+#[expect(clippy::needless_pass_by_value, reason = "Python gives a path of its own")]
+pub(crate) fn search_plugins_no_more(py: Python<'_>, folder: PathBuf) {
+    py.detach(|| hyperslab_plugins::search_no_more(&folder));
 }
 
 /// Loads no compiled plug-ins from now on. Filters that are loaded stay.

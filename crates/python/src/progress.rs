@@ -12,6 +12,8 @@ pub(crate) struct Progress {
     function: Option<Py<PyAny>>,
     /// The least time between two reports.
     pause: Duration,
+    /// Whether handlers of signals are called while the work goes on.
+    answers: bool,
     state: Mutex<State>,
 }
 
@@ -31,12 +33,18 @@ const PAUSE: Duration = Duration::from_millis(50);
 impl Progress {
     /// Returns the reports to `function`, at a bounded rate. Without a function, only signals end the work.
     pub(crate) fn new(function: Option<Py<PyAny>>) -> Self {
-        Self { function, pause: PAUSE, state: Mutex::default() }
+        Self { function, pause: PAUSE, answers: true, state: Mutex::default() }
+    }
+
+    /// Does the same for work that holds locks of a file: no handler is called, because it may use the file.
+    /// The work has to [end on Ctrl-C](crate::signals) by itself.
+    pub(crate) fn under_locks(function: Option<Py<PyAny>>) -> Self {
+        Self { answers: false, ..Self::new(function) }
     }
 
     /// Does the same for work that reports each of its long steps, and may begin again: each is passed on.
     pub(crate) fn of_steps(function: Option<Py<PyAny>>) -> Self {
-        Self { function, pause: Duration::ZERO, state: Mutex::default() }
+        Self { pause: Duration::ZERO, ..Self::new(function) }
     }
 
     /// Reports that `done` of `total` is done, unless the last report was a short time ago or had as much.
@@ -67,9 +75,14 @@ impl Progress {
     }
 
     fn call(&self, done: u64, total: u64) -> PyResult<()> {
+        if !self.answers && self.function.is_none() {
+            return Ok(());
+        }
         Python::attach(|py| {
-            // Python calls handlers on its main thread only.
-            py.check_signals()?;
+            if self.answers {
+                // Python calls handlers on its main thread only.
+                py.check_signals()?;
+            }
             self.function.as_ref().map_or(Ok(()), |function| function.call1(py, (done, total)).map(drop))
         })
     }

@@ -9,18 +9,22 @@ use hyperslab::internals::interrupt::{self, Doing};
 use hyperslab::internals::process::forks;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// The exception of a handler that ended a read of a server, until the read has raised it.
 static RAISED: Mutex<Option<PyErr>> = Mutex::new(None);
 
 /// What is looked up while Python may run code, because no code of Python may run in a thread that is asked
-/// whether to end: it would call handlers.
+/// whether to end: it would call handlers, or finalizers that use the file.
 struct Known {
     /// The main thread of Python, in the process with this number of forks. `None` if it was not found: then
     /// any thread may be it.
     main: Option<(u32, ThreadId)>,
-    /// The function that returns the handler of a signal, and Python's own handler of Ctrl-C.
+    /// The function that returns the handler of a signal, and its arguments for Ctrl-C. A tuple made for each
+    /// call could begin a garbage collection, and so call finalizers.
     handler_of: Py<PyAny>,
+    interrupt: Py<PyTuple>,
+    /// Python's own handler of Ctrl-C.
     own: Py<PyAny>,
 }
 
@@ -39,6 +43,7 @@ pub(crate) fn watch(py: Python<'_>) -> PyResult<()> {
     let known = Known {
         main: is_main.then(|| (forks(), thread::current().id())),
         handler_of: signal.getattr("getsignal")?.unbind(),
+        interrupt: PyTuple::new(py, [SIGINT])?.unbind(),
         own: signal.getattr("default_int_handler")?.unbind(),
     };
     // Only the first one: another one would be that of another interpreter.
@@ -64,7 +69,8 @@ fn asked(doing: Doing) -> io::Result<()> {
 impl Known {
     /// Returns whether Ctrl-C would raise `KeyboardInterrupt`: whether its handler is Python's own.
     fn raises_interrupt(&self, py: Python<'_>) -> bool {
-        self.handler_of.call1(py, (SIGINT,)).is_ok_and(|handler| handler.is(&self.own))
+        let handler = self.handler_of.bind(py).call1(self.interrupt.bind(py));
+        handler.is_ok_and(|handler| handler.is(&self.own))
     }
 }
 

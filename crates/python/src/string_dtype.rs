@@ -200,7 +200,7 @@ pub(crate) struct Filler<'a, 'py> {
 pub(crate) struct Filling {
     strings: Strings,
     packs_short: bool,
-    /// Texts that NumPy has to store, and the lock of the thread that lets it.
+    /// Texts that NumPy has to store, and the lock of the thread that lets it store some.
     waiting: Mutex<Vec<Long>>,
     storing: Mutex<()>,
     out_of_memory: AtomicBool,
@@ -239,7 +239,7 @@ impl<'a, 'py> Filler<'a, 'py> {
     /// Stores the last texts. Raises the exception for a text that could not be stored.
     pub(crate) fn finish(self) -> PyResult<()> {
         let py = self.array.py();
-        self.filling.store_waiting();
+        while self.filling.store_next() {}
         if let Some((_, text)) = self.filling.invalid.into_inner() {
             // Python's decoder raises the exception.
             buffer::text(py, &text, c"strict")?;
@@ -286,32 +286,34 @@ impl VlenSink for Filling {
     }
 
     fn finish(&self, long: Long) -> hyperslab::Result<()> {
-        if !long.texts.is_empty() {
-            self.waiting.lock().push(long);
-            // Only one thread at a time can have NumPy store texts. The others leave theirs to it.
-            if let Some(alone) = self.storing.try_lock() {
-                self.store_waiting();
-                drop(alone);
-            }
+        if long.texts.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.waiting.lock().push(long);
+        loop {
+            // Only one thread at a time can have NumPy store texts. The others leave a few of theirs to it.
+            let is_full = self.waiting.lock().len() > MOST_WAITING;
+            let alone = if is_full { Some(self.storing.lock()) } else { self.storing.try_lock() };
+            if alone.is_none_or(|_alone| !self.store_next()) {
+                return Ok(());
+            }
+            worked("read", usize::MAX)?;
+        }
     }
 }
 
 impl Filling {
-    /// Lets NumPy store the texts that wait.
-    fn store_waiting(&self) {
-        let allocator = self.strings.lock();
-        let next = || self.waiting.lock().pop();
-        while let Some(long) = next() {
-            let mut start = 0;
-            for (element, end) in long.texts {
-                if !allocator.pack(self.strings.element(element), &long.bytes[start..end]) {
-                    self.out_of_memory.store(true, Ordering::Relaxed);
-                }
-                start = end;
+    /// Lets NumPy store texts that wait. Returns false if there are none.
+    fn store_next(&self) -> bool {
+        let Some(long) = self.waiting.lock().pop() else { return false };
+        let (allocator, mut start) = (self.strings.lock(), 0);
+        for (element, end) in long.texts {
+            if !allocator.pack(self.strings.element(element), &long.bytes[start..end]) {
+                self.out_of_memory.store(true, Ordering::Relaxed);
             }
+            start = end;
         }
+        true
     }
 
     fn note_invalid(&self, element: usize, text: &[u8]) {
@@ -353,24 +355,13 @@ const ONES: u128 = u128::from_le_bytes([1; 16]);
 pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>> {
     let strings = Strings::of(array)?;
     let blocks: Vec<Mutex<Block>> = (0..strings.len.div_ceil(BLOCK)).map(|_| Mutex::default()).collect();
-    let read = signals::detach(array.py(), || {
-        let allocator = strings.lock();
-        let packs_short = allocator.packs_short();
-        each_number(blocks.len() as u64, &|number| {
-            let number = usize::try_from(number).unwrap_or(usize::MAX);
-            let mut block = blocks[number].lock();
-            let first = number * BLOCK;
-            block.bytes.reserve(BLOCK * SHORT);
-            block.ends.reserve(BLOCK.min(strings.len - first));
-            for index in first..strings.len.min(first + BLOCK) {
-                if !allocator.append(index, packs_short, &mut block.bytes) {
-                    return Err(None);
-                }
-                let end = block.bytes.len();
-                block.ends.push(end);
-            }
-            worked("write", usize::MAX).map_err(Some)
-        })
+    let read: Result<(), Option<hyperslab::Error>> = signals::detach(array.py(), || {
+        for (some, first) in blocks.chunks(LOCKED_TOGETHER).zip((0..).step_by(LOCKED_TOGETHER * BLOCK)) {
+            read_blocks(&strings, some, first)?;
+            // The question needs the GIL, so nothing is asked while the allocator is locked.
+            worked("write", usize::MAX).map_err(Some)?;
+        }
+        Ok(())
     });
     match read {
         Ok(()) => {}
@@ -381,3 +372,33 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
     blocks.iter().try_for_each(Block::check)?;
     Ok(Some(Texts::of(blocks)))
 }
+
+/// Reads the texts of elements from number `first` on into blocks, whose elements follow each other. The
+/// error is `None` if an element is missing.
+fn read_blocks(
+    strings: &Strings,
+    blocks: &[Mutex<Block>],
+    first: usize,
+) -> Result<(), Option<hyperslab::Error>> {
+    let allocator = strings.lock();
+    let packs_short = allocator.packs_short();
+    each_number(blocks.len() as u64, &|number| {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        let (mut block, first) = (blocks[number].lock(), first + number * BLOCK);
+        block.bytes.reserve(BLOCK * SHORT);
+        block.ends.reserve(BLOCK.min(strings.len - first));
+        for index in first..strings.len.min(first + BLOCK) {
+            if !allocator.append(index, packs_short, &mut block.bytes) {
+                return Err(None);
+            }
+            let end = block.bytes.len();
+            block.ends.push(end);
+        }
+        Ok(())
+    })
+}
+
+/// The blocks that are read under one lock: other threads that use the array wait for some milliseconds.
+const LOCKED_TOGETHER: usize = 32;
+/// The parts of a read that may wait for the thread that stores. More would keep the end of the read waiting.
+const MOST_WAITING: usize = 4;

@@ -3,6 +3,7 @@
 use std::ops;
 use std::path::PathBuf;
 
+use hyperslab::internals::interrupt;
 use hyperslab_filters::FilterId;
 use hyperslab_tables::index::{self, Candidates, ColumnIndex, Filters, IndexOptions, Kind};
 use numpy::{PyArray1, ToPyArray};
@@ -81,9 +82,12 @@ pub(crate) fn create_index(
     });
     let filters = filters.transpose()?.unwrap_or_default();
     let options = IndexOptions { kind: *kind, optlevel, filters, tmp, sizes, ..IndexOptions::default() };
-    let progress = Progress::new(progress);
+    let progress = Progress::under_locks(progress);
     let tell = |done, total| progress.tell(done, total);
-    let built = change(dataset, |table| index::build_index_telling(table, column, &options, &tell));
+    // If it ends before its end, nothing of the index is left.
+    let built = change(dataset, |table| {
+        interrupt::heed(|| index::build_index_telling(table, column, &options, &tell))
+    });
     progress.result(built)
 }
 

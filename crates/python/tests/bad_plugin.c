@@ -1,4 +1,5 @@
 /* A filter plug-in that does what its first parameter says. Its good form stores the complement of each byte. */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,8 +23,17 @@ hid_t H5Dopen2(hid_t, const char *, hid_t);
 void *H5allocate_memory(size_t, bool);
 
 enum { NUMBER = 400, REVERSE = 0x100 };
-enum { GOOD, FAILS, OVERRUNS, OVERRUNS_NEW, OVERRUNS_FREED, LIES, SHORT, LONG, NO_MEMORY, SLOW, MISSING };
+enum { GOOD, FAILS, OVERRUNS, OVERRUNS_NEW, OVERRUNS_FREED, LIES, SHORT, LONG, NO_MEMORY, SLOW, MISSING, THREADS };
 static volatile int running;
+
+/* Frees memory of another thread, and gets the same place again for more bytes. */
+static void *replace(void *memory)
+{
+    free(memory);
+    memory = malloc(104);
+    memset(memory, 1, 104);
+    return memory;
+}
 
 static size_t filter(unsigned flags, size_t count, const unsigned *values, size_t len, size_t *room, void **memory)
 {
@@ -37,6 +47,15 @@ static size_t filter(unsigned flags, size_t count, const unsigned *values, size_
     }
     if (__sync_lock_test_and_set(&running, 1))
         return 0; /* called by two threads */
+    if (what == THREADS) {
+        pthread_t thread;
+        void *before = malloc(100), *after;
+        pthread_create(&thread, NULL, replace, before);
+        pthread_join(thread, &after);
+        if (after != before)
+            return running = 0; /* another allocator: this shows nothing */
+        free(after);
+    }
     if (what == SLOW)
         usleep(2000);
     for (size_t i = 0; i < len; i++)
@@ -116,10 +135,13 @@ typedef struct {
 #ifndef VERSION
 #define VERSION 1
 #endif
+#ifndef NAME
+#define NAME "complement of bytes"
+#endif
 #ifndef KIND
 #define KIND 0
 #endif
-static const Class class = {VERSION, NUMBER, 1, 1, "complement of bytes", can_apply, set_local, filter};
+static const Class class = {VERSION, NUMBER, 1, 1, NAME, can_apply, set_local, filter};
 
 int H5PLget_plugin_type(void)
 {

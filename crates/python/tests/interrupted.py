@@ -4,6 +4,9 @@ Prints what part of the elements was read or written. A route that nothing shows
 that it would not end in the time that the test gives it.
 """
 
+import contextlib
+import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -186,6 +189,94 @@ def append(folder):
         table.append(rows[5:9])
     with hs.File(path) as file:
         np.testing.assert_array_equal(file["t"][:], np.concatenate([rows[:3], rows[5:9]]))
+    return 0
+
+
+def strings_in_use(folder):
+    """Writes an array of NumPy's strings of which another thread reads elements: neither waits for ever."""
+    faulthandler.dump_traceback_later(60, exit=True)
+    texts = np.tile(np.array([f"a text of some length, {number}" for number in range(1000)], "T"), 400)
+    going, seen = [True], set()
+
+    def look():
+        while going:
+            seen.add(texts[len(seen)])
+
+    thread = threading.Thread(target=look, daemon=True)
+    with hs.File(folder + "/s.h5", "w") as file:
+        dataset = file.create_dataset("d", shape=texts.shape, dtype=hs.string_dtype())
+        thread.start()
+        for _ in range(5):
+            dataset[...] = texts
+        going.clear()
+        thread.join()
+        assert seen and (dataset.astype("T")[...] == texts).all()
+    return 0
+
+
+def finalizers(folder):
+    """Garbage that waits to be collected is not collected by a thread in the middle of a read: a finalizer
+    may close the file."""
+    reading, called = [], []
+
+    class Garbage:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            called.append(bool(reading))
+
+    # A tuple is made of the memory of another one, unless all are in use.
+    tuples = [(number,) for number in range(5000)]
+
+    def leave():
+        time.sleep(0.3)
+        gc.disable()
+        Garbage()
+        gc.set_threshold(1, 10, 10)
+        tuples.extend([(number,) for number in range(3000)])
+        gc.enable()
+        time.sleep(60)
+
+    with hs.File(chunked_file(folder)) as file:
+        out, dataset = np.empty((ROWS // 2, WIDTH // 1024), "i4"), file["d"]
+        threading.Thread(target=leave, daemon=True).start()
+        reading.append(True)
+        dataset.read_direct(out, np.s_[: ROWS // 2, ::1024])
+        reading.clear()
+    gc.collect()
+    assert called == [False], called
+    return 0
+
+
+def index(folder):
+    with hs.File(folder + "/i.h5", "w") as file:
+        table = file.create_table("t", obj=np.zeros(20_000_000, [("a", "f8")]))
+        ended(table.cols.a.create_csindex, soon())
+        assert not table.cols.a.is_indexed
+    return 0
+
+
+def handler_closes(folder):
+    """A handler that closes the file is called after an index is built, not in the middle."""
+    faulthandler.dump_traceback_later(60, exit=True)
+    called = []
+    with hs.File(folder + "/i.h5", "w") as file:
+        table = file.create_table("t", obj=np.zeros(3_000_000, [("a", "f8")]))
+
+        def close(*_):
+            called.append(1)
+            file.close()
+
+        signal.signal(signal.SIGINT, close)
+        begin = time.monotonic()
+        press(lambda: time.monotonic() > begin + 0.05)
+        with contextlib.suppress(hs.ClosedError):
+            table.cols.a.create_csindex()
+        while not called:
+            time.sleep(0.01)
+    with hs.File(folder + "/i.h5") as file:
+        assert file["t"].cols.a.is_indexed
     return 0
 
 

@@ -11,14 +11,14 @@ import pytest
 from needs import need
 
 SOURCE = Path(__file__).with_name("bad_plugin.c")
-GOOD, FAILS, OVERRUNS, OVERRUNS_NEW, OVERRUNS_FREED, LIES, SHORT, LONG, NO_MEMORY, SLOW, MISSING = range(11)
+GOOD, FAILS, OVERRUNS, OVERRUNS_NEW, OVERRUNS_FREED, LIES, SHORT, LONG, NO_MEMORY, SLOW, MISSING, THREADS = range(12)
 pytestmark = pytest.mark.extras
 
 
 def compiled(folder, name, *flags):
     need("cc")
     made = folder / name
-    subprocess.run(["cc", "-shared", "-fPIC", "-g", "-O1", "-o", made, SOURCE, *flags], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-pthread", "-g", "-O1", "-o", made, SOURCE, *flags], check=True)
     return made
 
 
@@ -148,6 +148,36 @@ def test_one_thread_at_a_time_is_in_a_plugin(library, tmp_path):
             assert np.array_equal(file["a"][...], data)
     finally:
         hs.set_threads(before)
+
+
+def test_memory_that_another_thread_of_the_plugin_has_replaced_is_no_overrun(library, tmp_path):
+    data = np.arange(200, dtype="u1")
+    with hs.File(tmp_path / "a.h5", "w") as file:
+        create(file, THREADS, data, (100,))
+    with hs.File(tmp_path / "a.h5") as file:
+        assert np.array_equal(file["a"][...], data)
+
+
+SEARCH = """
+import hyperslab as hs, os, sys
+first, second, third = map(os.fsencode, sys.argv[1:])
+hs.h5pl.append(second)
+hs.h5pl.append(third)
+hs.h5pl.insert(first, 0)
+with hs.File.in_memory() as file:
+    print(*file.create_dataset("a", (9,), "u1", chunks=(3,), compression=400).filter_names)
+"""
+
+
+def test_folders_are_searched_in_the_order_of_h5pl(tmp_path):
+    names = ["third", "first", "second"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        compiled(tmp_path / name, "libbad.so", f'-DNAME="{name}"')
+    for order in (names, names[::-1]):
+        program = [sys.executable, "-c", SEARCH, *(tmp_path / name for name in order)]
+        done = subprocess.run(program, capture_output=True, text=True)
+        assert done.stdout.split() == [order[0]], done.stderr
 
 
 def test_classes_of_another_version_and_plugins_of_another_kind_are_refused(tmp_path):

@@ -17,6 +17,7 @@ ROUTES = [
     "chunks_on_one_thread",
     "contiguous",
     "expression",
+    "index",
     "points",
     "query",
     "virtual",
@@ -38,6 +39,17 @@ def run(route, folder):
 @pytest.mark.parametrize("route", ROUTES)
 def test_ctrl_c_ends_work_before_its_end(route, tmp_path):
     assert run(route, tmp_path) < 0.8, "most of the work was done"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("route", ["strings_in_use", "finalizers"])
+def test_a_thread_that_asks_for_signals_waits_for_nothing_and_runs_no_other_code(route, tmp_path):
+    run(route, tmp_path)
+
+
+@pytest.mark.process
+def test_a_handler_that_closes_the_file_is_called_after_an_index_is_built(tmp_path):
+    run("handler_closes", tmp_path)
 
 
 @pytest.mark.process

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -149,6 +150,18 @@ def test_folders_that_h5pl_is_given_are_searched(lossy):
         assert run(READ.format(more=more), lossy) == total
 
 
+def test_folders_that_h5pl_removes_are_not_searched(lossy, tmp_path):
+    with h5py.File(lossy) as file:
+        total = str(file["a"][...].sum())
+    folder, other = repr(hdf5plugin.PLUGIN_PATH.encode()), repr(bytes(tmp_path))
+    refused = "filter 32017 (sz) is not available"
+    add = f"hs.h5pl.append({folder}); last = hs.h5pl.size() - 1; "
+    assert refused in run(READ.format(more=add + "hs.h5pl.remove(last)"), lossy)
+    assert refused in run(READ.format(more=add + f"hs.h5pl.replace({other}, last)"), lossy)
+    again = add + f"hs.h5pl.prepend({folder}); hs.h5pl.remove(0)"
+    assert run(READ.format(more=again), lossy) == total
+
+
 def test_plugins_can_be_switched_off(lossy):
     refused = "filter 32017 (sz) is not available"
     assert refused in run(READ.format(more="import hdf5plugin; hs.disable_plugins()"), lossy)
@@ -193,6 +206,104 @@ def test_what_is_no_plugin_is_refused(tmp_path):
             hs.load_plugins(path)
     # In a folder, they are passed over.
     assert hs.load_plugins(tmp_path) == {}
+
+
+def test_a_damaged_library_is_refused_at_once(tmp_path):
+    """Tables of relocations with impossible sizes, and a segment outside the file."""
+    whole = (Path(hdf5plugin.PLUGIN_PATH) / "libh5lz4.so").read_bytes()
+    segments = struct.unpack_from("<Q", whole, 32)[0]
+    size, count = struct.unpack_from("<HH", whole, 54)
+    places = [segments + number * size for number in range(count)]
+    dynamic = next(place for place in places if struct.unpack_from("<I", whole, place)[0] == 2)
+    first, length = (struct.unpack_from("<Q", whole, dynamic + at)[0] for at in (8, 32))
+    tags = {struct.unpack_from("<Q", whole, at)[0]: at for at in range(first, first + length, 16)}
+    changes = {
+        "relocations.so": (tags[8] + 8, 2**64 - 1),
+        "calls.so": (tags[2] + 8, 2**64 - 1),
+        "segment.so": (
+            next(place for place in places if struct.unpack_from("<I", whole, place)[0] == 1) + 8,
+            2**64 - 4,
+        ),
+    }
+    for name, (at, value) in changes.items():
+        damaged = bytearray(whole)
+        struct.pack_into("<Q", damaged, at, value)
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(
+            OSError, match="it ends early" if name == "segment.so" else "relocations are not in the file"
+        ):
+            hs.load_plugins(tmp_path / name)
+    assert hs.load_plugins(tmp_path) == {}
+
+
+def test_a_library_is_loaded_once(tmp_path):
+    library = Path(hdf5plugin.PLUGIN_PATH) / "libh5sz3.so"
+    for name in ("libz.so.1", "libz.so"):
+        (tmp_path / name).symlink_to(library)
+    first = hs.load_plugins(library)
+    opened = len(os.listdir("/proc/self/fd"))
+    for path in [library, tmp_path, tmp_path / "libz.so"] * 3:
+        assert hs.load_plugins(path) == first
+    assert len(os.listdir("/proc/self/fd")) == opened
+
+
+def test_libraries_are_not_mixed_up_after_all_descriptors_were_closed():
+    code = """
+import hyperslab as hs, os, sys
+for name in ("libh5sz.so", "libh5sz3.so", "libh5sperr.so"):
+    print(*hs.load_plugins(os.path.join(sys.argv[1], name)))
+    os.closerange(3, 256)
+"""
+    assert run(code, hdf5plugin.PLUGIN_PATH).split() == ["32017", "32024", "32028"]
+
+
+def test_threads_that_need_a_plugin_at_the_same_time_find_it(lossy, tmp_path):
+    """In a folder that takes a while to list."""
+    for number in range(2000):
+        (tmp_path / f"{number}.so").touch()
+    (tmp_path / "sz.so").symlink_to(Path(hdf5plugin.PLUGIN_PATH) / "libh5sz.so")
+    code = """
+import hyperslab as hs, sys, threading, types
+sys.modules["hdf5plugin"] = types.SimpleNamespace(PLUGIN_PATH=sys.argv[2])
+barrier, found = threading.Barrier(8), []
+def read():
+    barrier.wait()
+    try: found.append(float(dataset[...].sum()))
+    except Exception as error: found.append(str(error))
+with hs.File(sys.argv[1]) as file:
+    dataset = file["a"]
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+print(len(found), len(set(found)), found[0])
+"""
+    with h5py.File(lossy) as file:
+        assert run(code, lossy, tmp_path) == f"8 1 {float(file['a'][...].sum())}"
+
+
+MAKE = """
+import hyperslab as hs, sys
+# The functions do nothing, so the file has the parameters and the bytes that it is given.
+hs.register_filter(int(sys.argv[2]), lambda data, options, size: data, lambda data, options: data)
+with hs.File(sys.argv[1], "w") as file:
+    made = file.create_dataset("a", (32, 32), sys.argv[3], chunks=(32, 32), compression=int(sys.argv[2]))
+    made.id.write_direct_chunk((0, 0), bytes.fromhex(sys.argv[4]))
+"""
+
+
+@pytest.mark.parametrize("name", ["sz absolute", "sz3 absolute", "sperr rate", "fcidecomp"])
+def test_a_filter_without_its_parameters_is_an_error(tmp_path, name):
+    """Some plug-ins read the first parameters without asking how many there are."""
+    given, kinds = LOSSY[name]
+    dtype = DTYPES[kinds[-1]][-1] if kinds == "s" else "<f4"
+    with h5py.File(tmp_path / "whole.h5", "w") as file:
+        whole = file.create_dataset("a", data=smooth(dtype, (32, 32)), chunks=(32, 32), **given)
+        stored = whole.id.read_direct_chunk((0, 0))[1]
+        number = whole.id.get_create_plist().get_filter(0)[0]
+    run(MAKE, tmp_path / "a.h5", number, dtype, stored.hex())
+    assert "in the chunk at [0, 0]" in run(READ.format(more="import hdf5plugin"), tmp_path / "a.h5")
+    # Whether the file counts as sound depends on the plug-ins of this process.
+    (tmp_path / "a.h5").unlink()
 
 
 def hyperslab(*args, **environment):

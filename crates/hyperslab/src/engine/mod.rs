@@ -7,6 +7,7 @@ mod chunks;
 mod dst;
 mod fetch;
 mod fill;
+mod help;
 mod plan;
 mod pool;
 mod raw_data;

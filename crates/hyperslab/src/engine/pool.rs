@@ -1,11 +1,13 @@
 //! The thread pool of the process, and functions that run work on it. No other module starts threads.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::{Mutex, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::help::with_help;
 use crate::process::PerProcess;
 
 /// The pool that all files of the process share. `HYPERSLAB_THREADS` sets its number of threads, the caller's
@@ -18,6 +20,8 @@ struct Pool {
     threads: usize,
     /// The threads besides the caller's, which works too. `None` if the caller's thread is the only one.
     helpers: Option<Arc<ThreadPool>>,
+    /// The requests for help that no thread has taken.
+    waiting: Arc<AtomicUsize>,
 }
 
 impl Pool {
@@ -30,7 +34,7 @@ impl Pool {
                 .ok()
                 .map(Arc::new)
         });
-        Self { threads, helpers: helpers.flatten() }
+        Self { threads, helpers: helpers.flatten(), waiting: Arc::default() }
     }
 }
 
@@ -65,20 +69,37 @@ pub fn set_threads(threads: NonZeroUsize) {
     }
 }
 
-/// Runs `work` on the caller's thread and on up to `workers - 1` others. Returns when all calls have
-/// returned.
+/// Runs `work` on the caller's thread and on up to `workers - 1` others. Returns when all calls that have
+/// begun have returned: threads that are busy until then are not waited for.
 pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
-    let helpers = if workers > 1 { pool().read().helpers.clone() } else { None };
-    let Some(helpers) = helpers else {
-        return work();
-    };
-    helpers.in_place_scope(|scope| {
-        for _ in 1..workers {
-            scope.spawn(|_| work());
+    let (helpers, waiting) = {
+        let pool = pool().read();
+        match &pool.helpers {
+            Some(helpers) if workers > 1 => (Arc::clone(helpers), Arc::clone(&pool.waiting)),
+            _ => {
+                drop(pool);
+                return work();
+            }
         }
-        work();
+    };
+    with_help(work, |help| {
+        for _ in 1..workers {
+            // Requests of calls that are over stay in the queue of the pool while its threads are busy.
+            if waiting.load(Ordering::Relaxed) >= MOST_WAITING {
+                return;
+            }
+            waiting.fetch_add(1, Ordering::Relaxed);
+            let (help, waiting) = (help(), Arc::clone(&waiting));
+            helpers.spawn(move || {
+                waiting.fetch_sub(1, Ordering::Relaxed);
+                help.give();
+            });
+        }
     });
 }
+
+/// The most requests for help that wait. A request takes about a hundred bytes.
+const MOST_WAITING: usize = 1 << 14;
 
 /// Returns a message that says why the value of `HYPERSLAB_THREADS` is ignored, if it is. Returns the message
 /// only once, so the first caller should show it. If there was no call before the first read, that read
@@ -114,15 +135,31 @@ const THREADS: &str = "HYPERSLAB_THREADS";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicBool;
 
     #[test]
-    fn every_worker_runs_once_even_if_there_are_fewer_threads() {
-        let runs = AtomicUsize::new(0);
-        run(9, &|| {
-            runs.fetch_add(1, Ordering::Relaxed);
+    fn a_call_is_not_kept_waiting_by_the_threads_of_another_one() {
+        let is_long_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (say, hear) = std::sync::mpsc::channel();
+            let is_over = &is_long_over;
+            scope.spawn(move || {
+                run(threads(), &|| {
+                    let _ = say.send(());
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                });
+            });
+            (0..threads()).for_each(|_| hear.recv().unwrap());
+            // All threads of the pool are busy.
+            let runs = AtomicUsize::new(0);
+            run(9, &|| {
+                runs.fetch_add(1, Ordering::Relaxed);
+            });
+            assert_eq!(runs.load(Ordering::Relaxed), 1);
+            is_long_over.store(true, Ordering::Relaxed);
         });
-        assert!([1, 9].contains(&runs.load(Ordering::Relaxed)), "1 run with one thread, else all 9");
     }
 
     #[test]

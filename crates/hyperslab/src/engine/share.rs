@@ -126,7 +126,8 @@ pub(super) fn run<T: Sync>(
 
 /// Calls `work` with every number below `count`, on all threads. The first error ends the calls.
 pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + Sync)) -> Result<(), E> {
-    let (next, has_failed, first_error) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
+    let (next, first_error) = (AtomicU64::new(0), Mutex::new(None));
+    let has_failed = Arc::new(AtomicBool::new(false));
     let workers = usize::try_from(count).unwrap_or(usize::MAX).min(pool::threads());
     pool::run(workers, &|| {
         while !has_failed.load(Ordering::Relaxed) {
@@ -134,9 +135,10 @@ pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + S
             if number >= count {
                 return;
             }
-            if let Err(error) = work(number) {
-                has_failed.store(true, Ordering::Relaxed);
+            if let Err(error) = interrupt::together(&has_failed, || work(number)) {
+                // In this order, as above.
                 first_error.lock().get_or_insert(error);
+                has_failed.store(true, Ordering::Release);
             }
         }
     });

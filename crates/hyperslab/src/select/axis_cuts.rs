@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::steps::{Worked, each, sort};
 use super::{Dim, Part};
 
 /// The indices along one axis, divided by chunks.
@@ -97,22 +98,24 @@ impl AxisCuts {
 }
 
 impl ListCuts {
-    pub(super) fn new(list: &Arc<[u64]>, chunk: u64) -> Self {
+    pub(super) fn new<E>(list: &Arc<[u64]>, chunk: u64, worked: &mut Worked<'_, E>) -> Result<Self, E> {
         // Sort by chunk, and within a chunk by the position in the result.
-        let mut sorted: Vec<(u64, u64, u64)> =
-            list.iter().zip(0..).map(|(&index, position)| (index / chunk, position, index % chunk)).collect();
-        sorted.sort_unstable();
+        let mut sorted: Vec<(u64, u64, u64)> = Vec::with_capacity(list.len());
+        each(list.iter().zip(0..), worked, |(&index, position)| {
+            sorted.push((index / chunk, position, index % chunk));
+        })?;
+        sort(&mut sorted, |indices| *indices, worked)?;
         let mut cuts: Vec<Cut> = Vec::new();
         let mut groups: Vec<(u64, usize)> = Vec::new();
-        for (at, position, index) in sorted {
+        each(sorted, worked, |(at, position, index)| {
             if groups.last().is_none_or(|(last, _)| *last != at) {
                 groups.push((at, cuts.len()));
             } else if cuts.last_mut().is_some_and(|cut| cut.extend(index, position)) {
-                continue;
+                return;
             }
             cuts.push(Cut { within: Dim::one(index), position, position_step: 1 });
-        }
-        Self { cuts, groups }
+        })?;
+        Ok(Self { cuts, groups })
     }
 }
 

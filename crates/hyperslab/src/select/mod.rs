@@ -17,6 +17,7 @@ mod points;
 mod runs;
 mod side;
 mod slab;
+mod steps;
 mod stored;
 #[cfg(test)]
 mod testing;
@@ -38,6 +39,7 @@ pub use part::Part;
 pub use points::{PointAt, Points};
 pub use runs::{Run, Runs};
 pub use slab::{HyperslabAxis, Slab};
+pub use steps::{Worked, sort};
 pub use tiling::{Tiling, Touched};
 pub use union::{Block, Union};
 
@@ -206,7 +208,19 @@ impl Selection {
     /// Checks the selection and divides it by chunks of the shape `chunk`.
     #[doc(hidden)]
     pub fn tiling(&self, extent: &[u64], chunk: &[u64]) -> Result<Tiling, RequestError> {
-        Tiling::new(self, extent, chunk)
+        self.tiling_in_steps(extent, chunk, &mut |_| Ok(()))
+    }
+
+    /// Does the same as [`tiling`](Self::tiling). Tells `worked` of the work on long lists, which its error
+    /// ends.
+    #[doc(hidden)]
+    pub fn tiling_in_steps<E: From<RequestError>>(
+        &self,
+        extent: &[u64],
+        chunk: &[u64],
+        worked: &mut Worked<'_, E>,
+    ) -> Result<Tiling, E> {
+        Tiling::new(self, extent, chunk, worked)
     }
 
     /// Returns the chunk's coordinate and the box relative to it, if this is a box inside one chunk of the

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::steps::{Worked, each, sort};
 use super::{Coord, Selection};
 use crate::error::RequestError;
 
@@ -89,7 +90,7 @@ impl Selection {
 }
 
 /// A point inside a chunk and its position in the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PointAt {
     /// The row-major offset in the chunk.
     pub offset: u64,
@@ -113,32 +114,34 @@ impl PointsByChunk {
     }
 
     /// Sorts `points`, which are inside `extent`, by chunks of the shape `chunk`.
-    pub(super) fn new(points: &Points, extent: &[u64], chunk: &[u64]) -> Result<Self, RequestError> {
+    pub(super) fn new<E: From<RequestError>>(
+        points: &Points,
+        extent: &[u64],
+        chunk: &[u64],
+        worked: &mut Worked<'_, E>,
+    ) -> Result<Self, E> {
         let grid: Coord = extent.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
         for (what, sizes) in [("chunks of the array", &grid[..]), ("elements of a chunk", chunk)] {
             if sizes.iter().try_fold(1u64, |count, &len| count.checked_mul(len)).is_none() {
-                return Err(RequestError::TooMany { what, limit: u64::MAX });
+                return Err(RequestError::TooMany { what, limit: u64::MAX }.into());
             }
         }
-        let mut placed: Vec<(u64, PointAt)> = points
-            .iter()
-            .zip(0u64..)
-            .map(|(coords, position)| {
-                let (mut number, mut offset) = (0, 0);
-                for ((&coord, &chunk), &grid) in coords.iter().zip(chunk).zip(&grid) {
-                    number = number * grid + coord / chunk;
-                    offset = offset * chunk + coord % chunk;
-                }
-                (number, PointAt { offset, position })
-            })
-            .collect();
-        placed.sort_unstable_by_key(|(number, point)| (*number, point.offset, point.position));
+        let mut placed: Vec<(u64, PointAt)> = Vec::with_capacity(points.len());
+        each(points.iter().zip(0u64..), worked, |(coords, position)| {
+            let (mut number, mut offset) = (0, 0);
+            for ((&coord, &chunk), &grid) in coords.iter().zip(chunk).zip(&grid) {
+                number = number * grid + coord / chunk;
+                offset = offset * chunk + coord % chunk;
+            }
+            placed.push((number, PointAt { offset, position }));
+        })?;
+        sort(&mut placed, |placed| *placed, worked)?;
         let mut groups: Vec<(u64, usize)> = Vec::new();
-        for (index, (number, _)) in placed.iter().enumerate() {
+        each(placed.iter().enumerate(), worked, |(index, (number, _))| {
             if groups.last().is_none_or(|(last, _)| last != number) {
                 groups.push((*number, index));
             }
-        }
+        })?;
         Ok(Self { points: placed.into_iter().map(|(_, point)| point).collect(), groups, grid })
     }
 
@@ -194,7 +197,8 @@ mod tests {
     #[test]
     fn points_are_found_by_chunk_in_the_order_of_their_offsets() {
         let points = Points::new(2, [3, 3, 0, 1, 2, 2, 0, 1]).unwrap();
-        let sorted = PointsByChunk::new(&points, &[4, 4], &[2, 2]).unwrap();
+        let worked = &mut |_| Ok::<_, RequestError>(());
+        let sorted = PointsByChunk::new(&points, &[4, 4], &[2, 2], worked).unwrap();
         assert_eq!(sorted.len(), 2);
         assert_eq!(sorted.chunk(1).unwrap()[..], [1, 1]);
         let at = |offset, position| PointAt { offset, position };

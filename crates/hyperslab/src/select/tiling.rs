@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::axis_cuts::{AxisCut, AxisCuts, Cut, ListCuts};
 use super::points::PointsByChunk;
+use super::steps::Worked;
 use super::{Axis, Coord, Dim, Part, PointAt, Selection, Slab, row_strides};
 use crate::error::RequestError;
 
@@ -31,14 +32,20 @@ pub(super) enum Cuts {
 }
 
 impl Tiling {
-    /// Divides `selection` of an array of the shape `extent` by chunks of the shape `chunk`.
-    pub(super) fn new(selection: &Selection, extent: &[u64], chunk: &[u64]) -> Result<Self, RequestError> {
+    /// Divides `selection` of an array of the shape `extent` by chunks of the shape `chunk`. Tells `worked`
+    /// of the work on long lists.
+    pub(super) fn new<E: From<RequestError>>(
+        selection: &Selection,
+        extent: &[u64],
+        chunk: &[u64],
+        worked: &mut Worked<'_, E>,
+    ) -> Result<Self, E> {
         selection.check(extent)?;
         if chunk.len() != extent.len() {
-            return Err(RequestError::Rank { given: chunk.len(), rank: extent.len() });
+            return Err(RequestError::Rank { given: chunk.len(), rank: extent.len() }.into());
         }
         if chunk.contains(&0) {
-            return Err(RequestError::Length { what: "a side of the chunks", given: 0, expected: 1 });
+            return Err(RequestError::Length { what: "a side of the chunks", given: 0, expected: 1 }.into());
         }
         let range = |(&dim, &chunk): (&Dim, &u64)| AxisCuts::Range { dim, chunk };
         let cuts = match selection {
@@ -48,13 +55,15 @@ impl Tiling {
             Selection::Grid(axes) => Cuts::Axes(
                 axes.iter()
                     .zip(chunk)
-                    .map(|(axis, &chunk)| match axis {
-                        Axis::Range(dim) => AxisCuts::Range { dim: *dim, chunk },
-                        Axis::List(list) => AxisCuts::List(ListCuts::new(list, chunk)),
+                    .map(|(axis, &chunk)| {
+                        Ok(match axis {
+                            Axis::Range(dim) => AxisCuts::Range { dim: *dim, chunk },
+                            Axis::List(list) => AxisCuts::List(ListCuts::new(list, chunk, worked)?),
+                        })
                     })
-                    .collect(),
+                    .collect::<Result<_, E>>()?,
             ),
-            Selection::Points(points) => Cuts::Points(PointsByChunk::new(points, extent, chunk)?),
+            Selection::Points(points) => Cuts::Points(PointsByChunk::new(points, extent, chunk, worked)?),
         };
         let len = match &cuts {
             // Every touched chunk contains a selected element, so the product is at most the count that

@@ -111,6 +111,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/hyperslab/src/driver/mapped.rs",
     "crates/hyperslab/src/driver/uring/ring.rs",
     "crates/hyperslab/src/engine/dst.rs",
+    "crates/hyperslab/src/engine/help.rs",
     "crates/hyperslab/src/process.rs",
     "crates/jni/src/",
     "crates/mpio/src/sys.rs",

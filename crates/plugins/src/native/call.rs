@@ -1,6 +1,6 @@
 //! Calls of a plug-in's functions.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_uint;
 use std::ptr;
 
 use super::h5::state::{self, Creation};
@@ -10,6 +10,25 @@ use crate::error::PluginError;
 
 /// `H5Z_FLAG_REVERSE`: decode.
 const REVERSE: c_uint = 0x0100;
+
+/// The client data of a dataset, for calls of its filter.
+#[derive(Debug)]
+pub(super) struct ClientData {
+    count: usize,
+    /// The values, and zeros behind them: some plug-ins read values that a damaged file does not have.
+    padded: Vec<u32>,
+}
+
+impl ClientData {
+    /// No known plug-in has more values of a fixed meaning.
+    const PADDING: usize = 64;
+
+    pub(super) fn new(values: &[u32]) -> Self {
+        let mut padded = values.to_vec();
+        padded.resize(values.len() + Self::PADDING, 0);
+        Self { count: values.len(), padded }
+    }
+}
 
 /// What a filter has done.
 #[derive(Debug)]
@@ -27,7 +46,7 @@ impl Class {
     pub(super) fn call(
         &self,
         decodes: bool,
-        client_data: &[u32],
+        client_data: &ClientData,
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Outcome, PluginError> {
@@ -47,7 +66,7 @@ impl Class {
         // SAFETY: the arguments are those of `H5Z_func_t`: the client data, and memory of the C library's
         // allocator that holds the bytes and that the filter may replace.
         let len = unsafe {
-            let (count, values) = (client_data.len(), client_data.as_ptr());
+            let (count, values) = (client_data.count, client_data.padded.as_ptr());
             (self.filter)(flags, count, values, src.len(), &raw mut room, &raw mut piece)
         };
         let (is_overrun, usable) = memory::end(piece);
@@ -65,8 +84,7 @@ impl Class {
         } else {
             Ok(Outcome::TooLong(len))
         };
-        // SAFETY: the piece is null, or memory of the C library's allocator that is the caller's now.
-        unsafe { libc::free(piece.cast::<c_void>()) };
+        memory::free(piece);
         result
     }
 

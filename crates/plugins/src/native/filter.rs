@@ -6,7 +6,7 @@ use hyperslab_filters::added::Added;
 use hyperslab_filters::error::Result;
 use hyperslab_filters::{ChunkFacts, Encoded, Failure, Filter, FilterError, FilterId, Parameters, Scratch};
 
-use super::call::Outcome;
+use super::call::{ClientData, Outcome};
 use super::h5::state::Creation;
 use super::library::Class;
 use crate::error::PluginError;
@@ -63,7 +63,7 @@ impl Plugin {
         FilterError::Failed { id: self.class.id, cause: Failure::new(error) }
     }
 
-    fn call(&self, decodes: bool, client_data: &[u32], src: &[u8], dst: &mut [u8]) -> Result<Outcome> {
+    fn call(&self, decodes: bool, client_data: &ClientData, src: &[u8], dst: &mut [u8]) -> Result<Outcome> {
         let can = if decodes { self.class.decodes } else { self.class.encodes };
         if !can {
             let what = if decodes { "decode" } else { "encode" };
@@ -92,7 +92,7 @@ impl Added for Shared {
     }
 
     fn filter(&self, parameters: &Parameters<'_>) -> Result<Arc<dyn Filter>> {
-        let client_data = parameters.client_data.to_vec();
+        let client_data = ClientData::new(parameters.client_data);
         Ok(Arc::new(Prepared { plugin: Arc::clone(&self.0), client_data }))
     }
 
@@ -119,7 +119,7 @@ impl Added for Shared {
 #[derive(Debug)]
 struct Prepared {
     plugin: Arc<Plugin>,
-    client_data: Vec<u32>,
+    client_data: ClientData,
 }
 
 impl Filter for Prepared {

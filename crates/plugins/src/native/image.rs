@@ -93,9 +93,11 @@ impl Image {
             }
         }
         // What lies behind the segments is for debuggers, and may be most of the file.
-        let end =
-            segments.iter().filter_map(|(_, len, offset)| offset.checked_add(*len)).max().ok_or(short)?;
-        let end = place(end).filter(|&end| end <= bytes.len()).ok_or(short)?;
+        let ends = segments.iter().map(|(_, len, offset)| offset.checked_add(*len));
+        let end = ends.max().flatten().and_then(place).ok_or(short)?;
+        if segments.iter().any(|(_, len, offset)| offset.checked_add(*len).is_none()) || end > bytes.len() {
+            return Err(short);
+        }
         bytes.truncate(end);
         for (at, len) in [(SECTIONS, 8), (SECTION_COUNT, 2), (SECTION_NAMES, 2)] {
             bytes.get_mut(at..at + len).ok_or(short)?.fill(0);
@@ -104,8 +106,8 @@ impl Image {
         let mut dynamic = Vec::new();
         for index in 0..len / 16 {
             let at = offset.checked_add(index * 16).and_then(place).ok_or(short)?;
-            let (tag, value) = (number::<8>(&bytes, at), number::<8>(&bytes, at + 8));
-            let (tag, value) = (tag.ok_or(short)?, value.ok_or(short)?);
+            let tag = number::<8>(&bytes, at).ok_or(short)?;
+            let value = number::<8>(&bytes, at + 8).ok_or(short)?;
             if tag == 0 {
                 break;
             }
@@ -150,20 +152,21 @@ impl Image {
         paths.unwrap_or_default().split(':').filter(|path| !path.is_empty())
     }
 
-    /// Gives the undefined symbols for which `address` knows an address that address.
-    pub(crate) fn bind(&mut self, mut address: impl FnMut(&str) -> Option<u64>) {
+    /// Gives the undefined symbols for which `address` knows an address that address. Returns what is wrong
+    /// with the library if a table of relocations leads out of it.
+    pub(crate) fn bind(&mut self, mut address: impl FnMut(&str) -> Option<u64>) -> Result<(), &'static str> {
         let tables = [(RELOCATIONS, RELOCATIONS_SIZE), (PLT_RELOCATIONS, PLT_RELOCATIONS_SIZE)];
         let tables = tables.map(|(start, size)| Some((self.tag(start)?, self.tag(size)?)));
         for (start, size) in tables.into_iter().flatten() {
             for index in 0..size / RELOCATION {
-                let bound = start.checked_add(index * RELOCATION + 8).and_then(|info| {
-                    let symbol = number::<4>(&self.bytes, self.place_of(info)?.checked_add(4)?)?;
-                    self.bind_symbol(symbol, &mut address)
-                });
-                // A table that leads nowhere is for the system to refuse.
-                let _ = bound;
+                let info = start.checked_add(index * RELOCATION + 8).and_then(|info| self.place_of(info));
+                let symbol = info.and_then(|info| number::<4>(&self.bytes, info.checked_add(4)?));
+                let symbol = symbol.ok_or("its relocations are not in the file")?;
+                // A symbol that is defined, or that is for the system to find, stays as it is.
+                let _is_bound = self.bind_symbol(symbol, &mut address);
             }
         }
+        Ok(())
     }
 
     fn bind_symbol(&mut self, symbol: u64, address: &mut impl FnMut(&str) -> Option<u64>) -> Option<()> {

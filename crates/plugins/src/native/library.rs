@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab_filters::FilterId;
 use hyperslab_filters::registry::registered_name;
@@ -59,13 +60,17 @@ pub(super) fn open(path: &Path) -> Result<Option<Class>, PluginError> {
     check_loader().map_err(failed)?;
     let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
     let mut image = Image::new(bytes).map_err(|why| failed(why.to_owned()))?;
-    image.bind(h5::address);
+    image.bind(h5::address).map_err(|why| failed(why.to_owned()))?;
     image.drop_needed(|name| name.starts_with("libhdf5"));
     open_needed(path, &image);
-    let library = load(path, &image).map_err(failed)?;
+    let (library, file) = load(path, &image).map_err(failed)?;
     let class = class_of(&library).map_err(failed);
     // Its functions may be called until the process ends.
     std::mem::forget(library);
+    if let Ok(Some(_)) = class {
+        // Debuggers look at the name.
+        std::mem::forget(file);
+    }
     class
 }
 
@@ -100,20 +105,28 @@ fn open_needed(path: &Path, image: &Image) {
 
 /// Loads the bytes of a library from a file in memory. The copy is a library of its own, also if the process
 /// has loaded the file itself, as `import hdf5plugin` does.
-fn load(path: &Path, image: &Image) -> Result<Library, String> {
+fn load(path: &Path, image: &Image) -> Result<(Library, fs::File), String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let made = rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC);
     let mut file = fs::File::from(made.map_err(|error| format!("no memory for its copy: {error}"))?);
     file.write_all(image.bytes()).map_err(|error| format!("no memory for its copy: {error}"))?;
-    let place = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let place = place(&file);
     // SAFETY: the program has asked for the plug-in: its code runs from here on. The library stays loaded.
     let library = unsafe { Library::open(Some(&place), RTLD_NOW | RTLD_LOCAL) };
-    // The system knows libraries by their names: the descriptor is not for another file.
-    std::mem::forget(file);
-    library.map_err(|error| {
+    library.map(|library| (library, file)).map_err(|error| {
         let text = error.to_string();
         text.strip_prefix(&place).map_or(text.clone(), |rest| rest.trim_start_matches([':', ' ']).to_owned())
     })
+}
+
+/// Returns a name of an open file. The system takes a library of the same name for one that is loaded, so
+/// each name is another one, also if the program closes all descriptors and they are used again.
+fn place(file: &fs::File) -> String {
+    static LOADED: AtomicU64 = AtomicU64::new(0);
+    let number = LOADED.fetch_add(1, Ordering::Relaxed);
+    // Parts of a path that lead nowhere else, as binary digits.
+    let digits: String = (0..u64::BITS).map(|bit| if number >> bit & 1 == 0 { "/" } else { "./" }).collect();
+    format!("/proc/self/fd/{digits}{}", file.as_raw_fd())
 }
 
 /// Asks a library for its filter.

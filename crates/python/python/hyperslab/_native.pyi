@@ -98,6 +98,7 @@ __all__ = [
     "_scale_name",
     "_scales",
     "_search_plugins",
+    "_search_plugins_no_more",
     "_segy_describe",
     "_segy_export",
     "_segy_extract",
@@ -237,7 +238,8 @@ def unregister_filter(id: int) -> None:
         >>> hs.unregister_filter(400)
     """
 
-def _search_plugins(folder: str | os.PathLike[str]) -> None: ...
+def _search_plugins(folder: str | os.PathLike[str], first: bool) -> None: ...
+def _search_plugins_no_more(folder: str | os.PathLike[str]) -> None: ...
 def load_plugins(path: str | os.PathLike[str] | None = None) -> dict[int, str]:
     """Loads compiled filter plug-ins of HDF5, so that their filters read and write in all files.
 

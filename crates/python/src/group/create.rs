@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::internals::DatasetOptions;
+use hyperslab::internals::{DatasetOptions, interrupt};
 use hyperslab::{CopyOptions, Group as CoreGroup, Node, RequestError, WriteOptions};
 use hyperslab_tables::index;
 use numpy::prelude::*;
@@ -49,7 +49,8 @@ impl Group {
         let bytes = buffer::bytes(array)?;
         let made: hyperslab::Result<_> = py.detach(|| {
             let made = group.create_dataset(path, &options)?;
-            if let Err(error) = made.write_with(.., bytes, &WriteOptions::default()) {
+            let written = interrupt::heed(|| made.write_with(.., bytes, &WriteOptions::default()));
+            if let Err(error) = written {
                 // Without its elements, the dataset would read as valid zeros. The error of the write is
                 // reported, not that of the removal.
                 let _ = group.remove(path);

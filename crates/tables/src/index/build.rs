@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::internals::engine::each_number;
+use hyperslab::internals::interrupt;
 use hyperslab::{Dataset, Progress, RequestError, WriteOptions, silent};
 use parking_lot::Mutex;
 
@@ -106,7 +107,7 @@ pub fn build_index_telling(
     let group = layout.group.clone();
     let filled = Content::read(layout).and_then(|content| fill(table, &column, content, options, progress));
     if filled.is_err() {
-        table.file().root().remove(group.path())?;
+        interrupt::ignore(|| table.file().root().remove(group.path()))?;
     }
     filled
 }

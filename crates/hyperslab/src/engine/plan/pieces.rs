@@ -9,6 +9,7 @@ use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::chunks::cache::ChunkCache;
 use crate::engine::chunks::dirty::HeldChunk;
 use crate::engine::chunks::stored::StoredChunk;
+use crate::engine::share::worked;
 use crate::error::Result;
 use crate::index::ChunkRecord;
 use crate::select::{Coord, Tiling, first_element};
@@ -183,6 +184,7 @@ impl<'a> Pieces<'a> {
             match tasks.last_mut() {
                 Some(task) if task.coord == *coord => task.users.end = number + 1,
                 _ => {
+                    worked("read", 0)?;
                     let source = finder.source(coord)?;
                     let held = cache.dirty.get(self.array.header, coord);
                     tasks.push(ReadTask { coord: coord.clone(), source, users: number..number + 1, held });

@@ -12,6 +12,7 @@ use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::dst::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
+use crate::engine::share::worked;
 use crate::error::{RequestError, Result};
 use crate::index::ChunkRecord;
 use crate::select::{Coord, Selection, first_element};
@@ -111,7 +112,8 @@ impl Reading<'_> {
             keep.and_then(|keep| Some(ChunkFilter { columns: Columns::of_array(self.array)?, keep }));
         let mut nowhere = Destination::contiguous(&mut []);
         let (dst, _) = nowhere.share(&[0], size)?;
-        let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
+        let worked = &mut |bytes| worked("read", bytes);
+        let tiling = what.tiling_in_steps(&self.array.shape, &pieces.shape, worked)?;
         let _data = self.store.reading_data();
         run.all(&pieces, &tiling, User { cut: Cut::Tiling(&tiling), dst }, threads)
     }

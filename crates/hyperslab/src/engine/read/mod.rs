@@ -163,7 +163,8 @@ impl<'a> Reading<'a> {
         dst: &'d mut Destination<'_>,
         memory_size: usize,
     ) -> Result<(Tiling, Shared<'d>)> {
-        let tiling = what.tiling(&self.array.shape, &pieces.shape)?;
+        let worked = &mut |bytes| share::worked("read", bytes);
+        let tiling = what.tiling_in_steps(&self.array.shape, &pieces.shape, worked)?;
         let (dst, strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
         Ok((tiling.with_strides(strides), dst))
     }

@@ -12,6 +12,7 @@ use super::{Write, WriteOptions};
 use crate::engine::array::{Storage, StoredArray};
 use crate::engine::plan::pieces::{Pieces, ReadTask};
 use crate::engine::scratch;
+use crate::engine::share::worked;
 use crate::error::{RequestError, Result};
 use crate::select::{Coord, Part, Selection, Tiling, inside};
 
@@ -69,7 +70,8 @@ impl Write<'_> {
             let is_whole = part.covers(&inside(&coord, &piece, &shape));
             (Tiles::One { coord, part }, is_whole)
         } else {
-            let tiling = what.tiling(&shape, &piece)?;
+            let worked = &mut |bytes| worked("write", bytes);
+            let tiling = what.tiling_in_steps(&shape, &piece, worked)?;
             input.check_count(what.count(&shape)?)?;
             let tiling = if options.by_chunks {
                 let why = "elements in chunk order need a box of neighbouring elements of a chunked dataset";

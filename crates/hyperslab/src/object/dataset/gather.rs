@@ -11,6 +11,7 @@ use crate::engine::{each_number, worked};
 use crate::error::{Error, Result};
 use crate::heap::{Collections, Objects, missing};
 use crate::object::File;
+use crate::select::sort;
 
 /// Elements of variable length.
 pub trait VlenElements: Sync {
@@ -122,7 +123,7 @@ impl File {
         element_size: usize,
         sink: &S,
     ) -> Result<()> {
-        let runs = runs(elements);
+        let runs = runs(elements)?;
         let parts = parts(&runs);
         let idle: Mutex<Vec<(Collections<'_>, Vec<Place>)>> = Mutex::default();
         // Few elements are likely to be followed by others of the same collections.
@@ -198,7 +199,7 @@ fn has_data(element: &VariableElement) -> bool {
 }
 
 /// Returns the runs of the elements in the order of their collections.
-fn runs(elements: &(impl VlenElements + ?Sized)) -> Vec<Run> {
+fn runs(elements: &(impl VlenElements + ?Sized)) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for index in 0..elements.count() {
         let element = elements.element(index);
@@ -212,9 +213,9 @@ fn runs(elements: &(impl VlenElements + ?Sized)) -> Vec<Run> {
         }
     }
     if !runs.is_sorted_by_key(|run| run.collection) {
-        runs.sort_unstable_by_key(|run| (run.collection, run.elements.start));
+        sort(&mut runs, |run| (run.collection, run.elements.start), &mut |bytes| worked("read", bytes))?;
     }
-    runs
+    Ok(runs)
 }
 
 /// Divides the runs into parts of about [`PART_ELEMENTS`], each with all runs of its collections.
@@ -253,7 +254,7 @@ mod tests {
     fn a_part_has_all_runs_of_its_collections() {
         let ids: Vec<_> =
             (0..40_000).map(|number| in_collection(64 + u64::from(number) % 3, number)).collect();
-        let runs = runs(&ids[..]);
+        let runs = runs(&ids[..]).unwrap();
         assert_eq!(runs.len(), 40_000);
         let collections: Vec<Vec<u64>> = parts(&runs)
             .into_iter()
@@ -284,7 +285,7 @@ mod tests {
             null,
         ];
         let run = |collection, elements| Run { collection: Addr::new(collection), elements };
-        assert_eq!(runs(&ids[..]), [run(32, 6..7), run(64, 2..5)]);
+        assert_eq!(runs(&ids[..]).unwrap(), [run(32, 6..7), run(64, 2..5)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@ only lists those of the variable `HDF5_PLUGIN_PATH`, which may be meant for othe
 
 import os
 
-from .._native import _search_plugins
+from .._native import _search_plugins, _search_plugins_no_more
 
 _paths = [part.encode() for part in os.environ.get("HDF5_PLUGIN_PATH", "").split(os.pathsep) if part]
 
@@ -11,13 +11,13 @@ _paths = [part.encode() for part in os.environ.get("HDF5_PLUGIN_PATH", "").split
 def append(search_path: bytes) -> None:
     """Adds a path at the end."""
     _paths.append(search_path)
-    _search_plugins(os.fsdecode(search_path))
+    _search_plugins(os.fsdecode(search_path), False)
 
 
 def prepend(search_path: bytes) -> None:
     """Adds a path at the front."""
     _paths.insert(0, search_path)
-    _search_plugins(os.fsdecode(search_path))
+    _search_plugins(os.fsdecode(search_path), True)
 
 
 def _check(index: int) -> None:
@@ -30,20 +30,22 @@ def insert(search_path: bytes, index: int) -> None:
     if not 0 <= index <= len(_paths):
         _check(index)
     _paths.insert(index, search_path)
-    _search_plugins(os.fsdecode(search_path))
+    _search_plugins(os.fsdecode(search_path), index == 0)
 
 
 def replace(search_path: bytes, index: int) -> None:
     """Replaces a path."""
     _check(index)
-    _paths[index] = search_path
-    _search_plugins(os.fsdecode(search_path))
+    remove(index)
+    insert(search_path, index)
 
 
 def remove(index: int) -> None:
-    """Removes a path."""
+    """Removes a path. Filters that were loaded from there stay."""
     _check(index)
-    del _paths[index]
+    removed = _paths.pop(index)
+    if removed not in _paths:
+        _search_plugins_no_more(os.fsdecode(removed))
 
 
 def get(index: int) -> bytes:
