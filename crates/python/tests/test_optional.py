@@ -1,4 +1,4 @@
-"""Packages that hyperslab uses and does not depend on: the errors without them, and the page that lists them."""
+"""Packages that hyperslab uses and does not depend on: the errors without them, and their list."""
 
 import ast
 import json
