@@ -1,4 +1,4 @@
-//! Words that people type in place of the name of a command: `help`, and the names of other programs' commands.
+//! Words that people type in place of a command: `help`, and the names of the commands of other programs.
 
 use std::ffi::OsString;
 
