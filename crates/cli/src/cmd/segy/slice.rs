@@ -65,7 +65,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         Some("png" | "svg") => picture(&cube, axis, index, args)?,
         _ => {
             let out = args.out.display();
-            return Err(Usage(format!("--out {out}: name a .png, .svg, .npy or .sgy file")).into());
+            let drawn = plot::example(".png, .svg, ");
+            return Err(Usage(format!("--out {out}: name a {drawn}.npy or .sgy file")).into());
         }
     }
     let lengths: Vec<u64> = without(&cube.data.shape(), axis);
