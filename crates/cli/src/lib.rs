@@ -17,6 +17,7 @@ pub mod refs;
 mod show;
 mod target;
 mod units;
+mod words;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
@@ -44,7 +45,7 @@ const USAGE: u8 = 2;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// When to colour text; `auto`: on a terminal, as the variables `NO_COLOR` and `CLICOLOR_FORCE` say
+    /// When to colour text; `auto` colours it on a terminal, and obeys `NO_COLOR` and `CLICOLOR_FORCE`
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     color: When,
 }
@@ -100,8 +101,8 @@ pub fn run_with(
     }
     // Before any file is opened: who sets the variable asks for the plug-ins.
     hyperslab_plugins::search_environment();
-    let args: Vec<OsString> = args.into_iter().collect();
-    let done = match Cli::try_parse_from(&args) {
+    let args = words::with_help_last(args.into_iter().collect());
+    let done = match Cli::try_parse_from(&args).map_err(|error| words::suggesting(error, &args)) {
         Ok(cli) => {
             (failed, reading, color) = (cli.command.failed(), cli.command.reading(), cli.color);
             let paint = color.paint(&io::stdout(), libraries.is_program);

@@ -98,7 +98,7 @@ pub mod internals {
     pub use hyperslab_filters as filters;
     pub use hyperslab_format as format;
 
-    pub use crate::absent::absent;
+    pub use crate::absent::{absent, absent_in_wheels};
     pub use crate::object::{
         DatasetOptions, Found, HeaderFacts, NewStorage, Place, StoredIds, VlenData, VlenElements, VlenItems,
         VlenKind, VlenSink, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,

@@ -100,7 +100,9 @@ pub(crate) fn disable_plugins() {
 fn installed(py: Python<'_>) -> PyResult<PathBuf> {
     let found = py.import("importlib.util")?.call_method1("find_spec", ("hdf5plugin",))?;
     if found.is_none() {
-        return Err(PyImportError::new_err("load_plugins() without a path needs the package hdf5plugin"));
+        return Err(PyImportError::new_err(
+            "load_plugins() without a path needs hdf5plugin, which is not installed: `pip install hdf5plugin`",
+        ));
     }
     let file: PathBuf = found.getattr("origin")?.extract()?;
     Ok(file.with_file_name("plugins"))

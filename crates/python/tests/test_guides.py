@@ -15,10 +15,8 @@ import subprocess
 import sys
 import tomllib
 
-import numpy as np
 import pytest
 from needs import need
-from segy_files import CROSSLINE, INLINE, X, Y, grid, segy
 from support import IS_H5PY, REPOSITORY, hs
 from test_documentation import REACHED
 
@@ -52,16 +50,8 @@ def runs(block):
     return block["reason"] is None and block["kind"] in ("python", "sh", "console", *COMPILERS)
 
 
-def make_survey(folder):
-    """The SEG-Y file of the guide, with fewer samples."""
-    lines = grid(range(1100, 1356), range(300, 500))
-    samples = np.zeros((len(lines), 60), "f4")
-    fields = {INLINE: lines[:, 0], CROSSLINE: lines[:, 1], X: 25 * lines[:, 0], Y: 25 * lines[:, 1]}
-    (folder / "volume.sgy").write_bytes(segy(samples, fields, interval=32_000))
-
-
-# What a page finds in its folder.
-PREPARED = {"docs/guide/seismic.md": make_survey}
+# Pages whose first steps people try in a notebook, where a cell runs again.
+CELLS = ("README.md", "docs/start.md")
 
 
 def shell_lines(block):
@@ -76,6 +66,8 @@ def run_in_shell(lines, folder):
     environment = {**os.environ, "HYPERSLAB_C": str(LIBRARY)}
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{lines}\n{done.stdout}{done.stderr}"
+    # A page does not show a `repack` that makes a larger file.
+    assert "is larger than" not in done.stderr, f"{lines}\n{done.stderr}"
 
 
 def compile_and_run(block, folder):
@@ -102,12 +94,13 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     for program in PROGRAMS.get(page, ()):
         need(program)
     monkeypatch.chdir(tmp_path)
-    PREPARED.get(page, lambda folder: None)(tmp_path)
     names = {"__name__": "guide"}
     for block in filter(runs, blocks_of(page)):
         if block["kind"] == "python":
             before = PAGES[page][: block.start("code")].count("\n")
-            exec(compile("\n" * before + block["code"], page, "exec"), names)
+            code = compile("\n" * before + block["code"], page, "exec")
+            for _ in range(2 if page in CELLS else 1):
+                exec(code, names)
         elif block["kind"] in COMPILERS:
             compile_and_run(block, tmp_path)
         else:

@@ -325,8 +325,18 @@ def test_the_command_of_the_wheel_says_where_pictures_are_drawn(tmp_path):
     for out, code in (("line.npy", 0), ("line.png", 2)):
         done = command(tmp_path, *slices, out)
         assert done.returncode == code, done.stderr
-    assert "cargo install hyperslab-cli" in done.stderr
+    # Nothing is published that could be installed by its name.
+    assert "in a clone of the repository, with `cargo install --path crates/cli" in done.stderr
+    assert "`survey.plot` in Python" in done.stderr
     assert not (tmp_path / "line.png").exists()
+
+
+@pytest.mark.parametrize("words", [["segy", "slice"], ["tune"], ["pio"]])
+def test_the_help_of_the_command_of_the_wheel_offers_no_figures(tmp_path, words):
+    help = command(tmp_path, *words, "--help").stdout
+    assert "not in this build" in help
+    examples = [line for line in help.splitlines() if line.startswith("  hyperslab ")]
+    assert examples and not any(end in line for line in examples for end in (".png", ".svg"))
 
 
 def test_members_are_removed_until_nothing_is_left():

@@ -25,7 +25,7 @@ Examples:
 
 Follows everything that the superblock leads to. Decodes each structure, verifies its checksum, counts
 and order, and makes sure that no two structures share a byte. Errors give exit code 1. Warnings, such
-as space that nothing refers to, do no harm; with --strict they give exit code 1, too. The command
+as space that nothing refers to, do no harm; with --strict they also give exit code 1. The command
 writes nothing. After a crash, it checks the state that `hyperslab recover` would restore.")]
 pub(crate) struct Args {
     /// HDF5 files or their URLs
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Decode every chunk, and follow variable-length elements and references
     #[arg(long)]
     data: bool,
-    /// Exit with code 1 on warnings, too
+    /// Also exit with code 1 on warnings
     #[arg(long)]
     strict: bool,
     /// Print JSON, a line for each file

@@ -8,13 +8,15 @@ use clap_complete::Shell;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions
   hyperslab completions bash > ~/.local/share/bash-completion/completions/hyperslab
+  mkdir -p ~/.zfunc
   hyperslab completions zsh > ~/.zfunc/_hyperslab
+  mkdir -p ~/.config/fish/completions
   hyperslab completions fish > ~/.config/fish/completions/hyperslab.fish
 
-Shells read these files when they start. For bash, the package bash-completion reads them, and the folder
-may have to be made first (`mkdir -p`); without the package, put `source <(hyperslab completions bash)` into
-`~/.bashrc`. For zsh, `~/.zshrc` needs the lines `fpath+=~/.zfunc` and `autoload -Uz compinit && compinit`. For
+Shells read these files when they start. For bash, the package bash-completion reads them; without the
+package, put `source <(hyperslab completions bash)` into `~/.bashrc`. For zsh, `~/.zshrc` needs the lines `fpath+=~/.zfunc` and `autoload -Uz compinit && compinit`. For
 PowerShell, put `hyperslab completions powershell | Out-String | Invoke-Expression` into `$PROFILE`.")]
 pub(crate) struct Args {
     /// The shell

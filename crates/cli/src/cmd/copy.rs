@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Copy the objects that external links lead to, in place of the links
     #[arg(long)]
     expand_external: bool,
-    /// Copy the objects that references lead to, too; otherwise references to objects of another file become
+    /// Also copy the objects that references lead to; otherwise references to objects of another file become
     /// null
     #[arg(long)]
     expand_refs: bool,

@@ -25,8 +25,8 @@ Examples:
 
 A program that dies during a commit leaves either the old or the new state of the file, but it may leave
 a guard on the superblock, so that other programs refuse the file. hyperslab reads such a file without
-recovery. This command writes the state that hyperslab reads into the file. Meanwhile, no program may
-have the file open for writing.")]
+recovery. This command writes the state that hyperslab reads into the file. Until it
+ends, no other program may have the file open for writing.")]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 /// Says what can be done with a file whose end is missing.
 fn rescue(shown: &str, needed: u64) -> String {
     format!(
-        "  no transaction was interrupted, so there is nothing to finish or undo: copy the file again from where \
+        "  there is nothing to finish or undo: copy the file again from where \
          it is complete\n  \
          to read the part that is here, lengthen a copy: `cp {shown} part.h5 && truncate -s {needed} part.h5`; \
          `hyperslab check --data part.h5` then lists the damage, and missing elements read as zeros"
@@ -100,13 +100,15 @@ fn opened(path: &Path, write: bool) -> hyperslab::Result<Arc<dyn Driver>> {
 
 /// Describes the state of the file.
 fn found(report: &Report) -> String {
+    if (report.seal, report.trailer) == (Seal::Before, Trailer::Absent) {
+        return "no transaction was interrupted".to_owned();
+    }
     let journal = match report.trailer {
         Trailer::Absent => "no journal",
         Trailer::Torn => "an incomplete journal",
         Trailer::Whole => "a complete journal",
     };
     let superblock = match report.seal {
-        Seal::Before if report.trailer == Trailer::Absent => "an unmarked superblock",
         Seal::Before => "the superblock from before the transaction",
         Seal::Guarded => "a guarded superblock, which other programs refuse",
         Seal::After => "the superblock from after the transaction",

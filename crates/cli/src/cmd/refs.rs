@@ -21,8 +21,8 @@ Examples:
   hyperslab refs climate.h5 -o climate.parq --format parquet
   hyperslab refs run*.h5 --out-dir refs --url https://data.example/runs/
 
-Readers of Zarr then read the HDF5 files in place: fsspec's `reference://`, xarray's engine `kerchunk`, and
-VirtualiZarr. Of several files, each gets its own references in --out-dir; kerchunk and VirtualiZarr combine
+Zarr readers then read the HDF5 files in place: fsspec's `reference://`, xarray's engine `kerchunk`, and
+VirtualiZarr. With several files, each gets its own references in --out-dir; kerchunk and VirtualiZarr combine
 them. Datasets that Zarr cannot read in place, for example because it has no codec for a filter, are an error
 that names them all; --skip-unsupported leaves them out. Strings of variable length are embedded.")]
 pub(crate) struct Args {
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "N", default_value = "100000")]
     record_size: std::num::NonZeroUsize,
-    /// Use codecs of the Python package imagecodecs, too
+    /// Also use codecs of the Python package imagecodecs
     #[arg(long)]
     imagecodecs: bool,
     /// Leave out datasets that cannot be referenced, and say why on standard error

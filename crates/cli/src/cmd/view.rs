@@ -16,16 +16,16 @@ Examples:
   hyperslab view run-*.h5 --port 8000 --no-browser
 
 The page is at an address of this machine with a secret in it: only programs that have the address can read
-the files. The files are only read, and are closed while the page does not use them. Of files that they link
-to (external links, sources of virtual datasets, external raw data), those in the folder of the given file and
-below are read. Ctrl-C ends the command.
+the files. The files are only read, and are closed while the page does not use them. Files that they
+link to (external links, sources of virtual datasets, external raw data) are read only in the folder of the
+given file and below. Ctrl-C ends the command.
 
 On another machine, forward the port (`ssh -L 8000:localhost:8000 HOST`) and use `--port 8000 --no-browser`.")]
 pub(crate) struct Args {
     /// The HDF5 files, or their URLs
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
-    /// The port on this machine [default: one that is free]
+    /// The port on this machine [default: a free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
     /// Print the address, and do not open a browser

@@ -36,6 +36,11 @@ pub(crate) fn size(text: &str) -> Result<Size, String> {
         .ok_or_else(|| "not a size such as 1200x600".to_owned())
 }
 
+/// Returns the part of an example that draws a figure, or nothing in a build that does not draw.
+pub(crate) const fn example(part: &'static str) -> &'static str {
+    if cfg!(feature = "plot") { part } else { "" }
+}
+
 /// Returns whether the name of a file asks for an SVG instead of a PNG.
 fn is_svg(path: &Path) -> anyhow::Result<bool> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());

@@ -1,20 +1,18 @@
-//! A build that draws no pictures.
+//! A build that draws no figures.
 
 use std::path::Path;
 
 use anyhow::bail;
+use hyperslab::internals::absent_in_wheels;
 
 use super::{Picture, Size};
 
-/// Says that this build draws no pictures, and how to get one that does.
+/// Fails, and says how to get a build that draws figures.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
-    bail!(
-        "{}: this build draws no pictures; `cargo install hyperslab-cli` installs one that does",
-        path.display()
-    )
+    bail!("{}: {}", path.display(), absent_in_wheels("does not draw figures", "plot"))
 }
 
-/// Says the same.
+/// Fails as [`check`] does.
 pub(super) fn save(path: &Path, _size: Size, _is_svg: bool, _picture: Picture<'_>) -> anyhow::Result<()> {
     check(path)
 }

@@ -95,7 +95,7 @@ fn every_interrupted_commit_is_finished_or_undone() {
 fn an_intact_file_needs_no_recovery() {
     let file = Scratch::new("whole", &change().before);
     let shown = file.0.display();
-    let expected = format!("{shown}: no journal, an unmarked superblock\n  nothing to do\n");
+    let expected = format!("{shown}: no transaction was interrupted\n  nothing to do\n");
     assert_eq!(recover(&file.0, &[]), (0, expected, String::new()));
 }
 

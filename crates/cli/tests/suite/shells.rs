@@ -149,3 +149,57 @@ fn every_command_has_help_with_an_example_of_its_own() {
         assert!(own > 0, "{}\n{help}", page.name);
     }
 }
+
+#[test]
+fn the_examples_of_completions_run_in_an_empty_home() {
+    let scratch = Scratch::new("completion-home");
+    let home = scratch.path("home");
+    std::fs::create_dir(&home).unwrap();
+    let help = scratch.printed(&["completions", "--help"]);
+    let examples: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Examples:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    assert_eq!(examples.len(), 6, "{help}");
+    let script =
+        format!("hyperslab() {{ '{}' \"$@\"; }}\n{}", env!("CARGO_BIN_EXE_hyperslab"), examples.join("\n"));
+    let ended = Command::new("bash").args(["--norc", "-ec", &script]).env("HOME", &home).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let fish = std::fs::read_to_string(home.join(".config/fish/completions/hyperslab.fish")).unwrap();
+    assert_eq!(fish, scratch.printed(&["completions", "fish"]));
+}
+
+#[test]
+fn help_takes_the_name_of_a_command() {
+    let scratch = Scratch::new("help-word");
+    for (words, options) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "ls"], &["ls", "--help"]),
+        (&["help", "segy", "slice"], &["segy", "slice", "--help"]),
+    ] {
+        assert_eq!(scratch.printed(words), scratch.printed(options), "{words:?}");
+    }
+    let (code, _, err) = scratch.run(&["help", "unpack"]);
+    assert!(code == 2 && err.contains("unrecognized subcommand 'unpack'"), "{err}");
+}
+
+#[test]
+fn names_of_other_programs_commands_lead_to_those_that_do_the_same() {
+    let scratch = Scratch::new("words");
+    for (word, meant) in [
+        ("info", "'ls', 'stat'"),
+        ("h5ls", "'ls'"),
+        ("h5stat", "'stat'"),
+        ("h5repack", "'repack'"),
+        ("cp", "'copy'"),
+    ] {
+        let (code, _, err) = scratch.run(&[word, "climate.h5"]);
+        let tip = err.lines().find(|line| line.contains("tip:")).unwrap_or_default();
+        assert!(code == 2 && tip.ends_with(&format!(": {meant}")), "{err}");
+    }
+    // A word below a command has other meanings.
+    let (code, _, err) = scratch.run(&["segy", "convert"]);
+    assert!(code == 2 && !err.contains("repack"), "{err}");
+}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._native import _keeping_rows, _Query, _Scan
+from ._optional import needed_by
 from ._query import Queries
 
 if TYPE_CHECKING:
@@ -123,10 +124,8 @@ class Query:
             >>> duckdb.sql("select max(time) from warm where temp < 291").fetchall()
             [(7200,)]
         """
-        try:
+        with needed_by("to_pyarrow_dataset()"):
             from ._arrow_dataset import RowsDataset
-        except ImportError as cause:
-            raise _no_pyarrow() from cause
         return RowsDataset(self)
 
     def read(self) -> "NDArray[Any]":
@@ -329,12 +328,6 @@ def _place(dtype: "np.dtype[Any]", path: str) -> "tuple[str, ...]":
 
 def reader(scan: _Scan) -> Any:
     """Returns the record batches of a scan as a reader of pyarrow."""
-    try:
+    with needed_by("a reader of record batches"):
         import pyarrow
-    except ImportError as cause:
-        raise _no_pyarrow() from cause
     return pyarrow.RecordBatchReader._import_from_c_capsule(scan.stream())
-
-
-def _no_pyarrow() -> ImportError:
-    return ImportError("record batches are objects of pyarrow: install it with `pip install pyarrow`")

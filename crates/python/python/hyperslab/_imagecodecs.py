@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._native import register_filter
+from ._optional import needed_by
 
 #: A function that decodes a chunk: the stored bytes, the client data, the bytes of a chunk.
 _Decode = Callable[[bytes, "tuple[int, ...]", int], Any]
@@ -27,10 +28,8 @@ def use_imagecodecs() -> dict[int, str]:
         >>> hs.use_imagecodecs()[32019]  # doctest: +SKIP
         'jpeg'
     """
-    try:
+    with needed_by("use_imagecodecs()"):
         import imagecodecs
-    except ImportError as error:
-        raise ImportError("use_imagecodecs() needs the package imagecodecs: pip install imagecodecs") from error
     filters: dict[int, tuple[str, str, _Decode]] = {
         305: ("lzo", "LZO", lambda data, _, size: imagecodecs.lzo_decode(data, out=size)),
         32018: ("fcidecomp", "JPEGLS", lambda data, _, size: _image(imagecodecs.jpegls_decode(data), size)),

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from ._native import Dataset, File
+from ._optional import needed_by
 from ._table import Table
 
 #: The error of DuckDB for a table that it does not know.
@@ -31,10 +32,8 @@ def run(path: str, statement: str) -> Any:
         ValueError: Two tables have the name that the statement uses, the statement would change or write
             something, or it has no rows. Nothing has run if one of several statements is refused.
     """
-    try:
+    with needed_by("`hyperslab sql`"):
         import duckdb
-    except ImportError as cause:
-        raise ImportError("`hyperslab sql` needs DuckDB: install it with `pip install duckdb`") from cause
     connection = duckdb.connect()
     # Without this, the names of variables here are tables.
     connection.execute("set python_enable_replacements = false")

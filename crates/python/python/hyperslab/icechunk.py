@@ -11,13 +11,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlparse
 
-import icechunk
 import numpy as np
-from zarr.core.buffer import default_buffer_prototype
-from zarr.core.group import GroupMetadata
-from zarr.core.sync import sync
 
-from . import _zarr
+from ._optional import needed_by
+
+with needed_by("hyperslab.icechunk"):
+    import icechunk
+    from zarr.core.buffer import default_buffer_prototype
+    from zarr.core.group import GroupMetadata
+    from zarr.core.sync import sync
+
+    from . import _zarr
 from ._references import columns
 
 

@@ -15,12 +15,16 @@ from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
 import numpy as np
-from obspec_utils.readers import BlockStoreReader
-from obspec_utils.registry import ObjectStoreRegistry
-from obstore.store import MemoryStore
-from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore
 
-from . import _zarr
+from ._optional import needed_by
+
+with needed_by("hyperslab.virtualizarr"):
+    from obspec_utils.readers import BlockStoreReader
+    from obspec_utils.registry import ObjectStoreRegistry
+    from obstore.store import MemoryStore
+    from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore
+
+    from . import _zarr
 from ._native import File, Group
 from ._references import Columns, columns
 

@@ -16,13 +16,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
-from xarray.backends.common import (
-    BackendArray,
-    BackendEntrypoint,
-    BytesIOProxy,
-    WritableCFDataStore,
-    _normalize_path,
-)
+
+from ._optional import needed_by
+
+with needed_by("hyperslab.xarray"):
+    from xarray.backends.common import (
+        BackendArray,
+        BackendEntrypoint,
+        BytesIOProxy,
+        WritableCFDataStore,
+        _normalize_path,
+    )
 from xarray.backends.file_manager import CachingFileManager, DummyFileManager, FileManager, PickleableFileManager
 from xarray.backends.locks import get_dask_scheduler, get_write_lock
 from xarray.backends.netCDF4_ import _encode_nc4_variable, _nc4_dtype

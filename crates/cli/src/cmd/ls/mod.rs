@@ -34,7 +34,7 @@ show their target; a target that does not exist is marked `dangling`. A long com
 pub(crate) struct Args {
     #[command(flatten)]
     places: Places,
-    /// List the groups below, too
+    /// Also list the groups below
     #[arg(short, long)]
     recursive: bool,
     /// Also list the indexes of tables

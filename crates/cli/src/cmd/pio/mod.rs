@@ -40,11 +40,11 @@ use crate::{OK, filters, progress, units};
 
 /// Measure how fast processes write and read a file together, raw and as HDF5
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+#[command(after_help = format!("{}\n\n{}", examples(), filters::HELP))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The numbers of processes: `N`, or `A..B` for A, twice A and so on up to B [default: from 1 to the
-    /// number of processors, or of the ranks of mpirun]
+    /// number of processors, or of MPI ranks]
     #[arg(long, value_name = "A..B", value_parser = sizes::processes)]
     processes: Option<Doublings>,
     /// The bytes of one call, a size or a range of sizes
@@ -92,11 +92,18 @@ pub(crate) struct Args {
     /// Leave the files of the last iterations in the folder
     #[arg(long)]
     keep: bool,
-    /// Draw the rates against the size of transfers to this file, PNG or SVG; the Python
-    /// package's command draws none
+    #[cfg_attr(
+        feature = "plot",
+        doc = "Draw the rates against the size of transfers to this file, PNG or SVG; the Python \
+               package's command draws none"
+    )]
+    #[cfg_attr(
+        not(feature = "plot"),
+        doc = "Draw the rates against the size of transfers (not in this build)"
+    )]
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
-    /// The size of the picture in pixels
+    /// The size of the figure in pixels
     #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = crate::plot::size, requires = "plot")]
     plot_size: Size,
     /// Print JSON
@@ -107,16 +114,20 @@ pub(crate) struct Args {
     worker: Vec<OsString>,
 }
 
-const EXAMPLE: &str = "\
+fn examples() -> String {
+    EXAMPLES.replace(" --plot rates.png", crate::plot::example(" --plot rates.png"))
+}
+
+const EXAMPLES: &str = "\
 Examples:
-  hyperslab pio --folder /scratch
+  hyperslab pio --folder /tmp
   hyperslab pio --processes 1..8 --transfer 256K..4M --bytes 64M --plot rates.png
   hyperslab pio --chunk 1M --filter zstd:1 --verify
   mpirun -n 4 hyperslab pio --api posix,mpiio,hyperslab --collective
 
 Sizes have the units K, M, G (powers of 1024), kB, MB, GB (powers of 1000) or KiB, MiB, GiB. The command
-starts the processes itself, on this machine. Built with the feature `mpi` and started by mpirun, its
-ranks are those of MPI. Rates are of the transfers alone, and from opening to closing the file. Files are
+starts the processes itself, on this machine. A command built with the feature `mpi` and started by mpirun
+uses the MPI ranks instead. Rates are of the transfers alone, and from opening to closing the file. Files are
 removed after each measurement, also when it fails.";
 
 pub(super) fn run(
@@ -136,7 +147,7 @@ pub(super) fn run(
         return mpi::run(args, out);
     }
     if let Some(api) = args.api.iter().find(|api| api.needs_mpi()) {
-        return Err(Usage(format!("--api {}: {}", api.name(), mpi::HOW)).into());
+        return Err(Usage(format!("--api {}: {}", api.name(), mpi::how())).into());
     }
     let Some(start) = program else { bail!("this program does not say how it is started again") };
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;

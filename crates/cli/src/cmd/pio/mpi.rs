@@ -28,7 +28,9 @@ use crate::error::{Usage, message};
 use crate::{FAILED, OK};
 
 /// How to get the APIs of MPI.
-pub(super) const HOW: &str = "start the command with mpirun, as in `mpirun -n 4 hyperslab pio --api mpiio`";
+pub(super) fn how() -> String {
+    "start the command with mpirun, as in `mpirun -n 4 hyperslab pio --api mpiio`".to_owned()
+}
 
 /// Measures as one of the ranks. Rank 0 writes the results, and the error if there is one.
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {

@@ -26,8 +26,8 @@ Examples:
 
 A condition compares columns and values, and joins comparisons with `&`, `|` and `~` in parentheses. Nested
 columns are written `info.level` in a condition and `info/level` in --columns. Only the columns of the
-condition and of the result are decoded. The table of PyTables and any other one-dimensional dataset of
-records is a table. `--format json` prints one object for each row; NaN and infinities are null there.")]
+condition and of the result are decoded. TABLE may be a PyTables table or any other one-dimensional dataset of
+records. `--format json` prints one object for each row; NaN and infinities are null there.")]
 pub(crate) struct Args {
     /// The HDF5 file or its URL
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -44,10 +44,10 @@ pub(crate) struct Args {
     /// Print the number of rows
     #[arg(long, conflicts_with_all = ["columns", "explain"])]
     count: bool,
-    /// Print how the rows are found: by which indexes, and how many rows are looked at
+    /// Print how the rows are found: by which indexes, and how many rows are examined
     #[arg(long)]
     explain: bool,
-    /// Print texts as bytes, for texts that are not UTF-8
+    /// Print strings as bytes, for strings that are not UTF-8
     #[arg(long)]
     binary: bool,
     #[command(flatten)]

@@ -17,7 +17,7 @@ Examples:
   hyperslab sql climate.h5 'select id, avg(temp) from readings where lat > 40 group by id'
   hyperslab sql climate.h5 'select * from \"/2024/readings\" where temp > 310' --format csv -o hot.csv
 
-DuckDB runs the statement: install it beside the Python package of hyperslab with `pip install duckdb`. With
+DuckDB runs the statement: install it with `pip install duckdb` where hyperslab's Python package is. With
 pyarrow it reads only the columns that the statement needs. A table has the name of the last part of its path,
 or its whole path in double quotes. Only the tables that the statement names are opened. Statements
 that would change or write something are refused.")]

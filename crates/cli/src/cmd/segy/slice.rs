@@ -16,7 +16,7 @@ use crate::target::{self, Target};
 
 /// Write one inline, crossline, offset or time slice of a survey to a file
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
+#[command(after_help = examples())]
 #[command(group = clap::ArgGroup::new("plane").required(true))]
 pub(super) struct Args {
     /// The HDF5 file or its URL
@@ -34,7 +34,14 @@ pub(super) struct Args {
     /// The time or depth of the samples; the nearest sample is taken
     #[arg(long, value_name = "NUMBER", group = "plane", allow_negative_numbers = true)]
     slice: Option<f64>,
-    /// The file to write: .npy or .sgy, or .png or .svg, which the Python package's command does not draw
+    #[cfg_attr(
+        feature = "plot",
+        doc = "The file to write: .npy or .sgy, or .png or .svg, which the Python package's command does not draw"
+    )]
+    #[cfg_attr(
+        not(feature = "plot"),
+        doc = "The file to write: .npy or .sgy (.png and .svg: not in this build)"
+    )]
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// For pictures, the percentile of absolute amplitudes that gets the strongest colour
@@ -42,10 +49,10 @@ pub(super) struct Args {
     clip: f64,
 }
 
-const EXAMPLE: &str = "\
-Examples:
-  hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy
-  hyperslab segy slice cube.h5 --slice 752 --out t752.png";
+fn examples() -> String {
+    let drawn = plot::example("\n  hyperslab segy slice cube.h5 --slice 752 --out t752.png");
+    format!("Examples:\n  hyperslab segy slice cube.h5 --inline 1200 --out il1200.npy{drawn}")
+}
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let cube = Cube::of(place::open(&args.from)?).map_err(|error| blame(error, &args.from))?;
@@ -58,7 +65,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         Some("png" | "svg") => picture(&cube, axis, index, args)?,
         _ => {
             let out = args.out.display();
-            return Err(Usage(format!("--out {out}: name a .png, .svg, .npy or .sgy file")).into());
+            let drawn = plot::example(".png, .svg, ");
+            return Err(Usage(format!("--out {out}: name a {drawn}.npy or .sgy file")).into());
         }
     }
     let lengths: Vec<u64> = without(&cube.data.shape(), axis);
@@ -95,7 +103,10 @@ fn without(shape: &[u64], axis: usize) -> Vec<u64> {
 
 /// Draws the plane as a picture, with samples or crosslines downwards.
 fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<()> {
-    plot::check(&args.out, SIZE).map_err(|error| Usage(error.to_string()))?;
+    plot::check(&args.out, SIZE).map_err(|error| {
+        let python = if cfg!(feature = "plot") { "" } else { ", or draw with `survey.plot` in Python" };
+        Usage(format!("{error}{python}"))
+    })?;
     let shape = cube.data.shape();
     let left: Vec<usize> = (0..shape.len()).filter(|&number| number != axis).collect();
     let &[across, down] = &left[..] else {

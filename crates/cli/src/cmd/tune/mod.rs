@@ -35,7 +35,7 @@ use crate::{filters, place, units};
 
 /// Find the chunk shape that suits how a dataset is read
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+#[command(after_help = format!("{}\n\n{}", examples(), filters::HELP))]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     /// The size of the sample that is written in each shape and read
     #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = units::bytes)]
     sample: u64,
-    /// The folder for the samples [default: that of FILE]
+    /// The folder for the samples [default: the folder of FILE]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// How often to time each read
@@ -77,11 +77,18 @@ pub(crate) struct Args {
     /// The number of threads that read
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Draw the time per element against the chunk edge to this file, PNG or SVG; the Python
-    /// package's command draws none
+    #[cfg_attr(
+        feature = "plot",
+        doc = "Draw the time per element against the chunk edge to this file, PNG or SVG; the Python \
+               package's command draws none"
+    )]
+    #[cfg_attr(
+        not(feature = "plot"),
+        doc = "Draw the time per element against the chunk edge (not in this build)"
+    )]
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
-    /// The size of the picture in pixels
+    /// The size of the figure in pixels
     #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = crate::plot::size, requires = "plot")]
     plot_size: Size,
     /// Print JSON
@@ -89,7 +96,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
-const EXAMPLE: &str = "\
+fn examples() -> String {
+    EXAMPLES.replace(" --plot sweep.png", crate::plot::example(" --plot sweep.png"))
+}
+
+const EXAMPLES: &str = "\
 Examples:
   hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1
   hyperslab tune climate.h5 /t2m --access '[:, 10, 20]:5' --access '[0]:1' --filter zstd:3 --plot sweep.png

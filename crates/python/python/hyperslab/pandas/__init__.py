@@ -10,6 +10,9 @@ reading an untrusted file runs no code of it.
 pandas itself is imported when the first name of this module is used.
 """
 
-from ._store import read_hdf, to_hdf
+from .._optional import needed_by
+
+with needed_by("hyperslab.pandas"):
+    from ._store import read_hdf, to_hdf
 
 __all__ = ["read_hdf", "to_hdf"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._optional import needed_by
 from . import _places
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def _along(survey: "Survey", named: dict[str, Any], time: float | None, polyline
 
 def draw(plane: Plane, ax: "Axes | None", clip: float, cmap: str, colorbar: bool) -> "Axes":
     """Draws a plane; see `Survey.plot`."""
-    import matplotlib.pyplot as plt
+    with needed_by("Survey.plot"):
+        import matplotlib.pyplot as plt
 
     if not 0 < clip <= 100:
         raise ValueError(f"clip is a percentile, above 0 and up to 100, not {clip!r}")

@@ -421,7 +421,7 @@ class Survey:
 
         Raises:
             ValueError: The survey has no such number, or not two axes are left.
-            ImportError: matplotlib is not installed (`pip install hyperslab[plot]`).
+            ImportError: matplotlib is not installed (`pip install matplotlib`).
 
         Example:
             >>> survey.plot(inline=1200, colorbar=False).get_title()
@@ -444,7 +444,7 @@ class Survey:
                 chunks of the file, or lengths such as {"inline": 64}.
 
         Raises:
-            ImportError: xarray or dask is not installed (`pip install hyperslab[xarray]`).
+            ImportError: xarray is not installed (`pip install xarray`), or with `chunks` dask.
 
         Example:
             >>> dict(survey.to_xarray().sizes)

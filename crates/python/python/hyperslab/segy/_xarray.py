@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
+from .._optional import needed_by
 from . import _places
 from ._text import text_of
 
@@ -29,7 +30,8 @@ def register_xarray() -> None:
     """
     if _accessors:
         return
-    import xarray
+    with needed_by("register_xarray()"):
+        import xarray
 
     register: Any = xarray.register_dataset_accessor
     _accessors.append(register("segy")(Accessor))
@@ -177,9 +179,10 @@ class Accessor:
 
 def dataset_of(survey: "Survey", chunks: Any) -> "xarray.Dataset":
     """Returns the survey as a dataset; see `Survey.to_xarray`."""
-    import xarray
+    with needed_by("Survey.to_xarray"):
+        import xarray
 
-    from ._lazy import lazy
+        from ._lazy import lazy
 
     register_xarray()
     dims = tuple(survey.axes)
