@@ -423,5 +423,7 @@ fn check_whole(superblock: &Superblock, file_len: u64) -> Result<()> {
     .into())
 }
 
-const MARKED: &str = "another program has it open for writing, or died before closing it";
-const NOT_SWMR: &str = "another program has it open for writing, but not for SWMR, or died before closing it";
+const MARKED: &str = "another program has it open for writing, or died before closing it (then `hyperslab recover \
+                      FILE` takes away the mark)";
+const NOT_SWMR: &str = "another program has it open for writing, but not for SWMR, or died before closing it (then \
+                        `hyperslab recover FILE` takes away the mark)";
