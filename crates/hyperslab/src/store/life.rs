@@ -344,8 +344,16 @@ impl Store {
         self.changed();
         // No other thread uses the driver now, so its calls need not hold a lock of the file.
         drop(alone);
-        let flushed = match medium {
-            Some(medium) if writing.is_some() => medium.flush(true).map_err(Error::io("close", 0, 0)),
+        let flushed = match (medium, writing) {
+            (Some(medium), Some(writing)) => {
+                // Other ranks may still write, and other programs may follow the file.
+                let is_alone = self.collective.is_none() && !writing.is_swmr();
+                if is_alone {
+                    // If this fails, the file keeps a tail that readers ignore.
+                    let _ = writing.cut_dead(&*medium, self.base);
+                }
+                medium.flush(true).map_err(Error::io("close", 0, 0))
+            }
             _ => Ok(()),
         };
         committed.and(flushed)

@@ -19,6 +19,7 @@ use super::output::checksum;
 use super::space::SpaceKind;
 use super::spaces::{Ends, Spaces};
 use super::stated;
+use crate::driver::Driver;
 use crate::error::{Error, Result};
 
 /// The additional state of a file that is open for writing.
@@ -93,6 +94,8 @@ pub(super) struct Committed {
     transactions: u64,
     /// Whether nothing is left of what follows the end.
     pub(super) tail_is_cut: bool,
+    /// The ends that the superblock and the driver information state.
+    pub(super) ends: Ends,
 }
 
 impl Writing {
@@ -109,7 +112,7 @@ impl Writing {
         // All bits set means an undefined address, and the guard needs the second-highest bit.
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
         let written = if superblock.is_some() { ends.first } else { 0 };
-        let committed = Committed { superblock, transactions: 0, tail_is_cut: false };
+        let committed = Committed { superblock, transactions: 0, tail_is_cut: false, ends };
         Self {
             lock: MetadataLock::new(file),
             data: Ranked::new(file, Rank::Data, RwLock::default()),
@@ -166,6 +169,20 @@ impl Writing {
             committed.tail_is_cut = true;
         }
         Ok(())
+    }
+
+    /// Cuts what was written past the committed ends and is not part of the file, because the writing ended
+    /// early or was undone. Nothing else may use the medium any more.
+    ///
+    /// A failed commit may still need its journal, and what follows the end of a file that nothing was added
+    /// to is not ours.
+    pub(super) fn cut_dead(&self, medium: &dyn Driver, base: u64) -> Result<()> {
+        let committed = self.committed.lock();
+        if committed.superblock.is_none() || !committed.tail_is_cut || self.check().is_err() {
+            return Ok(());
+        }
+        commit::cut(medium, base + committed.ends.first)?;
+        committed.ends.elements.map_or(Ok(()), |len| elements::cut(medium, len))
     }
 
     /// Keeps changed metadata within the budget. New blocks may be written before the commit. Blocks that the
@@ -362,6 +379,7 @@ impl Writing {
         blocks: impl Iterator<Item = (Addr, Held)>,
     ) {
         committed.transactions += 1;
+        committed.ends = ends;
         self.lives.lock().committed();
         space.committed(ends);
         store.set_len(ends.first);
