@@ -234,6 +234,8 @@ fn after_a_write_that_ended_elements_are_old_or_new_and_the_file_is_sound() {
             file.close().unwrap();
             assert_sound(&driver.inner.bytes());
             let file = File::options().open_on(driver.clone()).unwrap();
+            let end = file.store().superblock().end_of_file();
+            assert_eq!(driver.inner.bytes().len() as u64, end, "nothing is left of what was written");
             assert_eq!(file.dataset("after").unwrap().read::<i32>(..).unwrap(), [1, 2, 3]);
             let found: Vec<i32> = file.dataset(name).unwrap().read(..).unwrap();
             let width = usize::try_from(SHAPE[1]).unwrap();

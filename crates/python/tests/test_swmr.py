@@ -124,3 +124,97 @@ def test_a_file_of_a_writer_that_died_is_read_and_not_changed(tmp_path):
     for options in ({}, {"swmr": True}):
         with hs.File(path, **options) as f:
             assert np.array_equal(f["x"][:, 0], np.arange(ROWS))
+
+
+def killed(module, path):
+    """Kills a writer whose rows are all in the file, and returns its process."""
+    writer = started(module, path, KINDS["extensible array"])
+    assert writer.stdout.readline() == "written\n"
+    writer.kill()
+    writer.communicate()
+
+
+# Exits as `hyperslab recover` does.
+RECOVER = (
+    "import sys; from hyperslab._native import run_cli; sys.exit(run_cli(['hyperslab', 'recover', *sys.argv[1:]]))"
+)
+
+
+def recover(path, *more):
+    command = [sys.executable, "-c", RECOVER, *map(str, more), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("writing", [hs, h5py])
+def test_recover_takes_away_the_mark_of_a_writer_that_died(tmp_path, writing):
+    path = tmp_path / "f.h5"
+    killed(writing, path)
+    image = path.read_bytes()
+    with pytest.raises(hs.FormatError, match="hyperslab recover FILE"):
+        hs.File(path, "r+")
+    code, said = recover(path, "--dry-run")
+    assert (code, path.read_bytes() == image) == (0, True), said
+    assert "take away the mark" in said
+    assert "done" not in said
+    code, said = recover(path)
+    assert (code, "done: take away the mark" in said) == (0, True), said
+    for module in (h5py, hs):
+        with module.File(path, "r+") as f:
+            assert (f["x"][:] == np.arange(ROWS)).all()
+            f.attrs[module.__name__] = 1
+    assert not [finding for finding in hs.check(path, data=True) if finding.severity == "error"]
+    code, said = recover(path)
+    assert (code, said.endswith("nothing to do\n")) == (0, True), said
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the open files of others")
+@pytest.mark.parametrize("writing", [hs, h5py])
+def test_recover_leaves_the_mark_of_a_writer_that_lives(tmp_path, writing):
+    path = tmp_path / "f.h5"
+    writer = started(writing, path, KINDS["extensible array"])
+    assert writer.stdout.readline() == "written\n"
+    image = path.read_bytes()
+    for more in (["--dry-run"], []):
+        code, said = recover(path, *more)
+        assert (code, path.read_bytes() == image) == (1, True), said
+        assert "the mark stays" in said
+        assert f"process {writer.pid}" in said
+    writer.communicate("x")
+    with h5py.File(path) as f:
+        assert len(f["x"]) == ROWS
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of Unix")
+def test_recover_leaves_the_mark_of_a_file_that_a_process_has_locked(tmp_path):
+    path = tmp_path / "f.h5"
+    killed(hs, path)
+    lock = (
+        "import fcntl, sys; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_SH); "
+        "print(flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", lock, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        other.stdout.readline()
+        code, said = recover(path)
+        assert (code, "the mark stays" in said) == (1, True), said
+        other.communicate("")
+    assert recover(path)[0] == 0
+
+
+@pytest.mark.process
+def test_recover_leaves_the_mark_of_a_damaged_file(tmp_path):
+    path = tmp_path / "f.h5"
+    killed(hs, path)
+    image = bytearray(path.read_bytes())
+    at = image.index(b"OHDR")
+    image[at + 8] ^= 0xFF
+    path.write_bytes(image)
+    code, said = recover(path)
+    assert (code, path.read_bytes() == image) == (1, True), said
+    assert "the mark stays" in said
+    # Other tests' files are all sound.
+    path.unlink()

@@ -25,8 +25,8 @@ Examples:
 
 Follows everything that the superblock leads to. Decodes each structure, verifies its checksum, counts
 and order, and makes sure that no two structures share a byte. Errors give exit code 1. Warnings, such
-as space that nothing refers to, do no harm; with --strict they also give exit code 1. The command
-writes nothing. After a crash, it checks the state that `hyperslab recover` would restore.")]
+as 4096 or more bytes that nothing refers to, do no harm; with --strict they also give exit code 1. The
+command writes nothing. After a crash, it checks the state that `hyperslab recover` would restore.")]
 pub(crate) struct Args {
     /// HDF5 files or their URLs
     #[arg(required = true, value_name = "FILE")]

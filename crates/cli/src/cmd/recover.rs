@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use hyperslab::File;
-use hyperslab::driver::{Driver, Members, Posix};
+use hyperslab::check::{CheckOptions, Severity, check};
+use hyperslab::driver::{Create, Driver, Members, Posix};
 use hyperslab::internals::store::Store;
+use hyperslab::internals::store::mark::{self, Unmarked};
 use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, inspect};
 use hyperslab_remote::is_url;
 
@@ -16,7 +18,7 @@ use crate::error::{self, Usage};
 use crate::place;
 use crate::show::{counted, plain};
 
-/// Finish or undo the transaction that a crash interrupted
+/// Finish or undo what a crash interrupted
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,8 +27,13 @@ Examples:
 
 A program that dies during a commit leaves either the old or the new state of the file, but it may leave
 a guard on the superblock, so that other programs refuse the file. hyperslab reads such a file without
-recovery. This command writes the state that hyperslab reads into the file. Until it
-ends, no other program may have the file open for writing.")]
+recovery. This command writes the state that hyperslab reads into the file. Until it ends, no other
+program may have the file open for writing.
+
+A program that writes while others read (SWMR) marks the file, and leaves the mark if it dies. This command
+checks the file and takes the mark away, unless it is not sound or a process has it open for writing. A
+writer on another machine, of another user or outside Linux is only noticed if it holds a lock; a SWMR
+writer holds none.")]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]
@@ -45,11 +52,9 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let report = inspected(path, false)?.1;
     let shown = plain(&path.display().to_string());
     writeln!(out, "{shown}: {}", found(&report))?;
-    if report.superblock().is_marked_open() {
-        writeln!(
-            out,
-            "  marked as open for writing: a program is writing it, or died (`h5clear -s` removes the mark)"
-        )?;
+    let is_marked = mark::is_marked(report.superblock());
+    if is_marked {
+        writeln!(out, "  marked as open for writing: a program is writing it, or died")?;
     }
     if let Some(why) = report.refusal {
         bail!("{shown}: cannot be recovered: {why}");
@@ -60,14 +65,55 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(out, "{}", rescue(&shown, needed))?;
         bail!("{shown}: cannot be recovered: the end of the file is missing");
     }
-    if report.action == Action::Nothing || args.dry_run {
-        writeln!(out, "  {}", todo(&report))?;
-        return Ok(());
+    if report.action != Action::Nothing || !is_marked {
+        if report.action == Action::Nothing || args.dry_run {
+            writeln!(out, "  {}", todo(&report))?;
+        } else {
+            let (driver, report) = inspected(path, true)?;
+            Store::recover(&driver, &report).with_context(|| shown.clone())?;
+            writeln!(out, "  done: {}", todo(&report))?;
+        }
     }
-    let (driver, report) = inspected(path, true)?;
-    Store::recover(&driver, &report).with_context(|| shown)?;
-    writeln!(out, "  done: {}", todo(&report))?;
-    Ok(())
+    if is_marked { unmark(path, &shown, args.dry_run, out) } else { Ok(()) }
+}
+
+/// Takes away the mark of a program that died, if the file is sound.
+fn unmark(path: &Path, shown: &str, dry_run: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    const KEPT: &str = "the mark stays";
+    if Members::found(path).is_some() {
+        bail!("{shown}: {KEPT}: the file has several members, and `h5clear -s` takes away their mark");
+    }
+    let opened = if dry_run { Posix::open(path) } else { Posix::open_writable(path, Create::No) };
+    let opened = opened.map_err(hyperslab::Error::io("open", 0, 0));
+    let medium = opened.map_err(|error| error::opening(path, error)).context(KEPT)?;
+    if let Some(who) = medium.writers() {
+        bail!("{shown}: {KEPT}: {who} has the file open for writing");
+    }
+    let medium: Arc<dyn Driver> = Arc::new(medium);
+    let report = inspect(&*medium).map_err(|error| error::opening(path, error))?;
+    let mut errors = 0;
+    for state in Unmarked::states(&report) {
+        let view = state.view(report.view(Arc::clone(&medium)));
+        let checked = check(view, &CheckOptions::default(), &mut |_| {});
+        let checked = checked.map_err(|error| error::opening(path, error))?;
+        if checked.is_sound() {
+            if !dry_run {
+                state.write(&*medium).with_context(|| shown.to_owned())?;
+            }
+            let done = if dry_run { "" } else { "done: " };
+            writeln!(
+                out,
+                "  {done}take away the mark: the file is sound, and no program has it open for writing"
+            )?;
+            return Ok(());
+        }
+        errors = checked.count(Severity::Error);
+    }
+    bail!(
+        "{shown}: {KEPT}: the file has {}, which `hyperslab check` lists (`h5clear -s` takes away the mark all the \
+         same)",
+        counted(errors, "error")
+    );
 }
 
 /// Says what can be done with a file whose end is missing.

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use hyperslab::driver::Memory;
 use hyperslab::internals::store::commit::{Commit, Durability, Outcome, Overwrite, commit};
 use hyperslab::internals::store::recovery::inspect;
+use hyperslab_format::bytes::lookup3::lookup3;
+use hyperslab_format::superblock::{OPEN_FOR_SWMR, OPEN_FOR_WRITING};
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::golden;
 
@@ -162,4 +164,46 @@ fn a_file_that_is_cut_short_is_not_called_sound() {
     let args = ["hyperslab", "stat"].map(OsString::from).into_iter().chain([longer.0.clone().into()]);
     hyperslab_cli::run(args, &mut out, &mut err);
     assert!(String::from_utf8(out).unwrap().contains("superblock   version 3"));
+}
+
+/// Returns a golden file with these File Consistency Flags, which are byte 11 of the superblocks of versions
+/// 2 and 3 (spec II.A). The checksum is made anew.
+fn marked(name: &str, flags: u8) -> Vec<u8> {
+    let mut image = std::fs::read(golden::directory().join("files").join(name)).unwrap();
+    assert!(image[8] == 2 || image[8] == 3, "{name}");
+    image[11] = flags;
+    let checksum = lookup3(&image[..44]);
+    image[44..48].copy_from_slice(&checksum.to_le_bytes());
+    image
+}
+
+#[test]
+fn the_mark_of_a_dead_writer_is_taken_away() {
+    for name in ["libver_v108.h5", "libver_v110.h5"] {
+        let before = marked(name, 0);
+        for flags in [OPEN_FOR_WRITING, OPEN_FOR_WRITING | OPEN_FOR_SWMR] {
+            let file = Scratch::new("marked", &marked(name, flags));
+            let (code, would, _) = recover(&file.0, &["--dry-run"]);
+            assert!(code == 0 && would.contains("  take away the mark"), "{would}");
+            assert_eq!(file.content(), marked(name, flags), "a dry run must not write");
+            let (code, did, _) = recover(&file.0, &[]);
+            assert!(code == 0 && did.contains("  done: take away the mark"), "{did}");
+            assert_eq!(file.content(), before);
+            let (code, again, _) = recover(&file.0, &[]);
+            assert!(code == 0 && again.ends_with("  nothing to do\n"), "{again}");
+        }
+    }
+}
+
+#[test]
+fn a_marked_file_gets_the_end_that_it_has() {
+    // libhdf5 does not state the end before it closes a file.
+    let before = marked("libver_v110.h5", 0);
+    let mut image = marked("libver_v110.h5", OPEN_FOR_WRITING | OPEN_FOR_SWMR);
+    image[28..36].copy_from_slice(&500_u64.to_le_bytes());
+    let checksum = lookup3(&image[..44]);
+    image[44..48].copy_from_slice(&checksum.to_le_bytes());
+    let file = Scratch::new("short", &image);
+    assert_eq!(recover(&file.0, &[]).0, 0);
+    assert_eq!(file.content(), before);
 }

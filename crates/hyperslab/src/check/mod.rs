@@ -411,7 +411,8 @@ impl Check<'_> {
         });
         report.totals.bytes = store.bytes_in_parts(Extent::new(Addr::new(0), end));
         (report.totals.lost_bytes, report.totals.holes) = (lost, holes);
-        if lost > 0 {
+        let least = if self.unseen.is_some() { 1 } else { LEAST_LOSS };
+        if lost >= least {
             let (severity, why) = match self.unseen {
                 Some(why) => (Severity::Note, format!("; {why}")),
                 None => (Severity::Warning, String::new()),
@@ -445,6 +446,9 @@ fn finding_of(error: &Error, path: &str, at: Addr) -> Finding {
 
 /// The name and the spec section of the file's space as a whole in findings.
 const FILE_SPACE: Name = ("file space", "II");
+/// The number of unreachable bytes from which on they are worth a finding. Any file may have fewer: the
+/// unused part of its last block of metadata, or gaps between blocks that grew. The totals count them.
+const LEAST_LOSS: u64 = 4096;
 /// The name and the spec section of data without a structure in findings.
 const RAW_DATA: Name = ("raw data", "IV.B");
 /// The size in bytes of the cache of decoded metadata. It is small because a check reads nearly everything

@@ -75,7 +75,7 @@ pub struct Totals {
     pub bytes: u64,
     /// Bytes of free space that free-space managers of the file list.
     pub free_bytes: u64,
-    /// Bytes that nothing uses or lists as free.
+    /// Bytes that nothing uses or lists as free. From 4096 on they are also a finding.
     pub lost_bytes: u64,
     /// The number of pieces that the lost bytes form.
     pub holes: u64,

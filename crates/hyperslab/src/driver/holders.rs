@@ -1,6 +1,41 @@
 //! The processes that keep others from locking a file, as Linux lists them.
 
 use std::fs;
+use std::path::Path;
+
+use crate::os;
+
+/// Returns the names of the other processes that have the file at this device and inode open for writing, of
+/// those that the system lets this one see. A writer of SWMR holds no lock. Only Linux lists open files.
+pub(super) fn writers(identity: (u64, u64)) -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    let processes =
+        fs::read_dir("/proc").ok()?.filter_map(|found| found.ok()?.file_name().to_str()?.parse().ok());
+    let writers: Vec<String> = processes
+        .filter(|&process| process != std::process::id() && writes(process, identity))
+        .map(named)
+        .collect();
+    (!writers.is_empty()).then(|| writers.join(", "))
+}
+
+fn writes(process: u32, identity: (u64, u64)) -> bool {
+    let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    files.into_iter().any(|file| {
+        let is_it = os::identity_at(&file.path()).is_ok_and(|found| found == identity);
+        is_it && is_writable(&Path::new(&format!("/proc/{process}/fdinfo")).join(file.file_name()))
+    })
+}
+
+/// Returns whether an open file can be written, from what Linux says of it: `flags:\t0100002`.
+fn is_writable(about: &Path) -> bool {
+    let about = fs::read_to_string(about).unwrap_or_default();
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    // The access mode: 0 is for reading.
+    flags.is_some_and(|flags| flags & 3 != 0)
+}
 
 /// Returns the names of the processes that hold a lock on the file at this device and inode.
 pub(super) fn names((device, inode): (u64, u64)) -> String {

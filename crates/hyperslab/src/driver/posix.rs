@@ -174,6 +174,13 @@ impl Posix {
         os::identity(&self.file)
     }
 
+    /// Returns the names of other processes that have the file open for writing, with a lock or without. Sees
+    /// only what the system shows: nothing outside Linux, and no processes of other users.
+    #[doc(hidden)]
+    pub fn writers(&self) -> Option<String> {
+        self.identity().ok().and_then(holders::writers)
+    }
+
     fn is_locked_by_others(&self) -> io::Error {
         let who = holders::names(self.identity().unwrap_or_default());
         let has = if self.is_writable { "has it open" } else { "has it open for writing" };

@@ -60,6 +60,10 @@ impl Blocks {
 
     /// Allocates from the best-fitting hole, or at the end of the file.
     pub(super) fn allocate(&mut self, len: u64, end: &mut End) -> Option<Extent> {
+        if end.at <= LARGEST_SMALL && self.stated.is_none() {
+            // All metadata are near each other here, and the rest would be lost when the file is closed.
+            self.block.take().into_iter().for_each(|rest| self.free.insert(rest));
+        }
         self.take(len, self.alignment.of(len), end)
     }
 
@@ -173,6 +177,8 @@ impl Blocks {
 pub(super) const SMALLEST_BLOCK: u64 = 256;
 /// The largest size of a metadata block. Holes up to this size are used for metadata.
 const LARGEST_BLOCK: u64 = 4096;
+/// The end of the largest file in which metadata are not kept apart from data.
+pub(super) const LARGEST_SMALL: u64 = 1 << 16;
 /// The largest hole from which a metadata block is cut. A larger one is where data were, and may be again, of
 /// the same size: without a few bytes it would be too short for them. That ends with this many bytes of
 /// metadata in one opening: a file of much metadata would grow beside its free space.

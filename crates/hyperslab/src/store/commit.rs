@@ -273,7 +273,7 @@ fn write_journal(driver: &dyn Driver, journal: &Journal, at: u64) -> Result<()> 
 }
 
 /// Cuts the file off at `at`. A shorter file stays as it is: a full disk has no room to extend it.
-fn cut(driver: &dyn Driver, at: u64) -> Result<()> {
+pub(super) fn cut(driver: &dyn Driver, at: u64) -> Result<()> {
     let len = driver.len().map_err(Error::io("length", 0, 0))?;
     if len > at { set_len(driver, at) } else { Ok(()) }
 }

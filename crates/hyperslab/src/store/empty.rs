@@ -66,6 +66,7 @@ impl Store {
         }
         committed.superblock = Some(superblock);
         committed.tail_is_cut = true;
+        committed.ends.first = end;
         space.show(end);
         drop((space, committed));
         writing.wrote(end);

@@ -344,8 +344,16 @@ impl Store {
         self.changed();
         // No other thread uses the driver now, so its calls need not hold a lock of the file.
         drop(alone);
-        let flushed = match medium {
-            Some(medium) if writing.is_some() => medium.flush(true).map_err(Error::io("close", 0, 0)),
+        let flushed = match (medium, writing) {
+            (Some(medium), Some(writing)) => {
+                // Other ranks may still write, and other programs may follow the file.
+                let is_alone = self.collective.is_none() && !writing.is_swmr();
+                if is_alone {
+                    // If this fails, the file keeps a tail that readers ignore.
+                    let _ = writing.cut_dead(&*medium, self.base);
+                }
+                medium.flush(true).map_err(Error::io("close", 0, 0))
+            }
             _ => Ok(()),
         };
         committed.and(flushed)
@@ -423,5 +431,7 @@ fn check_whole(superblock: &Superblock, file_len: u64) -> Result<()> {
     .into())
 }
 
-const MARKED: &str = "another program has it open for writing, or died before closing it";
-const NOT_SWMR: &str = "another program has it open for writing, but not for SWMR, or died before closing it";
+const MARKED: &str = "another program has it open for writing, or died before closing it (then `hyperslab recover \
+                      FILE` takes away the mark)";
+const NOT_SWMR: &str = "another program has it open for writing, but not for SWMR, or died before closing it (then \
+                        `hyperslab recover FILE` takes away the mark)";

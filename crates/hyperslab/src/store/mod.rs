@@ -18,6 +18,7 @@ mod kept;
 mod life;
 mod lives;
 mod lock;
+pub mod mark;
 mod ordered;
 mod output;
 mod pages;

@@ -344,7 +344,7 @@ impl Pool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::blocks::SMALLEST_BLOCK;
+    use super::super::blocks::{LARGEST_SMALL, SMALLEST_BLOCK};
     use super::super::extents::meet;
     use super::*;
 
@@ -354,10 +354,28 @@ mod tests {
 
     #[test]
     fn metadata_are_allocated_together_and_data_elsewhere() {
-        let mut space = Space::new(1000, u64::MAX);
-        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1000, 100)));
-        assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(1000 + SMALLEST_BLOCK, 50)));
-        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(1100, 100)));
+        let start = LARGEST_SMALL + 1;
+        let mut space = Space::new(start, u64::MAX);
+        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(start, 100)));
+        assert_eq!(space.allocate(SpaceKind::Raw, 50), Some(extent(start + SMALLEST_BLOCK, 50)));
+        assert_eq!(space.allocate(SpaceKind::Metadata, 100), Some(extent(start + 100, 100)));
+    }
+
+    #[test]
+    fn a_small_file_has_no_hole_between_metadata_and_data() {
+        let mut space = Space::new(48, u64::MAX);
+        let mut at = 48;
+        for (kind, len) in [
+            (SpaceKind::Metadata, 100),
+            (SpaceKind::Raw, 24),
+            (SpaceKind::Metadata, 50),
+            (SpaceKind::Raw, 8000),
+            (SpaceKind::Metadata, 10),
+        ] {
+            assert_eq!(space.allocate(kind, len), Some(extent(at, len)));
+            at += len;
+        }
+        assert_eq!(space.end_after_commit(false), at);
     }
 
     #[test]

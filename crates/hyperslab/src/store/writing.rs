@@ -19,6 +19,7 @@ use super::output::checksum;
 use super::space::SpaceKind;
 use super::spaces::{Ends, Spaces};
 use super::stated;
+use crate::driver::Driver;
 use crate::error::{Error, Result};
 
 /// The additional state of a file that is open for writing.
@@ -93,6 +94,8 @@ pub(super) struct Committed {
     transactions: u64,
     /// Whether nothing is left of what follows the end.
     pub(super) tail_is_cut: bool,
+    /// The ends that the superblock and the driver information state.
+    pub(super) ends: Ends,
 }
 
 impl Writing {
@@ -109,7 +112,7 @@ impl Writing {
         // All bits set means an undefined address, and the guard needs the second-highest bit.
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
         let written = if superblock.is_some() { ends.first } else { 0 };
-        let committed = Committed { superblock, transactions: 0, tail_is_cut: false };
+        let committed = Committed { superblock, transactions: 0, tail_is_cut: false, ends };
         Self {
             lock: MetadataLock::new(file),
             data: Ranked::new(file, Rank::Data, RwLock::default()),
@@ -168,20 +171,18 @@ impl Writing {
         Ok(())
     }
 
-    /// Cuts what was written after the end of a file that stays as it is: by a transaction that was rolled
-    /// back, or by a write that failed. If this fails, the file keeps a tail that readers ignore.
-    fn cut_unused(&self, store: &Store, ends: Ends) {
-        let Ok(driver) = store.driver() else { return };
-        let end = store.base() + ends.first;
-        if driver.len().is_ok_and(|len| len > end) && driver.set_len(end).is_ok() {
-            self.written.store(ends.first, Ordering::Release);
-            store.set_len(ends.first);
+    /// Cuts what was written past the committed ends and is not part of the file, because the writing ended
+    /// early or was undone. Nothing else may use the medium any more.
+    ///
+    /// A failed commit may still need its journal, and what follows the end of a file that nothing was added
+    /// to is not ours.
+    pub(super) fn cut_dead(&self, medium: &dyn Driver, base: u64) -> Result<()> {
+        let committed = self.committed.lock();
+        if committed.superblock.is_none() || !committed.tail_is_cut || self.check().is_err() {
+            return Ok(());
         }
-        if let (Some(range), Some(len)) = (&store.elements, ends.elements)
-            && elements::cut(&**driver, len).is_ok()
-        {
-            range.set_len(len);
-        }
+        commit::cut(medium, base + committed.ends.first)?;
+        committed.ends.elements.map_or(Ok(()), |len| elements::cut(medium, len))
     }
 
     /// Keeps changed metadata within the budget. New blocks may be written before the commit. Blocks that the
@@ -335,9 +336,6 @@ impl Writing {
         }
         let after = superblock_bytes(store.superblock(), store.base() + end, None);
         if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
-            if store.collective().is_none() {
-                self.cut_unused(store, ends);
-            }
             space.committed(ends);
             return Ok(());
         }
@@ -381,6 +379,7 @@ impl Writing {
         blocks: impl Iterator<Item = (Addr, Held)>,
     ) {
         committed.transactions += 1;
+        committed.ends = ends;
         self.lives.lock().committed();
         space.committed(ends);
         store.set_len(ends.first);

@@ -126,17 +126,22 @@ fn lost_space_and_bytes_after_the_end_of_file_are_warnings() {
     let mut image = sample("symbol_table_deep.h5");
     assert_eq!(checked(&image, true).worst(), None);
     let end = image.len();
-    image.extend([0; 100]);
+    image.extend([0; 5000]);
     let report = checked(&image, true);
     let [warning] = found(&report, Severity::Warning)[..] else { panic!("{:?}", report.findings) };
-    assert_eq!(warning.message, "100 bytes follow the End of File Address");
+    assert_eq!(warning.message, "5000 bytes follow the End of File Address");
     // In superblock version 0 the End of File Address follows 8 bytes of signature, 16 more bytes and two
     // addresses.
-    image[40..48].copy_from_slice(&(end as u64 + 100).to_le_bytes());
-    let report = checked(&image, true);
+    let mut lost = |bytes: u64| {
+        image[40..48].copy_from_slice(&(end as u64 + bytes).to_le_bytes());
+        checked(&image[..end + usize::try_from(bytes).unwrap()], true)
+    };
+    let report = lost(4095);
+    assert_eq!((report.worst(), report.totals.lost_bytes), (None, 4095), "too few to be worth a finding");
+    let report = lost(4096);
     let [warning] = found(&report, Severity::Warning)[..] else { panic!("{:?}", report.findings) };
-    assert_eq!(warning.message, "100 bytes in 1 piece are unreachable");
-    assert_eq!((report.totals.lost_bytes, report.totals.holes), (100, 1));
+    assert_eq!(warning.message, "4096 bytes in 1 piece are unreachable");
+    assert_eq!((report.totals.lost_bytes, report.totals.holes), (4096, 1));
 }
 
 #[test]

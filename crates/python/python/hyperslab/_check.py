@@ -19,12 +19,12 @@ class Finding(NamedTuple):
         ...     del made["levels"]
         >>> for finding in hs.check("out.h5"):
         ...     print(finding.severity, finding.message)
-        warning ... bytes in 2 pieces are unreachable
+        warning ... bytes in 1 piece are unreachable
     """
 
     severity: Literal["note", "warning", "error"]
-    """An error violates the specification. A warning is harmless: unreachable space, or a count that is too
-    large. A note names something that was not checked."""
+    """An error violates the specification. A warning is harmless: 4096 or more unreachable bytes, or a count
+    that is too large. A note names something that was not checked."""
     message: str
     """What is wrong."""
     structure: str

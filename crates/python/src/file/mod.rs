@@ -502,8 +502,8 @@ impl File {
     /// `libver`).
     ///
     /// In this mode changes are written in order, not all or nothing: a writer that dies leaves a file that
-    /// is marked as open for writing, which `h5clear -s` removes. Freed space is not used again. There are no
-    /// transactions.
+    /// is marked as open for writing until `hyperslab recover` takes the mark away. Freed space is not used
+    /// again. There are no transactions.
     ///
     /// Raises:
     ///     RuntimeError: The property is set to True, and the file is open for reading, is in this mode
