@@ -30,6 +30,7 @@
 //! elements of a dataset to read or write. Handles are cheap to clone and can be used from several threads at
 //! once.
 
+mod counted;
 mod engine;
 mod error;
 mod heap;
@@ -97,6 +98,7 @@ pub mod internals {
     pub use hyperslab_filters as filters;
     pub use hyperslab_format as format;
 
+    pub use crate::counted::counted;
     pub use crate::object::{
         DatasetOptions, Found, HeaderFacts, NewStorage, Place, StoredIds, VlenData, VlenElements, VlenItems,
         VlenKind, VlenSink, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
