@@ -422,16 +422,17 @@ const SMALLEST_HEADER: usize = 256;
 
 /// Returns lengths as Python writes a tuple.
 fn sides(lengths: &[u64]) -> String {
-    tuple(lengths.iter().map(u64::to_string).collect())
+    tuple(&lengths.iter().map(u64::to_string).collect::<Vec<_>>())
 }
 
 /// Returns the largest lengths of axes as Python writes a tuple.
 fn limits_of(lengths: &[Option<u64>]) -> String {
-    tuple(lengths.iter().map(|max| max.map_or_else(|| "None".to_owned(), |max| max.to_string())).collect())
+    let listed = lengths.iter().map(|max| max.map_or_else(|| "None".to_owned(), |max| max.to_string()));
+    tuple(&listed.collect::<Vec<_>>())
 }
 
-fn tuple(items: Vec<String>) -> String {
-    match &items[..] {
+fn tuple(items: &[String]) -> String {
+    match items {
         [only] => format!("({only},)"),
         _ => format!("({})", items.join(", ")),
     }
