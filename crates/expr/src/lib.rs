@@ -61,8 +61,8 @@ impl Expression {
         Self::parse_with_records(text, &|_| false)
     }
 
-    /// Parses a text in which the names that are `records` have members: `a/b` is the member `b` of the record
-    /// `a`, as `a.b` is, and not a quotient.
+    /// Parses a text in which the names that are `records` have members: `a/b` is the member `b` of the
+    /// record `a`, as `a.b` is, and not a quotient.
     ///
     /// Errors: those of [`parse`](Self::parse).
     pub fn parse_with_records(text: &str, records: &dyn Fn(&str) -> bool) -> Result<Self> {

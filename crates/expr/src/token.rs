@@ -35,8 +35,8 @@ const WORDS: [(&str, &str); 8] = [
     ("lambda", "functions cannot be defined in an expression"),
 ];
 
-/// Returns the tokens of a text, each with the number of its first character. A slash after a name that is one
-/// of `records` belongs to a longer name, and does not divide.
+/// Returns the tokens of a text, each with the number of its first character. A slash after a name that is
+/// one of `records` belongs to a longer name, and does not divide.
 pub(crate) fn tokens(text: &str, records: &dyn Fn(&str) -> bool) -> Result<Vec<(usize, Token)>> {
     if text.len() > LONGEST {
         let why = format!("the expression must be at most {LONGEST} bytes long, not {}", text.len());

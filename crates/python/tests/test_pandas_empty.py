@@ -1,4 +1,4 @@
-"""`hs.pandas` on objects without elements: each library reads what the other one wrote, as pandas reads its own."""
+"""`hs.pandas` on objects without elements: each library reads the other's files as pandas reads its own."""
 
 import datetime
 

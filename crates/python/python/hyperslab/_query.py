@@ -95,8 +95,8 @@ class Queries(Indexed):
             start: The first row to search.
             stop: The row after the last one.
             step: Take every `step`-th row. The default is 1.
-            columns: The names of the columns to read, as records. Nested columns are written "info/level". None
-                reads all.
+            columns: The names of the columns to read, as records. Nested columns are written "info/level".
+                None reads all.
             limit: Return at most this many rows.
 
         Returns:

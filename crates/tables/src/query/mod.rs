@@ -68,8 +68,8 @@ const LISTED: u64 = 1 << 20;
 const FIRST_STEP: u64 = 1 << 16;
 
 impl Query {
-    /// Makes a query. A name of the condition is one of `variables`, or a column. Nested names are joined by `.`
-    /// or by `/`.
+    /// Makes a query. A name of the condition is one of `variables`, or a column. Nested names are joined
+    /// by `.` or by `/`.
     ///
     /// Errors: `Expression` if the condition has an error, or is not a truth value; `Argument` if a name is
     /// unknown, or a condition cannot use its column.
