@@ -58,7 +58,15 @@ impl Expression {
     ///
     /// Errors: `Syntax` with the position of the error and what to write instead.
     pub fn parse(text: &str) -> Result<Self> {
-        let (tree, names) = parse::parse(text)?;
+        Self::parse_with_records(text, &|_| false)
+    }
+
+    /// Parses a text in which the names that are `records` have members: `a/b` is the member `b` of the
+    /// record `a`, as `a.b` is, and not a quotient.
+    ///
+    /// Errors: those of [`parse`](Self::parse).
+    pub fn parse_with_records(text: &str, records: &dyn Fn(&str) -> bool) -> Result<Self> {
+        let (tree, names) = parse::parse(text, records)?;
         Ok(Self { tree, names, splits: 0 })
     }
 

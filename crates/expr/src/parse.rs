@@ -26,9 +26,10 @@ const LEVELS: [&[(&str, Binary)]; 7] = [
     &[("*", Binary::Multiply), ("/", Binary::Divide), ("//", Binary::FloorDivide), ("%", Binary::Modulo)],
 ];
 
-/// Returns the tree of an expression and its names in order of first appearance.
-pub(crate) fn parse(text: &str) -> Result<(Node, Vec<String>)> {
-    let mut parser = Parser { text, tokens: tokens(text)?, at: 0, names: Vec::new(), nesting: 0 };
+/// Returns the tree of an expression and its names in order of first appearance. Names that are `records`
+/// lead to longer ones, as [`tokens`] says.
+pub(crate) fn parse(text: &str, records: &dyn Fn(&str) -> bool) -> Result<(Node, Vec<String>)> {
+    let mut parser = Parser { text, tokens: tokens(text, records)?, at: 0, names: Vec::new(), nesting: 0 };
     let node = parser.level(0)?;
     match parser.token() {
         Token::End => Ok((node, parser.names)),

@@ -7,7 +7,7 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token {
     Literal(Value),
-    /// A name, perhaps with dots.
+    /// A name, perhaps with dots, or with slashes where they lead into a record.
     Name(String),
     /// An operator, a parenthesis or a comma.
     Sign(&'static str),
@@ -35,14 +35,15 @@ const WORDS: [(&str, &str); 8] = [
     ("lambda", "functions cannot be defined in an expression"),
 ];
 
-/// Returns the tokens of a text, each with the number of its first character.
-pub(crate) fn tokens(text: &str) -> Result<Vec<(usize, Token)>> {
+/// Returns the tokens of a text, each with the number of its first character. A slash after a name that is
+/// one of `records` belongs to a longer name, and does not divide.
+pub(crate) fn tokens(text: &str, records: &dyn Fn(&str) -> bool) -> Result<Vec<(usize, Token)>> {
     if text.len() > LONGEST {
         let why = format!("the expression must be at most {LONGEST} bytes long, not {}", text.len());
         return Err(Error::Syntax { position: 0, why, text: text.chars().take(40).collect() });
     }
     let characters: Vec<char> = text.chars().collect();
-    let mut lexer = Lexer { text, characters, at: 0 };
+    let mut lexer = Lexer { text, characters, at: 0, records };
     let mut found = Vec::new();
     loop {
         while lexer.peek(0).is_some_and(char::is_whitespace) {
@@ -62,6 +63,7 @@ struct Lexer<'a> {
     text: &'a str,
     characters: Vec<char>,
     at: usize,
+    records: &'a dyn Fn(&str) -> bool,
 }
 
 impl Lexer<'_> {
@@ -114,10 +116,11 @@ impl Lexer<'_> {
                 self.at += 1;
             }
             let follows = self.peek(1).is_some_and(|next| next == '_' || next.is_alphabetic());
-            if self.peek(0) != Some('.') || !follows {
-                break;
+            match self.peek(0) {
+                Some('.') if follows => name.push('.'),
+                Some('/') if follows && (self.records)(&name) => name.push('/'),
+                _ => break,
             }
-            name.push('.');
             self.at += 1;
         }
         if let Some((_, why)) = WORDS.iter().find(|(word, _)| *word == name) {

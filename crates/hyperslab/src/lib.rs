@@ -31,6 +31,7 @@
 //! once.
 
 mod absent;
+mod counted;
 mod engine;
 mod error;
 mod heap;
@@ -99,6 +100,7 @@ pub mod internals {
     pub use hyperslab_format as format;
 
     pub use crate::absent::{absent, absent_in_wheels};
+    pub use crate::counted::counted;
     pub use crate::object::{
         DatasetOptions, Found, HeaderFacts, NewStorage, Place, StoredIds, VlenData, VlenElements, VlenItems,
         VlenKind, VlenSink, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,

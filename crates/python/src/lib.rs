@@ -158,6 +158,9 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
 /// read. At first, the number is the value of the environment variable HYPERSLAB_THREADS. Without the
 /// variable, the number is the number of processors that the process may use.
 ///
+/// The process starts at most 256 threads besides that of the caller. With a larger number, the parts of the
+/// work take turns on them.
+///
 /// Args:
 ///     threads: The number of threads, at least 1. 1 leaves all work to the caller.
 ///

@@ -1,5 +1,6 @@
 //! The plan of a read, which describes the read before it happens.
 
+use hyperslab::internals::counted;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -111,6 +112,7 @@ impl ReadPlan {
     }
 
     fn __repr__(&self) -> String {
-        format!("<ReadPlan: {} chunks, {} stored bytes>", self.plan.tasks.len(), self.plan.stored_bytes)
+        let chunks = counted(self.plan.tasks.len() as u64, "chunk");
+        format!("<ReadPlan: {chunks}, {}>", counted(self.plan.stored_bytes, "stored byte"))
     }
 }

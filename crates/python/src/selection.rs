@@ -426,7 +426,9 @@ fn check_list(indices: &[i64], len: u64) -> PyResult<()> {
     }
     let rising = indices.iter().zip(indices.get(1..).unwrap_or_default());
     if rising.into_iter().any(|(&a, &b)| counted(a, len) >= counted(b, len)) {
-        return Err(PyTypeError::new_err("Indexing elements must be in increasing order"));
+        return Err(PyTypeError::new_err(
+            "Indexing elements must be in increasing order: read_many takes indices in any order",
+        ));
     }
     match len.checked_sub(1) {
         Some(last) => out_of_range(last).map_or(Ok(()), Err),

@@ -197,3 +197,19 @@ def test_random_slices_of_random_blocks_are_those_of_numpy(data):
     if expected.size:
         index = data.draw(st.lists(st.integers(-expected.shape[0], expected.shape[0] - 1), max_size=5))
         assert np.array_equal(array[index].compute(scheduler="sync"), expected[index])
+
+
+def test_an_array_is_made_of_the_path_of_a_file(tmp_path):
+    path = tmp_path / "path.h5"
+    values = np.arange(24).reshape(6, 4)
+    with hs.File(path, "w") as file:
+        file.create_dataset("g/x", data=values, chunks=(2, 4))
+    for place in (path, str(path)):
+        made = hs.dask.from_dataset(place, "g/x", chunks=(3, 4))
+        assert made.chunks == ((3, 3), (4,)) and (made.compute() == values).all()
+    with pytest.raises(TypeError, match="name must be that of a dataset, and 'g' is a Group"):
+        hs.dask.from_dataset(path, "g")
+    with pytest.raises(TypeError, match="name must be the path of a dataset in the file, not None"):
+        hs.dask.from_dataset(path)
+    with pytest.raises(KeyError):
+        hs.dask.from_dataset(path, "y")

@@ -121,7 +121,7 @@ def test_opening_an_open_file_again_behaves_as_in_h5py(tmp_path, first):
                     assert again["x"] == f["x"] and again["x"].shape == (3,)
                 assert not again and f and f["x"].shape == (3,)
         for second, why in [("w", "truncate"), ("x", "exists"), ("w-", "exists")] + [
-            (second, "already open for read-only") for second in ("r+", "a") if mode == "r"
+            (second, "already open read-only") for second in ("r+", "a") if mode == "r"
         ]:
             with pytest.raises(OSError, match=why):
                 hs.File(path, second)

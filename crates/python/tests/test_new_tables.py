@@ -228,7 +228,7 @@ def test_a_table_is_created_from_rows_that_tell_their_columns(form, tmp_path):
 @pytest.mark.parametrize(
     ("obj", "error", "said"),
     [
-        (pd.DataFrame({"s": ["a", None]}), TypeError, "column .s., which has values of .*pass dtype="),
+        (pd.DataFrame({"s": ["a", None]}), TypeError, "column 's' must not have missing values .*replace them"),
         (pd.DataFrame({"s": pd.Series([], dtype=object)}), TypeError, "column 's', which has no values; pass dtype="),
         (
             pd.DataFrame({"s": pd.Series([1, "a"], dtype=object)}),

@@ -294,7 +294,7 @@ def test_a_plot_is_drawn_on_the_given_axes(survey):
 def test_a_plot_needs_exactly_two_free_axes(survey):
     for wrong, said in (
         ({}, "fix more"),
-        ({"inline": 12, "crossline": 101}, "too few"),
+        ({"inline": 12, "crossline": 101}, "fix fewer axes: a figure needs two axes, not 1"),
         ({"offset": 3}, "no axis 'offset'"),
         ({"inline": 11}, "there are 10 to 22"),
         ({"slice": 500.0}, "samples lie"),

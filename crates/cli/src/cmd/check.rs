@@ -56,7 +56,7 @@ fn check(args: &Args, path: &Path, to: &mut Outputs<'_>) -> anyhow::Result<()> {
         progress.set_message(if chunks == 0 {
             plain(now.path)
         } else {
-            format!("{} {chunks} chunks", plain(now.path))
+            format!("{} {}", plain(now.path), counted(chunks, "chunk"))
         });
     };
     let report = match place::on_server(path) {

@@ -10,6 +10,7 @@ pub(crate) mod table;
 mod time;
 pub(crate) mod value;
 
+pub(crate) use hyperslab::internals::counted;
 use hyperslab_format::message::dataspace::Dataspace;
 
 /// Returns a shape in Python's notation: `()`, `(5,)`, `(2, 3)`.
@@ -54,11 +55,6 @@ pub(crate) fn bytes(count: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
     let scaled = count as f64 / (1_u64 << (10 * exponent)) as f64;
     format!("{scaled:.1} {}", UNITS[exponent as usize - 1])
-}
-
-/// Returns a count with its noun: `1 group`, `2 groups`.
-pub(crate) fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns text as a JSON string.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// Each module, and the modules that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("absent", &[]),
+    ("counted", &[]),
     ("error", &[]),
     ("process", &[]),
     ("os", &[]),

@@ -1,11 +1,12 @@
 """Creating objects: the arguments of h5py become the arguments of the engine."""
 
+import difflib
 import math
 import operator
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -340,12 +341,19 @@ _ACCESS = {"virtual_prefix"}
 _WITHOUT_EFFECT = {"rdcc_nslots", "rdcc_nbytes", "rdcc_w0"}
 
 
+def unknown_keyword(function: str, key: str, known: "Iterable[str]") -> TypeError:
+    """Returns the error for a keyword that a function does not have, with the one that may be meant."""
+    near = difflib.get_close_matches(key, known, 1)
+    hint = f". Did you mean {near[0]!r}?" if near else ""
+    return TypeError(f"{function}() got an unexpected keyword argument {key!r}{hint}")
+
+
 def _check_keywords(given: "dict[str, Any]") -> "dict[str, Any]":
     """Raises an exception for unknown keywords. Returns those that set the cache of chunks in h5py."""
     cache = {}
     for key, value in given.items():
         if key not in _NOT_SUPPORTED | _WITHOUT_EFFECT | _INTERNAL | _ACCESS:
-            raise TypeError(f"create_dataset() got an unexpected keyword argument {key!r}")
+            raise unknown_keyword("create_dataset", key, [*_KEYWORDS, *_ACCESS])
         if key in _INTERNAL | _ACCESS or value is None:
             continue
         if key in _NOT_SUPPORTED:

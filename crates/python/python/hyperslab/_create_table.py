@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._arrow_rows import is_stream
-from ._create import _KEYWORDS, _NOT_SUPPORTED, _WITHOUT_EFFECT
+from ._create import _KEYWORDS, _NOT_SUPPORTED, _WITHOUT_EFFECT, unknown_keyword
 from ._dtypes import opaque_dtype
 from ._filters import Blosc, Blosc2
 from ._native import Group, _ArrowRows, _make_table
@@ -75,7 +75,7 @@ def check_keywords(function: str, given: "Iterable[str]", others: "Iterable[str]
     known = {*(_KEYWORDS | _NOT_SUPPORTED | _WITHOUT_EFFECT) - _NOT_FOR_TABLES, *others}
     for key in given:
         if key not in known:
-            raise TypeError(f"{function}() got an unexpected keyword argument {key!r}")
+            raise unknown_keyword(function, key, known - _WITHOUT_EFFECT - _NOT_SUPPORTED)
 
 
 def _dtype_of(obj: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from ._native import Dataset, _index_facts, _index_in_order, _index_search, _index_unusable, _rebuild_index
 from ._progress import Progress
 from ._records import at_path
+from ._shapes import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +101,7 @@ class Index:
         if not isinstance(key, slice):
             number = int(key) + (count if key < 0 else 0)
             if not 0 <= number < count:
-                raise IndexError(f"position {key} is not in the index, which has {count} rows")
+                raise IndexError(f"position {key} is not in the index, which has {counted(count, 'row')}")
             return int(_index_in_order(self._table, self._path, number, number + 1)[0])
         positions = range(*key.indices(count))
         if not len(positions):
@@ -145,7 +146,7 @@ class Index:
     def __repr__(self) -> str:
         kind, level, is_sorted, count, is_dirty = _index_facts(self._table, self._path)
         marks = [", completely sorted"] * is_sorted + [", out of date"] * is_dirty
-        return f"<index of column {self._path!r}: {kind}, level {level}, {count:,} rows{''.join(marks)}>"
+        return f"<index of column {self._path!r}: {kind}, level {level}, {counted(count, 'row')}{''.join(marks)}>"
 
 
 class IndexedColumn:

@@ -154,6 +154,9 @@ def set_threads(threads: int) -> None:
     read. At first, the number is the value of the environment variable HYPERSLAB_THREADS. Without the
     variable, the number is the number of processors that the process may use.
 
+    The process starts at most 256 threads besides that of the caller. With a larger number, the parts of the
+    work take turns on them.
+
     Args:
         threads: The number of threads, at least 1. 1 leaves all work to the caller.
 
@@ -2200,6 +2203,10 @@ class Dataset(HLObject):
 
         Strings of variable length and other Python objects, and arrays in `out` that are not C-contiguous or
         have another dtype, are read one selection after another.
+
+        Single rows in any order are read faster by a sorted list if several of them are in the same
+        compressed chunk: the list keeps the decoded chunk for the next read, and `read_many` does not. With
+        `order = np.argsort(rows)`, assign `dataset[rows[order]]` to `found[order]`.
 
         Args:
             selections: The selections, each as between brackets, without names of fields.

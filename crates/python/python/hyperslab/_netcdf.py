@@ -17,6 +17,8 @@ from ._native import Dataset, Datatype, Empty, File, Group, Reference, __version
 
 NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable."
 _DIMENSION_ID, _COORDINATES = "_Netcdf4Dimid", "_Netcdf4Coordinates"
+#: Attributes whose values stand for missing elements.
+FILLS = ("_FillValue", "missing_value")
 #: Attributes that say how the file is made, which programs do not see.
 HIDDEN = frozenset(
     {
@@ -231,7 +233,13 @@ def _text(value: Any) -> bytes:
 
 def read_attributes(owner: "Dataset | Group") -> "dict[str, Any]":
     """Returns the attributes of an object as netCDF's libraries for Python show them."""
-    return {name: _shown(owner.attrs, name) for name in owner.attrs if name not in HIDDEN}
+    found = {name: _shown(owner.attrs, name) for name in owner.attrs if name not in HIDDEN}
+    # The netCDF library leaves out sequences. Here, only those that xarray would compare with each element.
+    return {name: value for name, value in found.items() if name not in FILLS or not _is_sequences(owner, name)}
+
+
+def _is_sequences(owner: "Dataset | Group", name: str) -> bool:
+    return check_vlen_dtype(owner.attrs.get_id(name).dtype) not in (None, str, bytes)
 
 
 def _shown(attributes: Any, name: str) -> Any:
@@ -252,7 +260,7 @@ def _shown(attributes: Any, name: str) -> Any:
 
 def _decoded(value: bytes, name: str) -> "str | bytes":
     """Returns bytes as text, but for those of `_FillValue` and `missing_value`, which are elements."""
-    if name in ("_FillValue", "missing_value") and len(value) == 1:
+    if name in FILLS and len(value) == 1:
         return value
     try:
         return value.decode("utf-8")

@@ -90,14 +90,15 @@ class Queries(Indexed):
         Args:
             condition: The condition: columns and values, compared and joined by `&`, `|` and `~` with
                 parentheses, as in "(temp > 310) & ((lat < 10) | (id == 'XK4'))". Nested columns are written
-                "info.level". The functions are those of `Expr`.
+                "info/level" or "info.level". The functions are those of `Expr`.
             condvars: The values of names that are not columns. A value may be a column:
                 `table.cols.info.level`. Without it, such names are variables of the caller.
             field: The path of a column. None reads rows.
             start: The first row to search.
             stop: The row after the last one.
             step: Take every `step`-th row. The default is 1.
-            columns: The names of the columns to read, as records. None reads all.
+            columns: The names of the columns to read, as records. Nested columns are written "info/level".
+                None reads all.
             limit: Return at most this many rows.
 
         Returns:

@@ -8,6 +8,9 @@ import numpy as np
 
 from ._native import _PlainRows
 
+#: The types of what stands for a missing value.
+_MISSING = {"NAType", "NaTType", "NoneType", "float"}
+
 
 def plain_columns(dtype: "np.dtype[Any]") -> "list[tuple[str, int, str]]":
     """Returns the name, the first byte and the type of each column of a row. The type is empty if only NumPy
@@ -243,6 +246,9 @@ def fields_of(columns: "Mapping[str, Any]") -> "list[Any]":
         given = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
         if given.ndim == 0:
             raise ValueError(f"column {name!r} must have one value for each row, not a single value")
+        if given.dtype.kind == "U" and isinstance(column, list | tuple):
+            # NumPy makes strings of numbers beside strings: NaN would be "nan".
+            given = np.array(column, dtype=object)
         if given.dtype.kind == "O":
             given = _of_one_type(name, given)
         if given.dtype.kind in "UT":
@@ -259,6 +265,13 @@ def _of_one_type(name: str, given: "np.ndarray[Any, Any]") -> "np.ndarray[Any, A
     made = np.array(given.tolist()) if types in ({bool}, {int}, {float}, {complex}) else given
     if made.dtype.kind == "O":
         found = f"values of {' and '.join(sorted(kind.__name__ for kind in types))}" if types else "no values"
+        others = {kind.__name__ for kind in types - {str, bytes}}
+        numbers = (one for one in given.flat if isinstance(one, float))
+        if {str, bytes} & types and others <= _MISSING and all(one != one for one in numbers):
+            raise TypeError(
+                f"column {name!r} must not have missing values ({', '.join(sorted(others))}) among its strings, as a "
+                "table has none; replace them, for example with ''"
+            )
         raise TypeError(
             f"cannot choose a type for column {name!r}, which has {found}; pass dtype=, and replace missing values"
         )
@@ -380,10 +393,26 @@ def field(array: "np.ndarray[Any, Any]", path: str) -> "np.ndarray[Any, Any]":
     return array
 
 
+def paths(dtype: "np.dtype[Any]") -> list[str]:
+    """The paths of the columns that hold values: those of the outermost level first, as PyTables numbers
+    them.
+    """
+    found, levels = [], [("", dtype)]
+    while levels:
+        prefix, level = levels.pop(0)
+        for name in level.names or ():
+            if level[name].names is None:
+                found.append(prefix + name)
+            else:
+                levels.append((f"{prefix}{name}/", level[name]))
+    return found
+
+
 def at_path(dtype: "np.dtype[Any]", path: str) -> "np.dtype[Any]":
     """Returns the dtype of the column at a path. Raises KeyError if there is none."""
+    found = dtype
     for name in path.split("/"):
-        if dtype.names is None or name not in dtype.names:
-            raise KeyError(f"the table has no column {path!r}")
-        dtype = dtype[name]
-    return dtype
+        if found.names is None or name not in found.names:
+            raise KeyError(f"the table has no column {path!r}; its columns are {', '.join(paths(dtype))}")
+        found = found[name]
+    return found

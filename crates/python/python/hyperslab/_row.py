@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._errors import ClosedError
 from ._native import _changing_rows, _NewRow
 from ._records import plain_columns, put_value
 
@@ -156,19 +157,20 @@ class NewRow(_NewRow):
         7
     """
 
-    __slots__ = ("_dtype",)
+    __slots__ = ("_dtype", "_name")
 
     #: Rows that are collected before they are written, in bytes.
     BYTES = 1 << 20
 
     _dtype: "np.dtype[Any]"
+    _name: "str | None"
 
     def __new__(cls, table: "Table") -> "NewRow":
         dtype = table.dtype
         default = table._defaults().tobytes()
         capacity = max(cls.BYTES // max(dtype.itemsize, 1), 2)
         made = super().__new__(cls, table, plain_columns(dtype), default, capacity)
-        made._dtype = dtype
+        made._dtype, made._name = dtype, table.name
         return made
 
     @property
@@ -186,6 +188,15 @@ class NewRow(_NewRow):
         for name in key.split("/"):
             record = record[name]
         return record
+
+    def __repr__(self) -> str:
+        try:
+            place = f"new row {self.nrow}"
+        except ClosedError:
+            place = "new row of a closed file"
+        else:
+            place += f" of {self._name!r}"
+        return f"<{place}: {tuple(np.frombuffer(self._filled(), self._dtype)[0])}>"
 
     def _put(self, key: Any, value: Any) -> None:
         """Gives a column a value that NumPy converts. Raises ValueError if the column cannot hold it."""

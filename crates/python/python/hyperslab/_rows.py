@@ -8,8 +8,9 @@ import numpy as np
 
 from ._columns import Cols
 from ._native import Dataset, _keeping_rows, _removals, _waiting_rows
-from ._records import at_path, field
+from ._records import at_path, field, paths
 from ._row import Batch, NewRow, Row, rows_of
+from ._shapes import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +65,7 @@ class Rows(Dataset):
             >>> readings.colpathnames
             ['time', 'temp', 'id', 'info/level']
         """
-        return _paths(self.dtype)
+        return paths(self.dtype)
 
     @property
     def coldtypes(self) -> "dict[str, np.dtype[Any]]":
@@ -130,7 +131,7 @@ class Rows(Dataset):
     def _defaults(self) -> "np.ndarray[Any, Any]":
         """One record with the values that a new row has in the columns that it leaves out."""
         found = np.zeros(1, self.dtype)
-        for number, path in enumerate(_paths(self.dtype)):
+        for number, path in enumerate(paths(self.dtype)):
             try:
                 value = self.attrs.get(f"FIELD_{number}_FILL")
                 if value is not None:
@@ -211,8 +212,21 @@ class Rows(Dataset):
         return np.ascontiguousarray(field(self.fields([path.split("/")[0]])[sel], path))
 
     def _records(self, sel: Any, columns: "Sequence[str] | None") -> "NDArray[Any]":
-        """Reads rows, or some of their columns as records."""
-        return self[sel] if columns is None else self.fields(list(columns))[sel]
+        """Reads rows, or some of their columns as records. A nested column is named by its path in them."""
+        if columns is None:
+            return self[sel]
+        names, wanted = self.dtype.names or (), list(columns)
+        try:
+            kinds = [(path, self.dtype[path] if path in names else at_path(self.dtype, path)) for path in wanted]
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
+        if all(path in names for path in wanted):
+            return self.fields(wanted)[sel]
+        read = self.fields(list(dict.fromkeys(path if path in names else path.split("/")[0] for path in wanted)))[sel]
+        found = np.empty(read.shape, kinds)
+        for path in wanted:
+            found[path] = read[path] if path in names else field(read, path)
+        return found
 
     def _range(self, start: int | None, stop: int | None, step: int | None) -> slice:
         if step is not None and step < 1:
@@ -265,7 +279,9 @@ class Rows(Dataset):
         count = self.len()
         at = np.where(at < 0, at + count, at)
         if (at < 0).any() or (at >= count).any():
-            raise IndexError(f"row {int(at[(at < 0) | (at >= count)][0])} is not in the table, which has {count} rows")
+            raise IndexError(
+                f"row {int(at[(at < 0) | (at >= count)][0])} is not in the table, which has {counted(count, 'row')}"
+            )
         return at
 
     def _taken(
@@ -337,21 +353,6 @@ class Rows(Dataset):
 
     def __iter__(self) -> "Iterator[Row]":
         return self.iterrows()
-
-
-def _paths(dtype: "np.dtype[Any]") -> list[str]:
-    """The paths of the columns that hold values: those of the outermost level first, as PyTables numbers
-    them.
-    """
-    found, levels = [], [("", dtype)]
-    while levels:
-        prefix, level = levels.pop(0)
-        for name in level.names or ():
-            if level[name].names is None:
-                found.append(prefix + name)
-            else:
-                levels.append((f"{prefix}{name}/", level[name]))
-    return found
 
 
 #: Rows are read together with those between them if at least one of this number of rows is wanted.

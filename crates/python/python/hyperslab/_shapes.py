@@ -1,4 +1,4 @@
-"""Shapes and lengths that a caller gives."""
+"""Shapes and lengths that a caller gives, and counts that a caller reads."""
 
 import operator
 from typing import Any
@@ -30,3 +30,8 @@ def lengths(what: str, value: Any) -> Any:
     if isinstance(value, int | float | np.number) or getattr(value, "ndim", 1) == 0:
         value = (value,)
     return tuple(None if n is None and what == "maxshape" else length(what, n) for n in value)
+
+
+def counted(count: int, what: str) -> str:
+    """Returns a count with its noun, as errors and texts show it: "1 row", "2,000 rows"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

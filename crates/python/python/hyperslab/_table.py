@@ -10,6 +10,7 @@ from ._columns import Column
 from ._create_table import check_keywords
 from ._dtypes import check_ref_dtype, check_vlen_dtype
 from ._native import DatasetID
+from ._shapes import counted
 
 #: Attributes that every copy gets: the defaults of columns, and the kind of array that PyTables returns.
 _OF_EVERY_COPY = re.compile(r"FIELD_\d+_FILL|FLAVOR")
@@ -50,7 +51,7 @@ class Table(Streams):
         names = self.colnames
         listed = ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"
         count = self.len()
-        return f"<HDF5 table {shown}: {count:,} {'row' if count == 1 else 'rows'} of {listed}>"
+        return f"<HDF5 table {shown}: {counted(count, 'row')} of {listed}>"
 
     def copy(
         self,

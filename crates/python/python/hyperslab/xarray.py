@@ -68,13 +68,17 @@ class _Array(BackendArray):
 
     def _read_once(self, key: Any) -> Any:
         dataset = self.store.file()[self.path]
-        if dataset.shape != self.shape:
-            return self._padded(dataset)[key]
-        return (dataset.asstr(errors="surrogateescape") if self.is_text else dataset)[key]
+        view = dataset.asstr(errors="surrogateescape") if self.is_text else dataset
+        found = (view if dataset.shape == self.shape else self._padded(dataset))[key]
+        is_element = all(isinstance(one, int | np.integer) for one in key)
+        return _element(found) if is_element and self.dtype == object and not self.is_text else found
 
     def _padded(self, dataset: Dataset) -> Any:
         """Returns the elements in the shape of the dimensions, of which others have grown since."""
-        whole = np.full(self.shape, "" if self.is_text else dataset.fillvalue, dtype=self.dtype)
+        fill = dataset.fillvalue
+        if self.dtype == object:
+            fill = "" if self.is_text else _element(fill)
+        whole = np.full(self.shape, fill, dtype=self.dtype)
         view = dataset.asstr(errors="surrogateescape") if self.is_text else dataset
         whole[tuple(slice(0, length) for length in dataset.shape or ())] = view[...]
         return whole
@@ -84,6 +88,13 @@ class _Array(BackendArray):
             self.store.file()[self.path][key] = value
             if self.store.autoclose:
                 self.store.close(needs_lock=False)
+
+
+def _element(value: Any) -> "np.ndarray[Any, Any]":
+    """Returns an object as an array without axes: a sequence is one element, and not an axis."""
+    found = np.empty((), object)
+    found[()] = value
+    return found
 
 
 class HyperslabStore(WritableCFDataStore):
@@ -243,9 +254,12 @@ class HyperslabStore(WritableCFDataStore):
         variable = found.variables[name]
         dataset = variable.dataset
         data = indexing.LazilyIndexedArray(_Array(self, self._path(name), found.shape_of(variable), dataset))
-        return XarrayVariable(
-            variable.dimensions, data, _netcdf.read_attributes(dataset), self._encoding(variable, data.shape)
-        )
+        encoding = self._encoding(variable, data.shape)
+        attributes = _netcdf.read_attributes(dataset)
+        if data.dtype == object and not _netcdf.is_text(dataset.dtype):
+            # xarray would compare sequences with it, which have several values.
+            encoding.update({name: attributes.pop(name) for name in _netcdf.FILLS if name in attributes})
+        return XarrayVariable(variable.dimensions, data, attributes, encoding)
 
     def _encoding(self, variable: _netcdf.Variable, shape: "tuple[int, ...]") -> "dict[str, Any]":
         encoding = _encoding.found(variable.dataset, variable.dimensions)

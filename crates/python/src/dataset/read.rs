@@ -130,6 +130,10 @@ impl Dataset {
     /// Strings of variable length and other Python objects, and arrays in `out` that are not C-contiguous or
     /// have another dtype, are read one selection after another.
     ///
+    /// Single rows in any order are read faster by a sorted list if several of them are in the same
+    /// compressed chunk: the list keeps the decoded chunk for the next read, and `read_many` does not. With
+    /// `order = np.argsort(rows)`, assign `dataset[rows[order]]` to `found[order]`.
+    ///
     /// Args:
     ///     selections: The selections, each as between brackets, without names of fields.
     ///     out: One array for each selection, as for `read`. None makes new arrays.

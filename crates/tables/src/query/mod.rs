@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use hyperslab::internals::counted;
 use hyperslab::{Axis, RequestError, Selection};
 use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Scalar, Type};
 
@@ -67,12 +68,18 @@ const LISTED: u64 = 1 << 20;
 const FIRST_STEP: u64 = 1 << 16;
 
 impl Query {
-    /// Makes a query. A name of the condition is one of `variables`, or a column.
+    /// Makes a query. A name of the condition is one of `variables`, or a column. Nested names are joined
+    /// by `.` or by `/`.
     ///
     /// Errors: `Expression` if the condition has an error, or is not a truth value; `Argument` if a name is
     /// unknown, or a condition cannot use its column.
     pub fn new(table: &Table, condition: &str, variables: &[(String, Variable)]) -> Result<Self> {
-        let expression = Expression::parse(condition)?;
+        let is_record = |name: &str| {
+            let start = format!("{}/", name.replace('.', "/"));
+            variables.iter().all(|(known, _)| known != name)
+                && table.columns().iter().any(|column| column.path.starts_with(&start))
+        };
+        let expression = Expression::parse_with_records(condition, &is_record)?;
         let mut found: Vec<(&str, Operand)> = Vec::new();
         let mut paths: Vec<(&str, String)> = Vec::new();
         let mut given: Vec<(&str, Given)> = Vec::new();
@@ -193,7 +200,7 @@ impl Query {
         let (width, row) = (self.width(), self.table.dataset().element_size());
         let left_out = match left_out {
             (0, _) => String::new(),
-            (chunks, of) => format!("\nleft out by minima and maxima: {chunks} of {of} chunks"),
+            (chunks, of) => format!("\nleft out by minima and maxima: {chunks} of {}", counted(of, "chunk")),
         };
         let names = if self.paths.is_empty() { "none".to_owned() } else { self.paths.join(", ") };
         Ok(format!("{plan}{left_out}\ncolumns of the condition: {names} ({width} of {row} bytes of a row)"))

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Bound, Range};
 
+use hyperslab::internals::counted;
 use hyperslab_expr::{Comparison, Demand, Type, Value};
 
 use super::bounds::{Interval, Key};
@@ -237,14 +238,14 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.count();
         match &self.indexes[..] {
-            [] => write!(f, "scan of {count} rows")?,
+            [] => write!(f, "scan of {}", counted(count, "row"))?,
             indexes => {
                 let mut indexes = indexes.to_vec();
                 indexes.sort_unstable();
                 indexes.dedup();
                 let word = if indexes.len() == 1 { "index" } else { "indexes" };
-                let what = if self.is_exact { "rows" } else { "rows to look at" };
-                write!(f, "{word} of {}: {count} {what}", indexes.join(", "))?;
+                let what = if self.is_exact { "" } else { " to look at" };
+                write!(f, "{word} of {}: {}{what}", indexes.join(", "), counted(count, "row"))?;
             }
         }
         for why in &self.refused {

@@ -7,6 +7,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
+use hyperslab::internals::counted;
 use hyperslab::{Dataset, WriteOptions};
 use hyperslab_format::datatype::{Compound, Datatype};
 
@@ -169,7 +170,7 @@ impl Table {
         let len = self.len();
         if rows.start > rows.end || rows.end > len {
             let what = format!("rows {} to {}", rows.start, rows.end);
-            return Err(Error::Argument { what, why: format!("the table has {len} rows") });
+            return Err(Error::Argument { what, why: format!("the table has {}", counted(len, "row")) });
         }
         self.dataset.count_removal();
         let size = self.dataset.element_size();

@@ -15,6 +15,7 @@ use hyperslab_tables::{Query, Table};
 use self::output::Output;
 use super::Threads;
 use crate::place;
+use crate::show::counted;
 
 /// Print the rows of a table that meet a condition
 #[derive(Debug, clap::Args)]
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.explain {
         match &query {
             Some(query) => writeln!(out, "{}", query.explain(0..table.len())?)?,
-            None => writeln!(out, "all {} rows, without a condition", table.len())?,
+            None => writeln!(out, "{}, without a condition", counted(table.len(), "row"))?,
         }
         return Ok(());
     }

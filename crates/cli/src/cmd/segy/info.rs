@@ -7,7 +7,7 @@ use hyperslab_segy::{AxisSummary, Fact};
 use serde_json::{Value, json};
 
 use super::{Taking, blame, check_local};
-use crate::show::{bytes, plain};
+use crate::show::{bytes, counted, plain};
 
 /// Show the headers and the geometry of a SEG-Y file, or of a survey in HDF5
 #[derive(Debug, clap::Args)]
@@ -72,5 +72,5 @@ fn positions(axis: &AxisSummary) -> String {
         let unit = axis.unit.as_ref().map_or_else(String::new, |unit| format!(" {}", plain(unit)));
         format!("{first} to {last}{unit}, ")
     });
-    format!("{ends}{} positions", axis.length)
+    format!("{ends}{}", counted(axis.length, "position"))
 }

@@ -136,7 +136,9 @@ impl DatasetOptions {
         if let Some(max_shape) = max_shape {
             let fits = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| *size <= max);
             if max_shape.len() != shape.len() || !shape.iter().zip(max_shape).all(fits) {
-                return Err(argument("maxshape", "it is smaller than the shape, or has another rank").into());
+                let what =
+                    format!("maxshape must fit the shape {}, not be {}", sides(shape), limits_of(max_shape));
+                return Err(argument(&what, "give each axis at least its length, or no limit").into());
             }
             let grows = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| max > *size);
             let is_virtual = matches!(self.storage, NewStorage::Virtual(_));
@@ -146,14 +148,14 @@ impl DatasetOptions {
         }
         if let NewStorage::Chunked(chunk) = &self.storage {
             if chunk.len() != shape.len() || chunk.contains(&0) {
-                return Err(
-                    argument("chunks", "a chunk has the rank of the dataset, and no side of 0").into()
-                );
+                let what = format!("chunks must fit the shape {}, not be {}", sides(shape), sides(chunk));
+                return Err(argument(&what, "give each axis a side of at least 1").into());
             }
             // libhdf5 refuses such chunks, too: a part of each could never hold an element.
             let largest = |axis: usize| max_shape.as_ref().map_or(Some(shape[axis]), |max| max[axis]);
             if (0..chunk.len()).any(|axis| largest(axis).is_some_and(|max| chunk[axis] > max.max(1))) {
-                return Err(argument("chunks", "a side is longer than the dataset can become").into());
+                let what = format!("chunks must fit the shape {}, not be {}", sides(shape), sides(chunk));
+                return Err(argument(&what, "a side is longer than the dataset can become").into());
             }
             let elements = chunk.iter().try_fold(1_u64, |all, &len| all.checked_mul(len));
             let chunk_bytes = elements.and_then(|elements| elements.checked_mul(size));
@@ -417,3 +419,21 @@ pub(in crate::object) fn header_prefix(version: LibVersion, track_order: bool) -
 pub(in crate::object) const COMPACT_BYTES: u64 = 65_520;
 /// The minimum bytes for messages in the header of a dataset, as in libhdf5. They leave room for attributes.
 const SMALLEST_HEADER: usize = 256;
+
+/// Returns lengths as Python writes a tuple.
+fn sides(lengths: &[u64]) -> String {
+    tuple(&lengths.iter().map(u64::to_string).collect::<Vec<_>>())
+}
+
+/// Returns the largest lengths of axes as Python writes a tuple.
+fn limits_of(lengths: &[Option<u64>]) -> String {
+    let listed = lengths.iter().map(|max| max.map_or_else(|| "None".to_owned(), |max| max.to_string()));
+    tuple(&listed.collect::<Vec<_>>())
+}
+
+fn tuple(items: &[String]) -> String {
+    match items {
+        [only] => format!("({only},)"),
+        _ => format!("({})", items.join(", ")),
+    }
+}

@@ -305,7 +305,7 @@ impl Opening {
         } else if options.access.replaces() {
             "unable to truncate a file which is already open in this process"
         } else if write && !open.store.is_writable() {
-            "the file is already open for read-only in this process: close it before it is opened to be changed"
+            "the file is already open read-only in this process: close it before it is opened to be changed"
         } else if options.swmr && !write && !open.store.is_writable() && !open.store.follows() {
             "SWMR read access flag not the same for a file that is already open in this process"
         } else if options.confined_to != open.options.confined_to {

@@ -1,9 +1,10 @@
 """Datasets as Dask arrays, whose blocks follow the chunks of the file."""
 
 import math
+import os
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import dask
 import dask.array
@@ -19,7 +20,11 @@ from .._native import Dataset, File
 _VARIABLE_BYTES = 16
 
 
-def from_dataset(dataset: Dataset, chunks: Any = None) -> Any:
+@overload
+def from_dataset(dataset: Dataset, chunks: Any = None) -> Any: ...
+@overload
+def from_dataset(dataset: "str | os.PathLike[str]", name: str, chunks: Any = None) -> Any: ...
+def from_dataset(dataset: Any, *arguments: Any, **keywords: Any) -> Any:
     """Returns a dataset as a Dask array, whose elements are read when they are needed.
 
     The blocks consist of whole chunks of the dataset, as many as Dask's setting `array.chunk-size` allows
@@ -37,7 +42,9 @@ def from_dataset(dataset: Dataset, chunks: Any = None) -> Any:
     each time.
 
     Args:
-        dataset: The dataset. The axes of an array datatype become the last axes of the array.
+        dataset: The dataset, or the path of a file. The axes of an array datatype become the last axes of the
+            array.
+        name: The path of the dataset in the file, if `dataset` is the path of a file.
         chunks: The shape of the blocks, as `dask.array.from_array` takes it: a number, or for each axis a
             number, a tuple of lengths, -1 or None for the whole axis, "auto", or a size such as "64 MiB".
             Axes with "auto" or a size get whole chunks. Numbers are taken as they are given, with a
@@ -56,9 +63,27 @@ def from_dataset(dataset: Dataset, chunks: Any = None) -> Any:
         ...     t2m = hs.dask.from_dataset(reading["surface/t2m"])
         >>> t2m.shape, float(t2m.mean().compute())
         ((4, 2, 3), 11.5)
+        >>> hs.dask.from_dataset("climate.h5", "surface/t2m").shape
+        (4, 2, 3)
     """
+    if isinstance(dataset, str | os.PathLike):
+        return _from_file(dataset, *arguments, **keywords)
+    return _from_dataset(dataset, *arguments, **keywords)
+
+
+def _from_file(path: "str | os.PathLike[str]", name: str | None = None, chunks: Any = None) -> Any:
+    if not isinstance(name, str):
+        raise TypeError(f"name must be the path of a dataset in the file, not {name!r}")
+    with File(os.path.abspath(path), "r") as file:
+        found = file[name]
+        if not isinstance(found, Dataset):
+            raise TypeError(f"name must be that of a dataset, and {name!r} is a {type(found).__name__}")
+        return _from_dataset(found, chunks)
+
+
+def _from_dataset(dataset: Dataset, chunks: Any = None) -> Any:
     if not isinstance(dataset, Dataset):
-        raise TypeError(f"from_dataset needs a dataset of an open file, not a {type(dataset).__name__}")
+        raise TypeError(f"dataset must be a dataset, or the path of a file, not {type(dataset).__name__}")
     if dataset.shape is None:
         raise TypeError(f"{dataset.name!r} is empty: it has no shape, so there is no array of it")
     source = _Source(dataset)

@@ -61,17 +61,14 @@ class FixedReader:
             raise ValueError(f"{self.group.name}: attribute {key}_variety is {variety!r}, not 'regular' or 'multi'")
         numbers = range(attribute(self.group, f"{key}_nlevels"))
         levels = [self.level(f"{key}_level{number}", slice(None)) for number in numbers]
-        codes = [_elements(self.node(f"{key}_label{number}"), rows) for number in numbers]
+        codes = [self.elements(self.node(f"{key}_label{number}"), rows) for number in numbers]
         return pd.MultiIndex(levels=levels, codes=codes, names=[level.name for level in levels])
 
     def level(self, key: str, rows: slice) -> pd.Index:
         """Returns an axis of one level, or a level of an axis."""
         node = self.node(key)
         kind = attribute(node, "kind")
-        shape = attribute(node, "shape")
-        values = _elements(node, rows)
-        if shape is not None and 0 in shape:
-            values = np.empty(shape, dtype=_plain(attribute(node, "value_type")))
+        values = self.elements(node, rows)
         stored = StoredIndex(values, kind, attribute(node, "name"))
         if isinstance(stored.name, bytes):
             stored.name = stored.name.decode(self.encoding)
@@ -87,10 +84,7 @@ class FixedReader:
     def array(self, node: Dataset) -> Any:
         """Returns the values of a block or of a series: rows first."""
         dtype, shape = attribute(node, "value_type"), attribute(node, "shape")
-        if shape is not None:
-            values: Any = np.empty(shape, dtype=_plain(dtype))
-        else:
-            values = _elements(node, self.rows)
+        values: Any = self.elements(node, self.rows)
         if dtype and dtype.startswith("datetime64"):
             dtype = "datetime64[ns]" if dtype == "datetime64" else dtype
             values = _datetimes(np.asarray(values).view(dtype), attribute(node, "tz"))
@@ -102,6 +96,13 @@ class FixedReader:
         elif dtype and shape is None and values.dtype == object:
             values = pd.array(values, dtype=dtype)
         return values.T if attribute(node, "transposed", False) else values
+
+    def elements(self, node: Dataset, rows: slice) -> _Array:
+        """Returns rows of a stored array, or the array without elements that one element stands for."""
+        shape = attribute(node, "shape")
+        if shape is not None and 0 in shape:
+            return np.empty(shape, dtype=_plain(attribute(node, "value_type")))
+        return _elements(node, rows)
 
     def node(self, key: str) -> Dataset:
         found = self.group.get(key)
@@ -212,8 +213,8 @@ class FixedWriter:
             )
         else:
             numbers = np.asarray(values)
-            if numbers.dtype == object and numbers.size:
-                self.pickled(key, numbers.T)
+            if numbers.dtype == object:
+                self.elements(key, numbers.T if numbers.size else numbers)
             elif numbers.dtype.kind in "mM":
                 self.described(key, numbers.T.view("i8"), word_of(str(numbers.dtype)))
             elif numbers.size == 0:
@@ -241,13 +242,13 @@ class FixedWriter:
         return node
 
     def elements(self, key: str, values: _Array) -> Dataset:
-        """Stores an array. In place of one without elements, there is one element and the shape."""
+        """Stores an array. In place of numbers without elements, there is one element and the shape."""
+        if values.dtype == object:
+            return self.pickled(key, values, is_transposed=bool(values.size))
         if values.size == 0:
             node = create_array(self.group, key, np.zeros((1,) * values.ndim))
             self.set(node, value_type=str(values.dtype), shape=values.shape, transposed=False)
             return node
-        if values.dtype == object:
-            return self.pickled(key, values)
         if self.filters:
             return create_carray(self.group, key, obj=np.ascontiguousarray(values), **self.filters)
         return create_array(self.group, key, np.ascontiguousarray(values))

@@ -52,8 +52,8 @@ def two_left(named: Mapping[str, Any], axes: Mapping[str, Any], kind: str) -> li
             raise ValueError(f"there is no axis {name!r}: this {kind} has {', '.join(axes)}")
     left = [name for name in axes if name not in fixed]
     if len(left) != 2:
-        more = "too few" if len(left) < 2 else "fix more of them"
-        raise ValueError(f"a picture has two axes, and {', '.join(left) or 'none'} would be left: {more}")
+        more = "fix fewer axes" if len(left) < 2 else "fix more axes"
+        raise ValueError(f"{more}: a figure needs two axes, not {len(left)} ({', '.join(left) or 'none'})")
     return left
 
 

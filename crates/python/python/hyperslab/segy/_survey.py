@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._errors import FormatError
 from .._native import Dataset, File, _segy_describe
 from . import _places
 from ._text import text_of
@@ -41,7 +42,12 @@ def open(path: "str | bytes | os.PathLike[str] | os.PathLike[bytes]", mode: str 
         ...     survey
         <volume of float32: inline 1200 to 1202, crossline 390 to 393, twt 0 to 16 ms>
     """
-    file = File(path, mode)
+    try:
+        file = File(path, mode)
+    except FormatError as error:
+        if "not an HDF5 file" not in str(error):
+            raise
+        raise FormatError(f"{error}; make one of a SEG-Y file with hs.segy.ingest") from None
     try:
         return Survey(file)
     except BaseException:
