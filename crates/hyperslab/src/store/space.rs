@@ -13,7 +13,7 @@ use super::pages::Pages;
 pub(super) use super::rules::Small;
 pub use super::rules::{Alignment, SpaceKind, SpaceRules};
 
-/// The end of the space in use, and the limit of addresses, which their width sets.
+/// The end of the space in use, and the limit of addresses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     pub(super) at: u64,
@@ -102,13 +102,12 @@ impl Space {
         }
     }
 
-    /// Returns whether space is allocated in pages.
     pub(super) fn has_pages(&self) -> bool {
         matches!(self.free, Pool::Pages(_))
     }
 
-    /// Adds extents that nothing in the committed state uses, unless they were allocated or freed since. In a
-    /// file without pages only: the kinds of their pages would not be known.
+    /// Adds extents that nothing in the committed state uses, unless they were allocated or freed since. Not in
+    /// a file with pages, whose kinds would not be known.
     pub(super) fn found(&mut self, holes: &[Extent]) {
         for hole in holes.iter().filter_map(|hole| before(*hole, self.end.at)) {
             let mut parts = self.free.outside(hole);
@@ -365,13 +364,8 @@ mod tests {
     fn a_small_file_has_no_hole_between_metadata_and_data() {
         let mut space = Space::new(48, u64::MAX);
         let mut at = 48;
-        for (kind, len) in [
-            (SpaceKind::Metadata, 100),
-            (SpaceKind::Raw, 24),
-            (SpaceKind::Metadata, 50),
-            (SpaceKind::Raw, 8000),
-            (SpaceKind::Metadata, 10),
-        ] {
+        let kinds = [SpaceKind::Metadata, SpaceKind::Raw].into_iter().cycle();
+        for (kind, len) in kinds.zip([100, 24, 50, 8000, 10]) {
             assert_eq!(space.allocate(kind, len), Some(extent(at, len)));
             at += len;
         }
