@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use hyperslab_format::superblock::SIGNATURE;
 use serde::Serialize;
 
 use crate::cube::Cube;
@@ -57,9 +58,6 @@ pub fn summary(path: impl AsRef<Path>, segy: &SegyOptions, survey: &SurveyOption
     let path = path.as_ref();
     if is_hdf5(path) { of_cube(path) } else { of_segy(path, segy, survey) }
 }
-
-/// The signature of an HDF5 file without a user block (spec II.A).
-const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
 fn is_hdf5(path: &Path) -> bool {
     let mut start = [0; SIGNATURE.len()];

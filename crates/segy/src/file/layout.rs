@@ -1,6 +1,7 @@
 //! The contents of the file headers: byte order, revision, sample format, and the position of the traces.
 
 use hyperslab::driver::Driver;
+use hyperslab_format::superblock::SIGNATURE;
 
 use crate::error::{Error, Result};
 use crate::field::ByteOrder;
@@ -53,6 +54,9 @@ impl Layout {
         let read = |offset, dst: &mut [u8]| driver.read_at(offset, dst).map_err(io(path));
         if len >= LABEL_BYTES as u64 {
             read(0, &mut start)?;
+        }
+        if start.starts_with(&SIGNATURE) {
+            return Err(Error::format(path, "file header", 0, "this is an HDF5 file, not a SEG-Y file"));
         }
         // The label starts with a number, then "SY1.0", "SY2.0" or "SY2.1", then the kind of storage unit.
         let has_label = &start[4..6] == b"SY" && &start[9..15] == b"RECORD";

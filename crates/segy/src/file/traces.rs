@@ -114,7 +114,8 @@ impl Traces {
                 file.path(),
                 "file header",
                 layout.label + 3220,
-                "neither the file header nor the first trace gives the number of samples of a trace",
+                "neither the file header nor the first trace gives the number of samples of a trace: the file is \
+                 damaged, or it is not a SEG-Y file",
             ));
         }
         let bytes = layout.trace_bytes(samples);
