@@ -50,14 +50,12 @@ impl Layout {
     /// Reads the file headers.
     pub(super) fn read(driver: &dyn Driver, path: &str) -> Result<Self> {
         let len = driver.len().map_err(io(path))?;
-        let mut start = [0; LABEL_BYTES];
         let read = |offset, dst: &mut [u8]| driver.read_at(offset, dst).map_err(io(path));
+        let mut start = [0; LABEL_BYTES];
         if len >= LABEL_BYTES as u64 {
             read(0, &mut start)?;
         }
-        if start.starts_with(&SIGNATURE) {
-            return Err(Error::format(path, "file header", 0, "this is an HDF5 file, not a SEG-Y file"));
-        }
+        not_hdf5(&start, path)?;
         // The label starts with a number, then "SY1.0", "SY2.0" or "SY2.1", then the kind of storage unit.
         let has_label = &start[4..6] == b"SY" && &start[9..15] == b"RECORD";
         let label = if has_label { LABEL_BYTES as u64 } else { 0 };
@@ -210,6 +208,11 @@ fn bad_format(path: &str, code: i16, byte: u64) -> Error {
             "{code} is not a sample format (1-3, 5-12, 15, 16): the file is damaged, or it is not a SEG-Y file"
         ),
     )
+}
+
+fn not_hdf5(start: &[u8], path: &str) -> Result<()> {
+    let why = "this is an HDF5 file, not a SEG-Y file";
+    if start.starts_with(&SIGNATURE) { Err(Error::format(path, "file header", 0, why)) } else { Ok(()) }
 }
 
 /// Returns the number of records of extended textual headers, including the final stanza.
