@@ -106,8 +106,8 @@ impl Space {
         matches!(self.free, Pool::Pages(_))
     }
 
-    /// Adds extents that nothing in the committed state uses, unless they were allocated or freed since. Not in
-    /// a file with pages, whose kinds would not be known.
+    /// Adds extents that nothing in the committed state uses, unless they were allocated or freed since. Not
+    /// for a file with pages, whose kinds would not be known.
     pub(super) fn found(&mut self, holes: &[Extent]) {
         for hole in holes.iter().filter_map(|hole| before(*hole, self.end.at)) {
             let mut parts = self.free.outside(hole);
