@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from support import IS_H5PY, hs
 
 pytestmark = pytest.mark.skipif(IS_H5PY, reason="messages of hyperslab")
@@ -30,7 +31,6 @@ def test_chunks_and_maxshape_are_shown_beside_the_shape(file, options, says):
 
 
 def test_chunks_of_xarray_are_shown_beside_the_shape(tmp_path):
-    xr = pytest.importorskip("xarray")
     data = xr.Dataset({"v": (("x",), np.arange(3))})
     with pytest.raises(ValueError, match=r"\(3,\), not be \(1, 2\)"):
         data.to_netcdf(tmp_path / "a.nc", engine="hyperslab", encoding={"v": {"chunksizes": (1, 2)}})

@@ -2,7 +2,6 @@
 
 import h5py
 import hyperslab as hs
-import hyperslab.xarray  # noqa: F401 - the engine
 import netCDF4
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import math
 import operator
-from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,12 +33,14 @@ def _known(name: str, values: _Numbers, number: Any) -> Any:
     """
     if values.dtype.kind != "f":
         return operator.index(number) if isinstance(number, SupportsIndex) else number
-    if isinstance(number, str | bytes) or not isinstance(number, SupportsFloat | SupportsIndex):
+    if isinstance(number, str | bytes):
         raise TypeError(f"{name} must be a number, not {number!r}")
     try:
         exact = float(number)
+    except TypeError:
+        raise TypeError(f"{name} must be a number, not {number!r}") from None
     except OverflowError:  # an integer beyond all floats
-        return math.inf if number > 0 else -math.inf  # type: ignore[operator]
+        return math.inf if number > 0 else -math.inf
     with np.errstate(over="ignore"):
         single = float(np.float32(exact))
     return exact if _found(values, exact) is not None or _found(values, single) is None else single
