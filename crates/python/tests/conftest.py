@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -31,7 +32,12 @@ SLOW = {
 
 
 def pytest_configure(config):
-    """Registers the markers. A misspelt one is an error."""
+    """Registers the markers. A misspelt one is an error.
+
+    Tests interrupt themselves, so Ctrl-C is no longer ignored, as a shell's job in the background ignores it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.option.strict_markers = True
     config.addinivalue_line("markers", "damages: leaves a file that is not sound, on purpose")
     config.addinivalue_line("markers", "extras: needs more than README names (`needs.py`)")

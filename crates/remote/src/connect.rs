@@ -13,6 +13,7 @@ use object_store::path::Path;
 use object_store::{
     BackoffConfig, ClientConfigKey, ClientOptions, HeaderMap, HeaderValue, ObjectStore, RetryConfig,
 };
+use rustls::crypto::{CryptoProvider, ring};
 
 use crate::address::{Address, Protocol, scrubbed};
 use crate::options::RemoteOptions;
@@ -29,6 +30,7 @@ impl Connection {
     ///
     /// Errors: `InvalidInput` for a setting that is unknown or has a wrong value.
     pub(crate) fn new(address: &Address, options: &RemoteOptions) -> io::Result<Self> {
+        choose_cryptography();
         let (retry, settings) = split(options)?;
         let path = Path::parse(&address.key).map_err(|error| invalid(&error))?;
         let store: Arc<dyn ObjectStore> = match address.protocol {
@@ -69,6 +71,14 @@ impl Connection {
             }
         };
         Ok(Self { store, path })
+    }
+}
+
+/// Gives TLS the cryptography of ring in this process, unless the program has chosen one.
+fn choose_cryptography() {
+    if CryptoProvider::get_default().is_none() {
+        // An error says that another thread was faster: it has chosen then.
+        drop(ring::default_provider().install_default());
     }
 }
 
