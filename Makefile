@@ -19,7 +19,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help small test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help small environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -85,6 +85,9 @@ PANDAS := $(patsubst requirements/%.txt,$(VENV)/%.stamp,$(wildcard requirements/
 $(VENV)/pandas-%.stamp: requirements/pandas-%.txt $(VENV)/test.stamp
 	$(PIP) --no-deps --upgrade --target $(VENV)/pandas-$* -r $<
 	@touch $@
+
+# All that the tests import.
+environments: $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS)
 
 # The page of `hyperslab view`. Builds without it have a viewer without a page.
 WEB := crates/view/web
@@ -161,7 +164,7 @@ quick: tools-quick $(VENV)/test.stamp develop
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(FAST)" crates/python/tests
 
 # Some tests ask cargo about crates that no build here needs, without the network.
-test: tools-test $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS) $(PAGE) develop capi vol $(ALSO)
+test: tools-test environments $(PAGE) develop capi vol $(ALSO)
 	cargo fetch --locked --quiet
 	cargo fetch --locked --quiet --manifest-path $(MPIO)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile $(TESTS) crates/python/tests
