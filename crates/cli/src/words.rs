@@ -4,10 +4,11 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Returns the arguments with `help COMMAND` as `COMMAND --help`.
+/// Returns the arguments with `help COMMAND` as `COMMAND --help`; `segy` has commands of its own.
 pub(crate) fn with_help_last(mut args: Vec<OsString>) -> Vec<OsString> {
-    if args.get(1).is_some_and(|word| word == "help") {
-        args.remove(1);
+    let place = if args.get(1).is_some_and(|word| word == "segy") { 2 } else { 1 };
+    if args.get(place).is_some_and(|word| word == "help") {
+        args.remove(place);
         args.push("--help".into());
     }
     args

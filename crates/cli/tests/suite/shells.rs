@@ -178,6 +178,8 @@ fn help_takes_the_name_of_a_command() {
         (&["help"][..], &["--help"][..]),
         (&["help", "ls"], &["ls", "--help"]),
         (&["help", "segy", "slice"], &["segy", "slice", "--help"]),
+        (&["segy", "help", "slice"], &["segy", "slice", "--help"]),
+        (&["segy", "help"], &["segy", "--help"]),
     ] {
         assert_eq!(scratch.printed(words), scratch.printed(options), "{words:?}");
     }
