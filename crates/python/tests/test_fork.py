@@ -16,6 +16,7 @@ import pytest
 from support import IS_H5PY, hs
 
 pytestmark = [
+    pytest.mark.process,
     pytest.mark.skipif(IS_H5PY, reason="libhdf5 damages the file, too"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork"),
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
@@ -187,7 +188,6 @@ def beside(work, forks):
         [thread.join() for thread in threads]
 
 
-@pytest.mark.process
 def test_a_child_forked_while_threads_read_can_read(tmp_path):
     make(tmp_path / "f.h5").close()
     with hs.File(tmp_path / "f.h5", "r", rdcc_nbytes=100_000) as f:
@@ -206,7 +206,6 @@ def test_a_child_forked_while_threads_read_can_read(tmp_path):
         beside(work, forks)
 
 
-@pytest.mark.process
 def test_a_child_forked_while_threads_write_does_not_hang(tmp_path):
     """The child may read outdated data, because the parent continues to write."""
     path, said = tmp_path / "f.h5", []

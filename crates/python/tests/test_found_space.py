@@ -153,6 +153,7 @@ class Model:
                 assert f[f[name].attrs["reference"]].name == f"/{name}"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("options", FILES.values(), ids=FILES)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_changes_by_two_libraries_over_many_openings_lose_no_value(tmp_path, options, seed):

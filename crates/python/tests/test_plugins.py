@@ -128,6 +128,7 @@ with hs.File(sys.argv[1]) as file:
 """
 
 
+@pytest.mark.process
 def test_nothing_is_loaded_unless_the_program_asks(lossy):
     with h5py.File(lossy) as file:
         total = str(file["a"][...].sum())
@@ -142,6 +143,7 @@ def test_nothing_is_loaded_unless_the_program_asks(lossy):
     assert run(READ.format(more=f"assert list(hs.load_plugins({library!r})) == [32017]"), lossy) == total
 
 
+@pytest.mark.process
 def test_folders_that_h5pl_is_given_are_searched(lossy):
     with h5py.File(lossy) as file:
         total = str(file["a"][...].sum())
@@ -150,6 +152,7 @@ def test_folders_that_h5pl_is_given_are_searched(lossy):
         assert run(READ.format(more=more), lossy) == total
 
 
+@pytest.mark.process
 def test_folders_that_h5pl_removes_are_not_searched(lossy, tmp_path):
     with h5py.File(lossy) as file:
         total = str(file["a"][...].sum())
@@ -162,6 +165,7 @@ def test_folders_that_h5pl_removes_are_not_searched(lossy, tmp_path):
     assert run(READ.format(more=again), lossy) == total
 
 
+@pytest.mark.process
 def test_plugins_can_be_switched_off(lossy):
     refused = "filter 32017 (sz) is not available"
     assert refused in run(READ.format(more="import hdf5plugin; hs.disable_plugins()"), lossy)
@@ -170,6 +174,7 @@ def test_plugins_can_be_switched_off(lossy):
     assert "plug-ins are switched off" in run(load, HDF5_PLUGIN_PRELOAD="::")
 
 
+@pytest.mark.process
 def test_libhdf5_in_the_process_keeps_its_plugins(lossy, tmp_path):
     code = """
 import hyperslab as hs, sys, numpy as np
@@ -257,6 +262,7 @@ for name in ("libh5sz.so", "libh5sz3.so", "libh5sperr.so"):
     assert run(code, hdf5plugin.PLUGIN_PATH).split() == ["32017", "32024", "32028"]
 
 
+@pytest.mark.process
 def test_threads_that_need_a_plugin_at_the_same_time_find_it(lossy, tmp_path):
     """In a folder that takes a while to list."""
     for number in range(2000):
@@ -291,6 +297,7 @@ with hs.File(sys.argv[1], "w") as file:
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["sz absolute", "sz3 absolute", "sperr rate", "fcidecomp"])
 def test_a_filter_without_its_parameters_is_an_error(tmp_path, name):
     """Some plug-ins read the first parameters without asking how many there are."""
@@ -314,6 +321,7 @@ def hyperslab(*args, **environment):
     return subprocess.run(program, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.process
 def test_the_command_searches_the_folders_of_the_environment(lossy, tmp_path):
     path = f"{tmp_path}/none{os.pathsep}{hdf5plugin.PLUGIN_PATH}"
     assert "filter 32017" in hyperslab("repack", lossy, tmp_path / "b.h5", "--filter", "gzip").stderr

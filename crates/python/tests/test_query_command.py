@@ -13,6 +13,8 @@ import pytest
 from support import hs
 from test_tables import some_rows
 
+pytestmark = pytest.mark.process
+
 CODE = "import sys; from hyperslab._native import run_cli; sys.exit(run_cli(['hyperslab', *sys.argv[1:]]))"
 CONDITION = "(temp > 305) & ((time < 0) | (id == 'XK4'))"
 
@@ -97,7 +99,6 @@ def test_rows_as_files_of_arrow_and_parquet(path, rows, tmp_path, name, is_piped
     assert read["info/level"].to_pylist() == expected["info"]["level"].tolist()
 
 
-@pytest.mark.process
 def test_a_table_is_aligned_and_says_that_there_are_more_rows(path, rows):
     lines = run("query", path, "/readings", "--columns", "time,id", "--limit", 3).decode().splitlines()
     assert [line.split() for line in lines[:4]] == [
@@ -158,7 +159,6 @@ def test_a_closed_pipe_ends_the_command_quietly(path):
         process.wait(60)
 
 
-@pytest.mark.process
 def test_statements_of_sql(path, rows):
     statement = "select id, avg(temp) as mean, count(*) as n from readings where temp < 400 group by id order by id"
     read = pa.ipc.open_stream(run("sql", path, statement, "--format", "arrow")).read_all().to_pydict()
@@ -173,7 +173,6 @@ def test_statements_of_sql(path, rows):
         assert mean == (-np.inf if lowest else pytest.approx(of_text.mean()))
 
 
-@pytest.mark.process
 def test_tables_of_one_name_are_told_apart_by_their_paths(path):
     message = run("sql", path, "select count(*) from others", code=1)
     assert 'others is the name of 2 tables: write one of "/2024/others", "/2025/others"' in message
@@ -184,7 +183,6 @@ def test_tables_of_one_name_are_told_apart_by_their_paths(path):
     assert run("sql", path, joined, "--format", "csv").decode() == "n\n10\n"
 
 
-@pytest.mark.process
 def test_only_tables_that_a_statement_reads_are_looked_for(path):
     for statement, count in (
         ('select count(others.time) as n from "/2024/others" others', 10),

@@ -11,6 +11,8 @@ from support import IS_H5PY, REPOSITORY
 if IS_H5PY:
     pytest.skip("about hyperslab's own repository", allow_module_level=True)
 
+pytestmark = pytest.mark.process
+
 PRESENT = re.search(r'^version = "(.*)"$', (REPOSITORY / "Cargo.toml").read_text(), re.MULTILINE)[1]
 LATER = "999.1.0"
 
@@ -47,7 +49,6 @@ def release(clone, *words):
     return subprocess.run(command, cwd="/", capture_output=True, text=True)
 
 
-@pytest.mark.process
 def test_a_release_sets_every_version_and_dates_the_changelog(clone):
     done = release(clone, LATER, "--no-packages")
     assert done.returncode == 0, done.stderr

@@ -99,6 +99,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 @pytest.mark.parametrize("handle", ["shared", "own"])
 def test_workers_of_a_loader_read_a_file(start, handle, tmp_path):
@@ -121,6 +122,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_handles_travel_to_workers_of_joblib(tmp_path):
     assert run_program(JOBLIB, tmp_path) == ["4950.0"]
 

@@ -45,6 +45,7 @@ def started(module, path, keywords):
     return writer
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("writing", "reading"), [(hs, h5py), (h5py, hs), (hs, hs)])
 def test_a_reader_sees_only_whole_changes(tmp_path, writing, reading, kind):

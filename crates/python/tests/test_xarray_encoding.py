@@ -200,6 +200,7 @@ def test_urls_are_opened(server, tmp_path):
             xr.open_dataset(url, engine="hyperslab")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "imports",
     [
