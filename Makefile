@@ -19,12 +19,13 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help small environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help small test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
 	@echo "make quick    format, lints, types and the fast half of the tests: what to run while you work"
 	@echo "make test     everything that proves it works"
+	@echo "make test-env  what the tests in Python import, in the environment that \`make develop\` installs into"
 	@echo "make bare     the README's commands in a new Debian that has only what the README names (needs debootstrap)"
 	@echo "make test-mpi  files that several processes change (needs an MPI and libclang)"
 	@echo "make java     the jars for Java, in target/java (needs Maven and a JDK of 22 or later)"
@@ -86,7 +87,8 @@ $(VENV)/pandas-%.stamp: requirements/pandas-%.txt $(VENV)/test.stamp
 	$(PIP) --no-deps --upgrade --target $(VENV)/pandas-$* -r $<
 	@touch $@
 
-# All that the tests import.
+# What the tests import; and all that `make test` needs, with other versions and other packages' tests.
+test-env: $(VENV)/test.stamp
 environments: $(VENV)/test.stamp $(VENV)/stacks.stamp $(VENV)/old.stamp $(PANDAS)
 
 # The page of `hyperslab view`. Builds without it have a viewer without a page.

@@ -39,6 +39,8 @@ const MEANT: &[(&[&str], &[&str])] = &[
     (&["select", "filter", "where"], &["query", "sql"]),
     (&["kerchunk", "zarr", "references"], &["refs"]),
     (&["sgy", "segyio"], &["segy"]),
+    (&["import", "ingest"], &["segy ingest"]),
+    (&["export"], &["dump", "query", "segy export"]),
     (&["bench", "benchmark", "perf", "h5perf"], &["pio", "tune"]),
-    (&["open", "gui", "browse", "hdfview"], &["view"]),
+    (&["open", "gui", "browse", "serve", "hdfview"], &["view"]),
 ];

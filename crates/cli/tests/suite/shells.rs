@@ -196,6 +196,9 @@ fn names_of_other_programs_commands_lead_to_those_that_do_the_same() {
         ("h5stat", "'stat'"),
         ("h5repack", "'repack'"),
         ("cp", "'copy'"),
+        ("import", "'segy ingest'"),
+        ("export", "'dump', 'query', 'segy export'"),
+        ("serve", "'view'"),
     ] {
         let (code, _, err) = scratch.run(&[word, "climate.h5"]);
         let tip = err.lines().find(|line| line.contains("tip:")).unwrap_or_default();
