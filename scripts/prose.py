@@ -63,7 +63,9 @@ def findings(path: Path) -> Iterator[tuple[int, str]]:
 
 def tracked() -> list[Path]:
     """Returns the files of the repository that have prose."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True, text=True
+    ).stdout
     return [path for path in map(Path, listed.splitlines()) if path.suffix in {*COMMENT, ".md"}]
 
 

@@ -78,7 +78,7 @@ pytables.HDFStore.get = wrap_get(pytables.HDFStore.get)
 
 def pytest_runtest_logreport(report):
     """Records the worst outcome of the three phases of a test, with the first line of its message."""
-    name = report.nodeid.rpartition("/")[2]
+    name = report.nodeid.removeprefix("pytables/")
     outcome = "skipped" if hasattr(report, "wasxfail") else report.outcome
     said = ""
     if report.failed and hasattr(report.longrepr, "reprcrash") and report.longrepr.reprcrash:
