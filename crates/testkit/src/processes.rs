@@ -43,8 +43,9 @@ pub fn group(process: u32) -> Option<u32> {
 /// # Panics
 /// If the process is gone.
 pub fn signal(name: &str, process: u32) {
-    let sent = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
-    assert!(sent.expect("the program kill").success(), "process {process} takes the signal {name}");
+    // The shell's own `kill`: a bare Debian has no program of that name.
+    let sent = Command::new("sh").args(["-c", &format!("kill -s {name} {process}")]).status();
+    assert!(sent.expect("a shell").success(), "process {process} takes the signal {name}");
 }
 
 /// Returns the fields of the state of a process after its name.
