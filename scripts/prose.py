@@ -61,8 +61,8 @@ def findings(path: Path) -> Iterator[tuple[int, str]]:
             yield number, f'"{habit[0]}": {advice}'
 
 
-def tracked() -> list[Path]:
-    """Returns the files of the repository that have prose."""
+def with_prose() -> list[Path]:
+    """Returns the files of the repository that have prose, also those that are not added yet."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True, text=True
     ).stdout
@@ -71,7 +71,7 @@ def tracked() -> list[Path]:
 
 def main() -> int:
     """Prints the findings in the files that the command line names, or in all; returns the exit code."""
-    paths = [Path(name) for name in sys.argv[1:]] or tracked()
+    paths = [Path(name) for name in sys.argv[1:]] or with_prose()
     found = [(path, *finding) for path in paths for finding in findings(path)]
     for path, number, what in found:
         print(f"{path}:{number}: {what}")
