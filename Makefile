@@ -11,6 +11,9 @@ test quick test-vol test-java: PROFILE = fast
 TOGETHER := --workspace --features hyperslab/ndarray
 # Tests and lints: with assertions, and with the crates of others that the package is built with.
 CHECKED := --config .cargo/checked.toml --profile fast --locked --quiet
+# For PyO3's build script, what maturin sets too: otherwise cargo compiles PyO3 again after maturin, and maturin after it.
+AS_MATURIN = $(if $(filter Linux,$(shell uname)),$(patsubst %,PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=%,\
+	$(shell ls -t $(abspath target/maturin)/pyo3-config-*.txt 2>/dev/null | head -n 1)))
 # Which tests in Python run, for pytest.
 TESTS ?=
 # More packages to build with a native library, so that one build serves several libraries (`.ci/run`).
@@ -19,7 +22,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help small test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -135,6 +138,11 @@ small: $(VENV)/build.stamp
 	@test -f $(VENV)/whole.stamp || echo "building the package without servers, Arrow and the viewer: about 5 CPU minutes the first time"
 	test -f $(VENV)/whole.stamp || VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --locked --no-default-features
 
+# For `make quick`: the one or the other, with assertions.
+checked: $(VENV)/build.stamp
+	@test -f $(VENV)/whole.stamp || echo "building the package without servers, Arrow and the viewer: about 5 CPU minutes the first time"
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --locked $(SHAPE) --config .cargo/checked.toml
+
 # A folder as /usr/local: it can be moved, and `CAPI=/usr/local` installs.
 CAPI := target/capi
 capi:
@@ -152,16 +160,22 @@ capi-header:
 demo: tools-demo $(VENV)/demo.stamp small
 	$(BIN)/python demo/demo.py --out demo-out
 
-# What a change of one file needs: minutes from a new clone, and then two of them.
+# What a change of one file needs: minutes from a new clone, and then two of them. Our crates are compiled once, with
+# assertions, for the package and for the tests in Rust: the package has no servers, Arrow or viewer, except where
+# `develop` has built them before.
+SHAPE := $(if $(wildcard $(VENV)/whole.stamp),,--no-default-features)
+QUICK := -p hyperslab-python $(SHAPE) $(CHECKED)
 FAST := not suite and not process and not docs and not soak and not extras
-quick: tools-quick $(VENV)/test.stamp develop
+FAST += $(if $(wildcard $(VENV)/whole.stamp),,and not whole)
+quick: tools-quick $(VENV)/build.stamp
+	$(MAKE) --no-print-directory --jobs=2 test-env checked
 	cargo fmt --all --check
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
-	cargo clippy --workspace $(CHECKED) -- -D warnings
-	cargo test $(CHECKED) -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --lib --tests
-	cargo test $(CHECKED) -p hyperslab --test suite
+	$(AS_MATURIN) cargo clippy $(if $(wildcard $(VENV)/whole.stamp),--workspace) $(QUICK) -- -D warnings
+	$(AS_MATURIN) cargo test $(QUICK) -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --tests
+	$(AS_MATURIN) cargo test $(QUICK) -p hyperslab --test suite -- --skip examples::
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(FAST)" crates/python/tests
 
@@ -170,8 +184,8 @@ test: tools-test environments $(PAGE) develop capi vol $(ALSO)
 	cargo fetch --locked --quiet
 	cargo fetch --locked --quiet --manifest-path $(MPIO)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile $(TESTS) crates/python/tests
-	cargo test $(TOGETHER) $(CHECKED)
-	cargo build $(TOGETHER) $(CHECKED) --bin monthly
+	$(AS_MATURIN) cargo test $(TOGETHER) $(CHECKED)
+	$(AS_MATURIN) cargo build $(TOGETHER) $(CHECKED) --bin monthly
 	target/fast/monthly
 	$(BIN)/python -m mypy --strict crates/python/examples
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml hyperslab
@@ -179,8 +193,8 @@ test: tools-test environments $(PAGE) develop capi vol $(ALSO)
 # Those that `make test` leaves out where a program is missing (`scripts/tools.py`).
 test-extras: $(VENV)/test.stamp $(PAGE) develop capi
 	HYPERSLAB_NO_SKIPS=1 $(BIN)/python -m pytest -q -n auto -m extras crates/python/tests
-	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) $(CHECKED) -p hyperslab-capi --test programs
-	HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) $(CHECKED) -p hyperslab-cli --test suite groff
+	$(AS_MATURIN) HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) $(CHECKED) -p hyperslab-capi --test programs
+	$(AS_MATURIN) HYPERSLAB_NO_SKIPS=1 cargo test $(TOGETHER) $(CHECKED) -p hyperslab-cli --test suite groff
 
 # README's commands in a root of Debian stable that has README's packages, a Rust toolchain, and nothing else.
 bare:
@@ -196,7 +210,7 @@ test-mpi: tools-test-mpi $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 		timeout 300 mpirun --oversubscribe -n $$ranks $(BIN)/python crates/python/tests/mpi/ranks.py || exit; \
 	done
 	cargo clippy --manifest-path $(MPIO) --target-dir target --all-targets $(CHECKED) -- -D warnings
-	cargo clippy $(TOGETHER),hyperslab-cli/mpi --all-targets $(CHECKED) -- -D warnings
+	$(AS_MATURIN) cargo clippy $(TOGETHER),hyperslab-cli/mpi --all-targets $(CHECKED) -- -D warnings
 	cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --no-run
 	cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --lib
 	cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) --doc
@@ -208,8 +222,8 @@ test-mpi: tools-test-mpi $(VENV)/test.stamp $(VENV)/mpi.stamp develop
 		RANKS_THREADS=$$level timeout 300 cargo test --manifest-path $(MPIO) --target-dir target $(CHECKED) \
 			--test ranks --config "target.'cfg(all())'.runner='mpirun --oversubscribe -n 2'" || exit; \
 	done
-	cargo test $(TOGETHER),hyperslab-cli/mpi $(CHECKED) --test mpi --no-run
-	timeout 300 cargo test $(TOGETHER),hyperslab-cli/mpi $(CHECKED) --test mpi
+	$(AS_MATURIN) cargo test $(TOGETHER),hyperslab-cli/mpi $(CHECKED) --test mpi --no-run
+	$(AS_MATURIN) timeout 300 cargo test $(TOGETHER),hyperslab-cli/mpi $(CHECKED) --test mpi
 
 # Java: one native library for JNI and java.lang.foreign, and the jars around it.
 java: jni $(VENV)/build.stamp
@@ -236,10 +250,10 @@ soak: $(VENV)/test.stamp develop
 
 lint: tools-lint $(VENV)/test.stamp
 	cargo fmt --all --check
-	cargo clippy $(TOGETHER) --all-targets $(CHECKED) -- -D warnings
+	$(AS_MATURIN) cargo clippy $(TOGETHER) --all-targets $(CHECKED) -- -D warnings
 	cargo clippy -p hyperslab-cli --no-default-features --all-targets $(CHECKED) -- -D warnings
-	cargo clippy -p hyperslab-python --no-default-features $(CHECKED) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps $(CHECKED)
+	$(AS_MATURIN) cargo clippy -p hyperslab-python --no-default-features $(CHECKED) -- -D warnings
+	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps $(CHECKED)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py

@@ -41,6 +41,7 @@ def pytest_configure(config):
     config.option.strict_markers = True
     config.addinivalue_line("markers", "damages: leaves a file that is not sound, on purpose")
     config.addinivalue_line("markers", "extras: needs more than README names (`needs.py`)")
+    config.addinivalue_line("markers", "whole: needs servers, Arrow or the viewer; `make quick` may leave it out")
     for name, what in SLOW.items():
         config.addinivalue_line("markers", f"{name}: {what}; `make quick` leaves it out")
 

@@ -19,6 +19,8 @@ from numpy.lib.recfunctions import repack_fields
 from support import hs
 from test_tables import KINDS, some_rows
 
+pytestmark = pytest.mark.whole
+
 COLOURS = hs.enum_dtype({"red": -1, "green": 7, "blue": 300}, basetype="i2")
 NUMBERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", ">i2", ">u8", ">f4", ">f8", "?"]
 UNITS = ["s", "ms", "us", "ns"]

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from itertools import chain
@@ -126,7 +127,11 @@ def with_survey():
     return {"survey": hs.segy.open("cube.h5")}
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Their examples take rows as Arrow.
+ARROW = {name for name, value in NAMES.items() if re.search("polars|pyarrow|to_batches", inspect.getdoc(value) or "")}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.whole] * (name in ARROW)) for name in NAMES])
 def test_the_examples_of_a_public_name_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with hs.File("climate.h5", "w") as file:

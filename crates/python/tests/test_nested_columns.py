@@ -78,6 +78,7 @@ def test_an_unknown_column_is_an_error_that_lists_the_others(table, column):
             call()
 
 
+@pytest.mark.whole
 def test_the_command_takes_the_path_of_a_nested_column(table):
     path = table.file.filename
     table.file.close()

@@ -162,6 +162,7 @@ def test_a_copy_to_a_name_that_exists_leaves_what_has_it():
     assert file["other"].col("a").tolist() == [3]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["a/b", "/", "", "."])
 def test_names_of_columns_that_pytables_refuses_are_refused(name, tmp_path):
     forms = [
@@ -211,6 +212,7 @@ FRAMES = {
 }
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("form", FRAMES)
 def test_a_table_is_created_from_rows_that_tell_their_columns(form, tmp_path):
     columns = {"i": [1, 2], "f": [1.5, float("nan")], "s": ["a", "Zürich"], "ok": [True, False]}
@@ -271,6 +273,7 @@ def test_dtypes_that_tables_do_not_have_are_refused_by_the_name_of_the_column(ki
     assert list(file) == []
 
 
+@pytest.mark.whole
 def test_times_of_numpy_are_stored_in_every_form():
     days = np.array(["2024-01-01", "NaT"], "M8[s]")
     span = np.array([1, 2], "m8[ms]")

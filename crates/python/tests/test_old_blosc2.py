@@ -37,6 +37,7 @@ with h5py.File(sys.argv[1]) as file:
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("dtype", ["i4", "f8"])
 def test_an_old_c_blosc2_reads_chunks_of_every_shape(dtype, tmp_path):
     with hs.File(tmp_path / "f.h5", "w") as file:

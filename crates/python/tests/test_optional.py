@@ -50,6 +50,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.whole
 def test_what_needs_a_package_says_how_to_install_it(tmp_path):
     lines = grid(range(2), range(3))
     image = segy(np.zeros((6, 5), "f4"), {INLINE: lines[:, 0], CROSSLINE: lines[:, 1]})

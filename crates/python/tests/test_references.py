@@ -196,6 +196,7 @@ def test_addresses_count_from_the_user_block_and_references_from_the_file(tmp_pa
         assert_all_same(references, opened(references), file)
 
 
+@pytest.mark.whole
 def test_parquet_has_the_same_references(tmp_path):
     path, target = tmp_path / "climate.h5", tmp_path / "climate.parq"
     write_climate(path, libver="latest")
@@ -214,6 +215,7 @@ def test_parquet_has_the_same_references(tmp_path):
     assert run_cli(command) == 1
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["..", "a/../.."])
 def test_no_name_leads_out_of_the_folder(tmp_path, name):
     with h5py.File(tmp_path / "a.h5", "w") as file:

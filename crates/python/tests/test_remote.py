@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from support import hs
 
+pytestmark = pytest.mark.whole
+
 PLANES = np.arange(64 * 128 * 128, dtype="<f4").reshape(64, 128, 128)
 TEMPERATURES = np.random.default_rng(7).random((20, 300, 300))
 

@@ -17,7 +17,7 @@ import pytest
 from support import IS_H5PY, hs
 from web import Server
 
-pytestmark = pytest.mark.skipif(IS_H5PY, reason="h5py reads no URLs")
+pytestmark = [pytest.mark.whole, pytest.mark.skipif(IS_H5PY, reason="h5py reads no URLs")]
 
 CERTIFICATE = Path(__file__).parent / "tls" / "localhost.pem"
 READ = "import sys, hyperslab as hs; print(hs.File(sys.argv[1])['a'][:].sum())"

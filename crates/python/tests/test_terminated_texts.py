@@ -66,6 +66,7 @@ def test_conditions_hold_for_the_values_that_are_read(path, condition, is_indexe
         assert table.get_where_list(condition).tolist() == np.flatnonzero(found).tolist()
 
 
+@pytest.mark.whole
 def test_values_end_at_the_terminator_wherever_they_are_read(path):
     rows = expected(path)
     with hs.File(path) as file:
@@ -85,6 +86,7 @@ def test_values_end_at_the_terminator_wherever_they_are_read(path):
     assert done.stdout.splitlines()[1:] == [one.decode() or '""' for one in rows["name"].tolist()]
 
 
+@pytest.mark.whole
 def test_a_text_that_fills_a_terminated_column_is_kept_whole(path):
     with hs.File(path, "r+") as file:
         table = hs.Table(file["t"].id)

@@ -19,6 +19,8 @@ from h5grove.utils import LinkResolution
 from support import REPOSITORY, WHOLE_FILES
 from viewer import COMMAND, Viewer
 
+pytestmark = pytest.mark.whole
+
 # The fixture `golden` makes the files here.
 MADE = REPOSITORY / "target/golden"
 # HDF5's own complex numbers, which h5web does not know: see the test of such classes. And filters of plug-ins

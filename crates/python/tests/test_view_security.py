@@ -13,6 +13,8 @@ from needs import skip_without
 from support import REPOSITORY
 from viewer import Viewer
 
+pytestmark = pytest.mark.whole
+
 PAGE = REPOSITORY / "crates" / "view" / "web" / "dist" / "index.html"
 SECRET = "what no page may read"
 

@@ -178,6 +178,7 @@ def test_endian_is_the_byte_order_of_the_file(endian, tmp_path):
         assert file["v"].dtype == np.dtype("i4").newbyteorder(endian) and file["v"][1, 1] == VALUES[1, 1]
 
 
+@pytest.mark.whole
 def test_urls_are_opened(server, tmp_path):
     urls = []
     for number in range(3):
@@ -218,6 +219,7 @@ def test_the_first_call_may_be_one_that_writes(imports, tmp_path):
     assert xr.open_dataset(tmp_path / "f.nc", engine="netcdf4")["a"].values.tolist() == [1, 2]
 
 
+@pytest.mark.whole
 def test_storage_options_are_those_of_the_file(server, tmp_path):
     write(tmp_path / "f.nc")
     server.files["/bucket/f.nc"] = (tmp_path / "f.nc").read_bytes()

@@ -17,7 +17,7 @@ class Server(ThreadingHTTPServer):
         self.files, self.fails, self.requests, self.delay = {}, [], [], 0.0
         self.together = None
         self.waiting = threading.Semaphore(0)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def url(self, name):
         return f"http://127.0.0.1:{self.server_port}/{name}"
