@@ -14,6 +14,7 @@ use hyperslab::{
     Element as _, File, FileSpace, Found, LibVersion, SpaceStrategy, WriteOptions, check, filter,
 };
 use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};
+use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_sound;
 
@@ -208,8 +209,8 @@ fn a_walk_ends_within_a_dataset_of_many_chunks() {
     assert!(calls < 150, "{calls} calls of the driver");
 }
 
-/// Adds a dataset of ten strings.
-fn put_texts(file: &File, name: &str) {
+/// Adds a dataset of ten strings, and returns their ids.
+fn put_texts(file: &File, name: &str) -> Vec<VariableElement> {
     let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
     let space = Dataspace::Simple { shape: vec![10], max_shape: None };
     let options = DatasetOptions::new(space, Datatype::VariableText(text));
@@ -217,6 +218,7 @@ fn put_texts(file: &File, name: &str) {
     let ids = file.put_text(&["a text of some length"; 10]).unwrap();
     let as_stored = WriteOptions::default().datatype(Some(Datatype::VariableText(text)));
     dataset.write_with(.., &file.vlen_stored(&ids), &as_stored).unwrap();
+    ids
 }
 
 #[test]
@@ -238,6 +240,31 @@ fn collections_of_the_global_heap_keep_their_space() {
         let report = report.unwrap();
         assert!(report.is_sound(), "{:?}", report.findings);
     }
+}
+
+/// After a commit, no element names the collection, so the walk takes its space for unused. But one of its
+/// strings was removed, so this opening knows that it has room, and puts the next strings there.
+#[test]
+fn a_collection_that_has_room_for_strings_keeps_its_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.h5");
+    let file = File::create(&path).unwrap();
+    let ids = put_texts(&file, "texts");
+    put(&file, "after", &[1; 1000], false);
+    file.close().unwrap();
+    let file = opened(&path, Searches::AfterCommit);
+    file.root().remove("texts").unwrap();
+    file.remove_vlen(&ids[..1]).unwrap();
+    file.flush().unwrap();
+    put(&file, "d", &[2; 60], false);
+    put_texts(&file, "new texts");
+    put(&file, "e", &[3; 60], false);
+    file.close().unwrap();
+    let report = check::check_path(&path, &check::CheckOptions::default().data(true), &mut |_| {});
+    let report = report.unwrap();
+    assert!(report.is_sound(), "{:?}", report.findings);
+    let file = File::open(&path).unwrap();
+    assert_eq!((get(&file, "d"), get(&file, "e")), (vec![2; 60], vec![3; 60]));
 }
 
 /// A large hole in a file with strings is read only in part, because a collection of the global heap may be
