@@ -18,7 +18,8 @@ from pathlib import Path
 CHECKED = ("hyperslab-python", "hyperslab-cli")
 """The crates that use all others."""
 
-TESTED = ("hyperslab-format", "hyperslab-filters", "hyperslab")
+TESTED = ("hyperslab-format", "hyperslab-filters", "hyperslab-io", "hyperslab-select", "hyperslab-convert")
+TESTED += ("hyperslab-store", "hyperslab")
 
 WINDOWS = "x86_64-pc-windows-gnu"
 

@@ -73,10 +73,10 @@ def news() -> dict[str, list[str]]:
 def set_version(version: str) -> None:
     old = re.escape(present())
     # The version of a package, or of a dependency of this repository.
-    own = re.compile(rf'^(version = |hyperslab[a-z-]* = \{{ path = "[^"]*", version = )"{old}"', re.MULTILINE)
+    own = re.compile(rf'^(version = "|hyperslab[a-z-]* = \{{ path = "[^"]*", version = "=){old}"', re.MULTILINE)
     for name in MANIFESTS:
         path = REPOSITORY / name
-        path.write_text(own.sub(rf'\g<1>"{version}"', path.read_text("utf-8")), "utf-8")
+        path.write_text(own.sub(rf'\g<1>{version}"', path.read_text("utf-8")), "utf-8")
     pom = REPOSITORY / "java" / "pom.xml"
     # The first version is that of the artifact.
     pom.write_text(re.sub(f"<version>{old}<", f"<version>{version}<", pom.read_text("utf-8"), count=1), "utf-8")

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
-use hyperslab::internals::types::Conversion;
+use hyperslab_convert::Conversion;
 use hyperslab_expr::Type;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Compound, Datatype, Enumeration, Padding};

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use hyperslab::File;
-use hyperslab::internals::process::{PerProcess, forks};
+use hyperslab_io::process::{PerProcess, forks};
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::failure::Failure;

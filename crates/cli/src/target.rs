@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use hyperslab::driver::{Aside, Driver as _};
-use hyperslab::internals::os::identity_at;
+use hyperslab_io::os::identity_at;
 use hyperslab_remote::is_url;
 
 use crate::error::Usage;

@@ -33,36 +33,30 @@
 mod absent;
 mod counted;
 mod engine;
-mod error;
-mod heap;
-mod index;
-mod interrupt;
 mod object;
-mod os;
-mod process;
 mod progress;
-mod ranks;
 mod record;
-mod select;
-mod store;
-mod tree;
-mod types;
 
-pub mod check;
-pub mod driver;
 pub mod filter;
+
+pub use hyperslab_io::driver;
 
 pub use engine::{
     Block, Bound, Bounds, Destination, ReadOptions, ReadPlan, Transfer, WriteOptions, set_threads, threads,
 };
-pub use error::{Error, RequestError, Result};
 #[doc(inline)]
 /// The 16-bit floats [`f16`](half::f16) and [`bf16`](half::bf16), which are elements.
 pub use half;
+pub use hyperslab_convert::Scalar;
+pub use hyperslab_error::{Error, RequestError, Result};
 pub use hyperslab_format::datatype;
 pub use hyperslab_format::message::dataspace::Dataspace;
 pub use hyperslab_format::message::link::{Link, LinkTarget};
 pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
+pub use hyperslab_io::ranks::Ranks;
+pub use hyperslab_select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
+pub use hyperslab_store::commit::Durability;
+pub use hyperslab_store::{Finder, Found};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use object::{
@@ -71,11 +65,6 @@ pub use object::{
     ReferenceTarget, Region, RepackChunks, RepackOptions, SpaceStrategy, Step, VirtualSource, Walk,
 };
 pub use progress::{Progress, silent};
-pub use ranks::Ranks;
-pub use select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
-pub use store::commit::Durability;
-pub use store::{Finder, Found};
-pub use types::Scalar;
 
 /// The parts of a [`ReadPlan`].
 pub mod plan {
@@ -90,7 +79,7 @@ pub mod storage {
     pub use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue};
     pub use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 
-    pub use crate::index::ChunkRecord;
+    pub use hyperslab_store::index::ChunkRecord;
 }
 
 /// Internal parts for the other crates of this project and for its tests. They change without notice.
@@ -106,38 +95,11 @@ pub mod internals {
         VlenKind, VlenSink, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
         scalar_attribute,
     };
-    pub use crate::store::CommitOptions;
     pub use hyperslab_format::heap::global::VariableElement as VlenId;
+    pub use hyperslab_store::CommitOptions;
 
     pub mod engine {
         pub use crate::engine::*;
-    }
-    pub mod heap {
-        pub use crate::heap::*;
-    }
-    pub mod index {
-        pub use crate::index::*;
-    }
-    pub mod interrupt {
-        pub use crate::interrupt::*;
-    }
-    pub mod os {
-        pub use crate::os::*;
-    }
-    pub mod process {
-        pub use crate::process::*;
-    }
-    pub mod select {
-        pub use crate::select::*;
-    }
-    pub mod store {
-        pub use crate::store::*;
-    }
-    pub mod tree {
-        pub use crate::tree::*;
-    }
-    pub mod types {
-        pub use crate::types::*;
     }
 }
 

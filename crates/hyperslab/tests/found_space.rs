@@ -8,14 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory, Operation, Trace};
-use hyperslab::internals::store::Searches;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{
-    Element as _, File, FileSpace, Found, LibVersion, SpaceStrategy, WriteOptions, check, filter,
-};
+use hyperslab::{Element as _, File, FileSpace, Found, LibVersion, SpaceStrategy, WriteOptions, filter};
+use hyperslab_check as check;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};
 use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_store::Searches;
 use hyperslab_testkit::sound::assert_sound;
 
 fn opened(path: &Path, when: Searches) -> File {

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
 use hyperslab::filter::{Blosc2, Deflate};
-use hyperslab::internals::interrupt::{Doing, heed, set_poll};
 use hyperslab::{Destination, Dim, Error, File, Points, ReadOptions, Selection, Slab, WriteOptions};
+use hyperslab_io::interrupt::{Doing, heed, set_poll};
 use hyperslab_testkit::sound::assert_sound;
 use parking_lot::{Mutex, MutexGuard};
 

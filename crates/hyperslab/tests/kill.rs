@@ -14,12 +14,13 @@ use std::time::Duration;
 
 use hyperslab::Durability;
 use hyperslab::Element;
-use hyperslab::internals::store::Searches;
+use hyperslab::Finder;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, LibVersion, OpenOptions, Result};
-use hyperslab::{Finder, check};
+use hyperslab_check as check;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_store::Searches;
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_sound;
@@ -156,9 +157,8 @@ fn kill_repeatedly(version: LibVersion, durability: Durability, seed: u64) {
             "step {flushed:?} was flushed, but the last step in the file is {found}"
         );
         steps = found;
-        let end =
-            hyperslab::internals::store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
-        unfinished += i32::from(end.action != hyperslab::internals::store::recovery::Action::Nothing);
+        let end = hyperslab_store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
+        unfinished += i32::from(end.action != hyperslab_store::recovery::Action::Nothing);
     }
     say_counts(format_args!(
         "kill: {version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to recover"

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::Error;
-use hyperslab::check::{self as checking, CheckOptions, Finding, Report};
+use hyperslab_check::{self as checking, CheckOptions, Finding, Report};
 use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
 use pyo3::prelude::*;
 

@@ -221,8 +221,7 @@ fn fill_bytes(
     }
     let given =
         given.ok_or_else(|| PyTypeError::new_err("the fill value has a dtype that HDF5 does not know"))?;
-    let conversion =
-        hyperslab::internals::types::Conversion::with_widths(&given, datatype, widths).or_raise()?;
+    let conversion = hyperslab_convert::Conversion::with_widths(&given, datatype, widths).or_raise()?;
     let mut stored = vec![0; size];
     conversion.apply(&buffer::bytes(value)?[..conversion.src_size()], &mut stored, 1).or_raise()?;
     Ok(FillBytes::Defined(stored))

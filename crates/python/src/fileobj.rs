@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue, Request};
-use hyperslab::internals::process::PerProcess;
+use hyperslab_io::process::PerProcess;
 use pyo3::exceptions::{PyBaseException, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;

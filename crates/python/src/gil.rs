@@ -15,7 +15,7 @@ static CHECK: OnceLock<Option<Check>> = OnceLock::new();
 /// Gives the GIL up whenever a thread would wait for a lock of a file. The caller has the GIL.
 pub(crate) fn give_up_to_wait(py: Python<'_>) {
     CHECK.get_or_init(|| find(py));
-    hyperslab::internals::store::wait_by(|wait| {
+    hyperslab_store::wait_by(|wait| {
         let is_held = is_held();
         if is_held {
             Python::attach(|py| py.detach(wait));

@@ -6,8 +6,8 @@
 //! element order.
 
 use hyperslab::File;
-use hyperslab::internals::types::Conversion;
 use hyperslab::internals::{StoredIds, VlenItems};
+use hyperslab_convert::Conversion;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference};
 use numpy::prelude::*;

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use hyperslab::internals::StoredIds;
-use hyperslab::internals::types::Conversion;
 use hyperslab::{Destination, File, ReadOptions, Selection};
+use hyperslab_convert::Conversion;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use numpy::prelude::*;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use hyperslab::internals::select::Selection;
 use hyperslab::{Node, Region};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::selection::StoredSelection;
+use hyperslab_select::Selection;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

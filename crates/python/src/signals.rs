@@ -5,8 +5,8 @@ use std::io;
 use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
 
-use hyperslab::internals::interrupt::{self, Doing};
-use hyperslab::internals::process::forks;
+use hyperslab_io::interrupt::{self, Doing};
+use hyperslab_io::process::forks;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

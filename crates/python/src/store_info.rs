@@ -1,7 +1,7 @@
 //! Information about stored chunks: the named tuple `StoreInfo`, created fast enough for millions of chunks.
 
-use hyperslab::internals::select::first_along;
 use hyperslab::storage::ChunkRecord;
+use hyperslab_select::first_along;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -3,8 +3,8 @@
 use std::ops;
 use std::path::PathBuf;
 
-use hyperslab::internals::interrupt;
 use hyperslab_filters::FilterId;
+use hyperslab_io::interrupt;
 use hyperslab_tables::index::{self, Candidates, ColumnIndex, Filters, IndexOptions, Kind};
 use numpy::{PyArray1, ToPyArray};
 use pyo3::exceptions::{PyOSError, PyValueError};

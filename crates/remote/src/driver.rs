@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue};
-use hyperslab::internals::process::{self, PerProcess};
+use hyperslab_io::process::{self, PerProcess};
 
 use crate::address::{Address, without_secrets};
 use crate::blocks::{BLOCK, Blocks};

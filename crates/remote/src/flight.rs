@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use bytes::Bytes;
 use hyperslab::driver::{Driver as _, ReadQueue, Request};
-use hyperslab::internals::interrupt;
+use hyperslab_io::interrupt;
 use tokio::task::JoinSet;
 
 use crate::driver::{Remote, Session};

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use hyperslab::internals::interrupt;
-use hyperslab::internals::process::PerProcess;
+use hyperslab_io::interrupt;
+use hyperslab_io::process::PerProcess;
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime};
 

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use hyperslab::File;
-use hyperslab::check::{CheckOptions, Finding, Report, Severity, check};
 use hyperslab::driver::Driver;
+use hyperslab_check::{CheckOptions, Finding, Report, Severity, check};
 
 use crate::crash_members::driver_of;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::http::HeaderValue;
-use hyperslab::internals::select::{self, Parsed, axes, batches};
 use hyperslab::{Dataset, Dataspace, Destination, File, Node, ReadOptions, Selection};
 use hyperslab_format::datatype::Datatype;
+use hyperslab_select::{Parsed, axes, batches};
 
 use crate::answer::{Answered, Cancelled, Limited, Refusal};
 use crate::encode::{csv, npy, tiff};
@@ -55,7 +55,7 @@ impl Elements {
         };
         let extent = dataset.shape();
         let text = query.one("selection").unwrap_or("...");
-        let Parsed { selection, dropped } = select::parse(text, &extent)
+        let Parsed { selection, dropped } = hyperslab_select::parse(text, &extent)
             .map_err(|error| Refusal::argument(format!("selection {text:?}: {error}")))?;
         let count = selection.count(&extent)?;
         let lengths = selection.shape(&extent).into_iter().enumerate();

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use hyperslab::File;
-use hyperslab::internals::types::Conversion;
+use hyperslab_convert::Conversion;
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Float, Padding};
 
 use crate::answer::{Answered, Limited, Refusal};

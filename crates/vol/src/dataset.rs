@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::datatype::Datatype;
-use hyperslab::internals::filters::{FilterId, blosc};
-use hyperslab::internals::format::Widths;
-use hyperslab::internals::format::layout::Layout;
-use hyperslab::internals::process::forks;
 use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, Error};
+use hyperslab_filters::{FilterId, blosc};
+use hyperslab_format::Widths;
+use hyperslab_format::layout::Layout;
+use hyperslab_io::process::forks;
 
 use crate::callbacks::object::Object;
 use crate::chunks::Form;

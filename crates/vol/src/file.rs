@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::driver::Posix;
-use hyperslab::internals::process::forks;
+use hyperslab_io::process::forks;
 
 use crate::ffi::native::NativeFile;
 use crate::rules::{Reason, Ruled};

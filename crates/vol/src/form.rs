@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use hyperslab::Error;
 use hyperslab::datatype::Datatype;
-use hyperslab::internals::filters::{FilterId, Registry};
 use hyperslab::storage::{FillBytes, FilterSpec};
+use hyperslab_filters::{FilterId, Registry};
 
 use crate::callbacks::object::Object;
 use crate::chunks::Form;

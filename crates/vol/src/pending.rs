@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hyperslab::internals::process::forks;
+use hyperslab_io::process::forks;
 
 use crate::boxes::{Box, copy};
 use crate::chunks::Form;

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
-use hyperslab::internals::process::forks;
+use hyperslab_io::process::forks;
 use serde_json::json;
 
 use crate::ffi::{self, library::Library};

@@ -2,7 +2,7 @@
 
 use hyperslab::Structure;
 use hyperslab::datatype::{ByteOrder, Datatype, Float, Integer};
-use hyperslab::internals::format::{Addr, Reader};
+use hyperslab_format::{Addr, Reader};
 
 use crate::dataset::WIDTHS;
 use crate::ffi::datatypes;

@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use hyperslab::check::{CheckOptions, Severity, check_path};
 use hyperslab::filter::{Blosc2, Shuffle, Zstd};
 use hyperslab::{CopyOptions, Dataset, Error, File, Node, RequestError, Selection, Walk};
+use hyperslab_check::{CheckOptions, Severity, check_path};
 
 hyperslab::record! {
     /// A station.

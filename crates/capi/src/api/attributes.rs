@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_void};
 
 use hyperslab::datatype::Datatype;
 use hyperslab::internals::VlenKind;
-use hyperslab::internals::types::Conversion;
 use hyperslab::{Attribute, Dataspace, Node};
+use hyperslab_convert::Conversion;
 
 use crate::arrays;
 use crate::codes::{HS_MAX_RANK, HS_STRING};

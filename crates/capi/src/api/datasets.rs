@@ -5,10 +5,10 @@ use std::ptr;
 use std::sync::Arc;
 
 use hyperslab::filter::{Filter, FilterId};
-use hyperslab::internals::types::Conversion;
 use hyperslab::internals::{DatasetOptions, NewStorage, auto_chunks, filter_spec};
 use hyperslab::storage::{FillBytes, FilterSpec};
 use hyperslab::{Dataset, Dataspace};
+use hyperslab_convert::Conversion;
 use hyperslab_format::Widths;
 
 use super::files::flag;

@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 
 use hyperslab::datatype::{Datatype, Padding};
 use hyperslab::internals::StoredIds;
-use hyperslab::internals::types::{Conversion, text_of};
 use hyperslab::{Dataset, Destination, File, ReadOptions, Selection, WriteOptions};
+use hyperslab_convert::{Conversion, text_of};
 
 use crate::codes::{HS_NATIVE, HS_STORED, HS_STRING};
 use crate::failure::{Failure, guard};

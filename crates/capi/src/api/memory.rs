@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use hyperslab::datatype::Padding;
-use hyperslab::internals::types::text_of;
 use hyperslab::internals::{StoredIds, VlenId};
+use hyperslab_convert::text_of;
 use hyperslab_format::Structure;
 
 use crate::failure::{Failure, guard};

@@ -7,13 +7,13 @@ mod datatype;
 
 use std::io::Write;
 
-use hyperslab::internals::select::{axes, batches};
 use hyperslab::{Attribute, Dataset, Group, Node, Object, Selection, Walk};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{FillBytes, FillTime};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::name;
+use hyperslab_select::{axes, batches};
 use sha2::{Digest as _, Sha256};
 
 use crate::show::value::{Decoder, Value, hex};

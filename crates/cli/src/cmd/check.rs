@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use anyhow::bail;
-use hyperslab::check::{CheckOptions, Finding, Progress, Report, Severity};
+use hyperslab_check::{CheckOptions, Finding, Progress, Report, Severity};
 use hyperslab_format::Addr;
 use serde_json::json;
 
@@ -60,8 +60,8 @@ fn check(args: &Args, path: &Path, to: &mut Outputs<'_>) -> anyhow::Result<()> {
         });
     };
     let report = match place::on_server(path) {
-        Some(medium) => hyperslab::check::check(medium?, &options, &mut tell),
-        None => hyperslab::check::check_path(path, &options, &mut tell),
+        Some(medium) => hyperslab_check::check(medium?, &options, &mut tell),
+        None => hyperslab_check::check_path(path, &options, &mut tell),
     };
     progress.finish_and_clear();
     let report = report.map_err(opening)?;

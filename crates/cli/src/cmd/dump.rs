@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use anyhow::Context as _;
-use hyperslab::internals::select::{Parsed, axes, batches};
 use hyperslab::{Dataset, Node, Object};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_select::{Parsed, axes, batches};
 
 use super::{Outputs, Selected};
 use crate::canon;

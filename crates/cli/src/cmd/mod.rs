@@ -32,7 +32,7 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use hyperslab::internals::select::{self, Parsed};
+use hyperslab_select::Parsed;
 
 #[cfg(feature = "rows")]
 pub use self::query::sql::Sql;
@@ -231,7 +231,7 @@ impl Selected {
     /// Returns the selected elements of an array of this shape.
     fn elements(&self, shape: &[u64]) -> anyhow::Result<Parsed> {
         let text = self.select.as_deref().unwrap_or("...");
-        select::parse(text, shape).map_err(|error| {
+        hyperslab_select::parse(text, shape).map_err(|error| {
             let shape = crate::show::shape(shape);
             Usage(format!("--select '{text}' of an array of shape {shape}: {error}")).into()
         })

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use hyperslab::File;
-use hyperslab::check::{CheckOptions, Severity, check};
 use hyperslab::driver::{Create, Driver, Members, Posix};
-use hyperslab::internals::store::Store;
-use hyperslab::internals::store::mark::{self, Unmarked};
-use hyperslab::internals::store::recovery::{Action, Report, Seal, Trailer, inspect};
+use hyperslab_check::{CheckOptions, Severity, check};
 use hyperslab_remote::is_url;
+use hyperslab_store::Store;
+use hyperslab_store::mark::{self, Unmarked};
+use hyperslab_store::recovery::{Action, Report, Seal, Trailer, inspect};
 
 use crate::error::{self, Usage};
 use crate::place;

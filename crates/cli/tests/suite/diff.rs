@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-use crate::common::{Scratch, dataset};
-use hyperslab::internals::types::Scalar as _;
-use hyperslab::{Attribute, File, Group, Selection};
+use hyperslab_convert::Scalar as _;
 use hyperslab_format::datatype::{Datatype, Enumeration};
 use hyperslab_format::message::dataspace::Dataspace;
+
+use crate::common::{Scratch, dataset};
+use hyperslab::{Attribute, File, Group, Selection};
 use serde_json::{Value, json};
 
 fn attribute(group: &Group, name: &str, value: f64) {

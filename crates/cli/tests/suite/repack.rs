@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
+use hyperslab_format::message::dataspace::Dataspace;
+
 use crate::common::{Scratch, dataset, sample, samples};
 use hyperslab::Dim;
 use hyperslab::Slab;
 use hyperslab::{Attribute, File, Selection};
-use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
-use hyperslab_format::message::dataspace::Dataspace;
 
 #[test]
 fn every_sample_is_unchanged_after_every_kind_of_repacking() {

@@ -3,10 +3,11 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
+use hyperslab_format::message::dataspace::Dataspace;
+
 use crate::common::{Scratch, dataset};
 use hyperslab::internals::DatasetOptions;
 use hyperslab::{File, Group};
-use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::Value;
 
 const SHAPE: [u64; 3] = [40, 60, 50];

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use hyperslab_filters::{FilterMask, Pipeline};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_io::driver::Driver;
+use hyperslab_select::is_cut;
+use hyperslab_store::index::ChunkIndex;
 
 use super::fill::Fill;
-use crate::driver::Driver;
-use crate::index::ChunkIndex;
-use crate::select::is_cut;
 
 /// A stored array.
 #[derive(Debug)]

@@ -16,11 +16,11 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use hyperslab_error::Result;
+use hyperslab_io::interrupt;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::share::worked;
-use crate::error::Result;
-use crate::interrupt;
 
 /// The bytes that the reads of a file may hold, and those they hold.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use hyperslab_filters::gather::{Comb, Stores, Target};
 use smallvec::SmallVec;
 
-use crate::error::{RequestError, Result};
-use crate::select::{Coord, Dim, Place, are_disjoint};
+use hyperslab_error::{RequestError, Result};
+use hyperslab_select::{Coord, Dim, Place, are_disjoint};
 
 /// The caller's memory for the elements of a selection, contiguous or with a stride for each dimension.
 ///

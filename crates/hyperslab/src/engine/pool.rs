@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
+use hyperslab_io::process::PerProcess;
 use parking_lot::{Mutex, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::help::with_help;
-use crate::process::PerProcess;
 
 /// The pool that all files of the process share. `HYPERSLAB_THREADS` sets its number of threads, the caller's
 /// thread included; the default is the number of processors that the process may use. A forked child inherits

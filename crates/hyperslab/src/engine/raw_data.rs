@@ -1,12 +1,12 @@
 //! Access to the stored bytes of an array, in its file or in another medium.
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::{Addr, Extent};
+use hyperslab_io::driver::{Driver, Hints, WriteRequest};
+use hyperslab_store::Store;
 use smallvec::SmallVec;
 
 use super::array::{Storage, StoredArray};
-use crate::driver::{Driver, Hints, WriteRequest};
-use crate::error::{Error, Result};
-use crate::store::Store;
 
 /// The medium that holds the stored bytes of an array.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io;
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use hyperslab_error::{Error, Result};
 
 /// The buffers of one thread.
 #[derive(Debug, Default)]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use hyperslab_error::{Error, Result};
+use hyperslab_io::interrupt;
 use parking_lot::Mutex;
 
 use super::pool;
 use super::scratch::{self, WorkerScratch};
-use crate::error::{Error, Result};
-use crate::interrupt;
 
 /// The tasks that workers claim, a few at a time.
 pub(super) struct Claims<'t, T> {

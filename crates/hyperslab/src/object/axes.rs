@@ -8,12 +8,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::Datatype;
+use hyperslab_io::os;
 
 use super::{Dataset, File, Group, Node};
-use crate::error::{Error, Result};
-use crate::os;
 
 /// The number that netCDF-4 gives to a dimension.
 const NUMBER: &str = "_Netcdf4Dimid";

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use hyperslab_error::Result;
 use hyperslab_format::datatype::Datatype;
 
 use super::Object;
 use super::header::read::Header;
-use crate::error::Result;
 
 /// A committed datatype.
 #[derive(Clone)]

@@ -3,11 +3,15 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use hyperslab_error::Result;
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_store::Txn;
+use hyperslab_store::heap::local;
+use hyperslab_store::index::IndexEdit;
 
 use super::attribute;
 use super::dataset;
@@ -17,10 +21,6 @@ use super::header;
 use super::header::edit::HeaderChange;
 use super::header::read::Header;
 use super::shared;
-use crate::error::Result;
-use crate::heap::local;
-use crate::index::IndexEdit;
-use crate::store::Txn;
 
 /// Removes one hard link to the object at `target`, and deletes all objects that then have none. Returns the
 /// addresses of the deleted headers.

@@ -1,11 +1,11 @@
 //! What the header of an object says of the object itself.
 
+use hyperslab_error::Result;
 use hyperslab_format::header::Prefix;
 use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::small::{Comment, ModificationTime, OldModificationTime};
 
 use super::Object;
-use crate::error::Result;
 
 /// Facts about an object that its header holds (spec IV.A).
 #[derive(Debug, Clone)]

@@ -1,13 +1,13 @@
 //! Rejects names, links and datatypes that the format cannot store and read back.
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::attribute::Attribute;
 use hyperslab_format::message::dataspace::{Dataspace, MAX_RANK};
 use hyperslab_format::{Addr, Reader, Width, Widths, Writer};
+use hyperslab_store::Store;
 
-use crate::error::{Error, RequestError, Result};
 use crate::object::NamedDatatype;
-use crate::store::Store;
 
 /// Rejects an empty name, and a name with a zero byte, at which readers would cut it (spec IV.A.2.d, g, m).
 pub(super) fn check_name(of: &str, name: &str) -> Result<()> {

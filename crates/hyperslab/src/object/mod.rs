@@ -30,8 +30,8 @@ use hyperslab_format::Addr;
 use hyperslab_format::message::kind;
 use parking_lot::RwLock;
 
-use crate::error::{Error, RequestError, Result};
-use crate::store::{Store, Txn};
+use hyperslab_error::{Error, RequestError, Result};
+use hyperslab_store::{Store, Txn};
 
 pub use attribute::Attribute;
 pub use attribute::value::AttributeValue;
@@ -63,8 +63,6 @@ pub use header::versions::LibVersion;
 pub use reference::ReferenceTarget;
 pub use region::Region;
 pub use walk::{Step, Walk};
-
-pub(crate) use dense::{Dense, Ordered};
 
 use group::links::LinkStorage;
 use header::read::Header;

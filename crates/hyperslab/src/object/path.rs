@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::file::external::{self, LinkAccess};
 use super::{Group, Node, Object};
-use crate::error::{Error, RequestError, Result};
 
 /// The number of soft and external links that one path may lead through. libhdf5 stops at 16; deeper nesting
 /// than 64 is a cycle or a mistake.

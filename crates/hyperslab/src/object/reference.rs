@@ -1,6 +1,7 @@
 //! The target of a stored reference: an object, elements of a dataset, or an attribute (spec IV.A.2.d, class
 //! 7).
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::{Reference, ReferenceKind};
 use hyperslab_format::header::ObjectHeader;
 use hyperslab_format::heap::global::GlobalHeapId;
@@ -10,7 +11,6 @@ use hyperslab_format::{Addr, Extent, Reader, Structure as _, Width, Writer};
 
 use super::file::external::{self, LinkAccess};
 use super::{Dataset, File, Node, Object, path};
-use crate::error::{Error, RequestError, Result};
 
 /// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]

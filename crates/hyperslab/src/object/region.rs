@@ -1,11 +1,11 @@
 //! The elements that a region reference selects: from a selection in memory to its stored form, and back.
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::selection::StoredSelection;
+use hyperslab_select::{Axis, Dim, Selection, Shape, Union};
 
 use super::{Dataset, ReferenceTarget};
-use crate::error::{RequestError, Result};
-use crate::select::{Axis, Dim, Selection, Shape, Union};
 
 /// The elements of a dataset that a region reference selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::select::{Points, Slab};
+    use hyperslab_select::{Points, Slab};
 
     fn round_trip(selection: &Selection, extent: &[u64], is_compact: bool) -> Region {
         let listed = (!is_compact).then_some(u64::MAX);

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
+use hyperslab_error::{Error, Result, broken};
 use hyperslab_format::btree2::record::{Record, Records, SharedRecordLocation};
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::message::attribute::Attribute;
@@ -15,13 +16,12 @@ use hyperslab_format::shared_messages;
 use hyperslab_format::shared_messages::list::{SharedMessageList, SharedMessageListContext};
 use hyperslab_format::shared_messages::table::{IndexForm, SharedMessageIndex, SharedMessageTable};
 use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure};
+use hyperslab_store::heap::fractal::{self, FractalHeap};
+use hyperslab_store::tree::BTree2;
+use hyperslab_store::tree::btree2::edit as btree2;
+use hyperslab_store::{Store, Txn};
 
 use super::header::read::Header;
-use crate::error::{Error, Result, broken};
-use crate::heap::fractal::{self, FractalHeap};
-use crate::store::{Store, Txn};
-use crate::tree::BTree2;
-use crate::tree::btree2::edit as btree2;
 
 /// Returns the message called `id` in the heap for messages of type `T`.
 pub(super) fn read<T: MessageBody>(store: &Store, id: [u8; 8]) -> Result<T> {

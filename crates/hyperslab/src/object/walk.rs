@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::vec;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
 
 use super::{Group, Node};
-use crate::error::{Error, Result};
 
 /// An iterator over links. A group whose links cannot be listed gives an error with its path.
 ///

@@ -1,8 +1,5 @@
 //! Fractal heaps, compared with a list of their objects.
 
-use hyperslab::internals::heap::FractalHeap;
-use hyperslab::internals::heap::fractal::{self, HeapParameters};
-use hyperslab::internals::store::{Store, Txn};
 use hyperslab_format::free_space::header::FreeSpaceHeader;
 use hyperslab_format::free_space::sections::FreeSpaceSections;
 use hyperslab_format::heap::fractal::block::{IndirectBlock, IndirectBlockContext};
@@ -10,6 +7,9 @@ use hyperslab_format::heap::fractal::geometry::{HeapChild, HeapGeometry};
 use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::HeapId;
 use hyperslab_format::{Addr, Reader, Widths};
+use hyperslab_store::heap::FractalHeap;
+use hyperslab_store::heap::fractal::{self, HeapParameters};
+use hyperslab_store::{Store, Txn};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

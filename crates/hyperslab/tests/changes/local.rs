@@ -1,7 +1,7 @@
 //! Local heaps, compared with a list of their names.
 
-use hyperslab::internals::heap::{LocalHeap, local};
 use hyperslab_format::heap::local::{LocalHeapData, LocalHeapHeader};
+use hyperslab_store::heap::{LocalHeap, local};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

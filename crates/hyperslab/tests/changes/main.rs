@@ -10,11 +10,11 @@ mod symbol_table;
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::internals::store::{CommitOptions, Store, Txn};
 use hyperslab_format::message::small::BTreeK;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Width, Widths};
+use hyperslab_store::{CommitOptions, Store, Txn};
 use proptest::prelude::*;
 
 /// A file in memory that is open for writing.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use hyperslab::internals::heap::LocalHeap;
-use hyperslab::internals::heap::symbol_table::{self, SymbolTarget};
-use hyperslab::internals::store::Store;
-use hyperslab::internals::tree::GroupTree;
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableContext, SymbolTableNode};
 use hyperslab_format::message::small::{BTreeK, SymbolTable};
 use hyperslab_format::{Addr, Widths};
+use hyperslab_store::Store;
+use hyperslab_store::heap::LocalHeap;
+use hyperslab_store::heap::symbol_table::{self, SymbolTarget};
+use hyperslab_store::tree::GroupTree;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -20,10 +20,11 @@ use std::sync::Arc;
 
 use hyperslab::Durability;
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::internals::store::Searches;
-use hyperslab::internals::store::recovery::inspect;
-use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy, check};
+use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy};
+use hyperslab_check as check;
 use hyperslab_format::superblock::driver_information::MultiInformation;
+use hyperslab_store::Searches;
+use hyperslab_store::recovery::inspect;
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::crash_members::{RecordedMembers, driver_of, joined, parts};

@@ -9,7 +9,7 @@ mod maps;
 mod run;
 
 use hyperslab::LibVersion;
-use hyperslab::internals::store::Searches;
+use hyperslab_store::Searches;
 use proptest::prelude::*;
 
 use maps::Storage;

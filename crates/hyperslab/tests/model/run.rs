@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::internals::store::Searches;
 use hyperslab::internals::{DatasetOptions, NewStorage};
-use hyperslab::{Attribute, Error, File, LibVersion, OpenOptions, RequestError, check};
+use hyperslab::{Attribute, Error, File, LibVersion, OpenOptions, RequestError};
+use hyperslab_check as check;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
+use hyperslab_store::Searches;
 use hyperslab_testkit::sound::{assert_accounted_within, assert_sound};
 
 use super::Action;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use hyperslab::File;
-use hyperslab::internals::index::{ChunkingPlan, choose};
 use hyperslab_format::Addr;
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::fill::AllocationTime;
+use hyperslab_store::index::{ChunkingPlan, choose};
 use hyperslab_testkit::golden::Manifest;
 
 #[test]

@@ -1,4 +1,5 @@
-//! Enforces the order of modules: a module may use only the modules below it.
+//! What the compiler does not hold: the engine uses no module above it, and unsafe code is in the listed
+//! places.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
@@ -6,69 +7,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each module, and the modules that it may use.
-const ALLOWED: &[(&str, &[&str])] = &[
-    ("absent", &[]),
-    ("counted", &[]),
-    ("error", &[]),
-    ("process", &[]),
-    ("os", &[]),
-    ("interrupt", &[]),
-    ("progress", &[]),
-    ("ranks", &[]),
-    ("filter", &[]),
-    ("record", &["datatype", "internals"]),
-    ("driver", &["error", "process", "os"]),
-    ("select", &["error"]),
-    ("types", &["error"]),
-    ("store", &["error", "process", "ranks", "driver"]),
-    ("tree", &["error", "driver", "store"]),
-    ("heap", &["error", "driver", "types", "store", "tree"]),
-    ("index", &["error", "driver", "select", "store", "tree"]),
-    ("engine", &["error", "process", "interrupt", "driver", "select", "types", "store", "index"]),
-    (
-        "object",
-        &[
-            "error",
-            "process",
-            "os",
-            "interrupt",
-            "ranks",
-            "driver",
-            "select",
-            "types",
-            "store",
-            "tree",
-            "heap",
-            "index",
-            "engine",
-        ],
-    ),
-    ("check", &["error", "driver", "select", "store", "heap", "index", "engine", "object"]),
-];
+/// What the engine may use. Below it the crates hold the layers, and above it is everything else.
+const ENGINE: &[&str] = &["engine"];
 
 #[test]
-fn no_module_uses_a_module_above_it() {
+fn the_engine_uses_no_module_above_it() {
     let mut checked = 0;
-    for file in sources(&source_root()) {
-        let module = module_of(&file);
-        if module == "lib" {
-            continue;
-        }
-        let allowed = ALLOWED.iter().find(|(name, _)| *name == module);
-        let (_, allowed) = allowed.unwrap_or_else(|| {
-            panic!("module `{module}` is not in `ALLOWED`: add it with the modules that it may use")
-        });
+    for file in sources(&source_root().join("engine")) {
         for used in used_modules(&fs::read_to_string(&file).unwrap()) {
-            assert!(
-                used == module || allowed.contains(&used.as_str()),
-                "{}: `{module}` may not use `{used}`",
-                file.display()
-            );
+            assert!(ENGINE.contains(&used.as_str()), "{}: `engine` may not use `{used}`", file.display());
             checked += 1;
         }
     }
-    assert!(checked > 50, "only {checked} uses were found: the search is broken");
+    assert!(checked > 20, "only {checked} uses were found: the search is broken");
 }
 
 #[test]
@@ -77,14 +28,6 @@ fn the_search_finds_modules_in_use_lists_and_in_paths() {
         "use crate::store::Store;\nuse crate::{engine::Fill, types::Conversion};\nlet x = crate::index::f();";
     let found: Vec<String> = used_modules(text).into_iter().collect();
     assert_eq!(found, ["engine", "index", "store", "types"]);
-}
-
-#[test]
-fn every_listed_module_exists() {
-    for (module, _) in ALLOWED {
-        let root = source_root();
-        assert!(root.join(module).is_dir() || root.join(format!("{module}.rs")).is_file(), "{module}");
-    }
 }
 
 #[test]
@@ -109,11 +52,11 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/capi/src/transfer.rs",
     "crates/filters/src/simd/",
     "crates/filters/src/ffi/",
-    "crates/hyperslab/src/driver/mapped.rs",
-    "crates/hyperslab/src/driver/uring/ring.rs",
     "crates/hyperslab/src/engine/dst.rs",
     "crates/hyperslab/src/engine/help.rs",
-    "crates/hyperslab/src/process.rs",
+    "crates/io/src/driver/mapped.rs",
+    "crates/io/src/driver/uring/ring.rs",
+    "crates/io/src/process.rs",
     "crates/jni/src/",
     "crates/mpio/src/sys.rs",
     "crates/mpio/tests/ranks/native.rs",
@@ -168,13 +111,6 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
-}
-
-/// Returns the top-level module that a file belongs to.
-fn module_of(file: &Path) -> String {
-    let relative = file.strip_prefix(source_root()).unwrap();
-    let first = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-    first.trim_end_matches(".rs").to_owned()
 }
 
 fn used_modules(text: &str) -> BTreeSet<String> {

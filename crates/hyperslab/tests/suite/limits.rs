@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hyperslab::check::{CheckOptions, Finding, check};
 use hyperslab::driver::Memory;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Element, Error, File, Result, Selection, Slab};
+use hyperslab_check::{CheckOptions, Finding, check};
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayHeader};
 use hyperslab_format::btree1::entries::{BTree1Entries, BTree1Key};
 use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};

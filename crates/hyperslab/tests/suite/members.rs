@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab::check::{CheckOptions, check_path};
 use hyperslab::driver::{Members, Memory};
 use hyperslab::{Error, File, LibVersion, RequestError};
+use hyperslab_check::{CheckOptions, check_path};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::superblock::driver_information::{
     DriverBlock, DriverInformation, MultiInformation, MultiMember,

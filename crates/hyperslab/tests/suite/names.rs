@@ -12,10 +12,10 @@
 use std::sync::Arc;
 
 use hyperslab::Element;
-use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
 use hyperslab::internals::DatasetOptions;
 use hyperslab::{Attribute, CopyOptions, Error, File, LibVersion, RequestError, Result};
+use hyperslab_check::{CheckOptions, check};
 use hyperslab_format::datatype::{Array, Compound, Datatype, Enumeration, Member, Opaque};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_sound;

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyperslab::driver::Memory;
-use hyperslab::internals::types::Scalar;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError, Selection};
 use hyperslab::{Destination, ReadOptions, WriteOptions};
 use hyperslab::{Dim, Slab};
+use hyperslab_convert::Scalar;
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fmt, fs, io, thread};
 
-use hyperslab::check::{CheckOptions, Report, check_path};
 use hyperslab::driver::{Driver, Hints, Locking, Medium, Members, Memory, Names, Overlay, Split};
-use hyperslab::internals::store::recovery::{Action, act, inspect};
 use hyperslab::{Durability, Error, File, FileSpace, LibVersion, OpenOptions, RequestError, SpaceStrategy};
+use hyperslab_check::{CheckOptions, Report, check_path};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
+use hyperslab_store::recovery::{Action, act, inspect};
 use hyperslab_testkit::crash_members::{RecordedMembers, Step, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use tempfile::TempDir;

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex};
 
 use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
-use hyperslab::internals::select::Coord;
-use hyperslab::internals::store::SpaceKind;
-use hyperslab::internals::types::Scalar;
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File};
+use hyperslab_convert::Scalar;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::Coord;
+use hyperslab_store::SpaceKind;
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_accounted;
 

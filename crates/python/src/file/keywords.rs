@@ -402,10 +402,10 @@ impl Mode {
     pub(super) fn applied_to(self, options: OpenOptions) -> OpenOptions {
         match self {
             Self::Read => options,
-            Self::Change => options.write(true).find_free_space(Some(hyperslab::check::holes)),
+            Self::Change => options.write(true).find_free_space(Some(hyperslab_check::holes)),
             Self::Replace => options.create(true).truncate(true),
             Self::New => options.create_new(true),
-            Self::Append => options.create(true).find_free_space(Some(hyperslab::check::holes)),
+            Self::Append => options.create(true).find_free_space(Some(hyperslab_check::holes)),
         }
     }
 }

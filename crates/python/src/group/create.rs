@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use hyperslab::internals::{DatasetOptions, interrupt};
+use hyperslab::internals::DatasetOptions;
 use hyperslab::{CopyOptions, Group as CoreGroup, Node, RequestError, WriteOptions};
+use hyperslab_io::interrupt;
 use hyperslab_tables::index;
 use numpy::prelude::*;
 use pyo3::PyTypeInfo;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use hyperslab::internals::engine::each_number;
-use hyperslab::internals::select::Boxes;
 use hyperslab::{Dim, Selection};
+use hyperslab_select::Boxes;
 
 use super::stage::Buffers;
 use crate::error::Result;

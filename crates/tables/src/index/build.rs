@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::internals::engine::each_number;
-use hyperslab::internals::interrupt;
 use hyperslab::{Dataset, Progress, RequestError, WriteOptions, silent};
+use hyperslab_io::interrupt;
 use parking_lot::Mutex;
 
 use super::content::{Bounds, Content, Part, checksum, key};

@@ -1,9 +1,9 @@
 //! PyTables' layout of an index: a group `_i_<table>/<column>` with datasets and attributes.
 
-use hyperslab::internals::filters::FilterId;
 use hyperslab::internals::{DatasetOptions, refitted_filter};
 use hyperslab::storage::FilterSpec;
 use hyperslab::{Attribute, Dataset, Dataspace, Element, Group, Node, Object};
+use hyperslab_filters::FilterId;
 use hyperslab_format::datatype::{Bits, Datatype};
 use hyperslab_format::message::link::LinkTarget;
 

@@ -5,9 +5,10 @@
 //! last, where PyTables sorts it; no comparison matches it. A null-terminated text of a column ends at its
 //! first zero byte, whatever follows, as when it is read.
 
-use crate::table::is_bool;
-use hyperslab::internals::types::{seconds, text_of};
+use hyperslab_convert::{seconds, text_of};
 use hyperslab_format::datatype::{Bits, ByteOrder, Charset, Datatype, Float, Integer, Padding, Text};
+
+use crate::table::is_bool;
 
 /// How the bytes of a value are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

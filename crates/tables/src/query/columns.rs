@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hyperslab::internals::types::Conversion;
+use hyperslab_convert::Conversion;
 use hyperslab_expr::{Type, Value};
 use hyperslab_format::datatype::{
     Bits, ByteOrder, Complex, Compound, Datatype, Float, Integer, Padding, Text, Time,

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hyperslab::check::{CheckOptions, Severity, check};
 use hyperslab::driver::Memory;
 use hyperslab::filter::Deflate;
 use hyperslab::{File, Node, Result};
+use hyperslab_check::{CheckOptions, Severity, check};
 use hyperslab_format::message::link::LinkTarget;
 
 /// The largest size of a dataset that is compared, and of a chunk that is decoded.

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hyperslab::check::{CheckOptions, check};
 use hyperslab::driver::Memory;
 use hyperslab::{Dataset, File, Group, Node, Selection};
 use hyperslab::{Dim, Slab};
+use hyperslab_check::{CheckOptions, check};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 

@@ -2,7 +2,7 @@
 //! selections of huge arrays do not panic.
 
 use hyperslab::Selection;
-use hyperslab::internals::select::{Axis, Dim, Points, Slab, parse};
+use hyperslab_select::{Axis, Dim, Points, Slab, parse};
 
 use super::input::Input;
 

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Context as _;
 use hyperslab::Element as _;
 use hyperslab::internals::engine::{Destination, ReadOptions, each_number};
-use hyperslab::internals::select::Boxes;
 use hyperslab::{Dataset, File, Selection};
 use hyperslab_format::datatype::{Datatype, Integer};
+use hyperslab_select::Boxes;
 use std::num::NonZeroUsize;
 
 use super::tolerance::Tolerance;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use hyperslab::RepackChunks;
-use hyperslab::internals::os::identity_at;
+use hyperslab_io::os::identity_at;
 use hyperslab_segy::{Domain, IngestOptions};
 
 use super::{Taking, blame, check_local};

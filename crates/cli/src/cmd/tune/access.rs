@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use hyperslab::Selection;
-use hyperslab::internals::select::{self, Axis, Dim, Slab};
+use hyperslab_select::{Axis, Dim, Slab};
 
 use crate::error::Usage;
 use crate::show::shape as tuple;
@@ -167,7 +167,7 @@ fn weight(item: &str, text: &str) -> Result<f64, Usage> {
 fn axes(text: &str, shape: &[u64]) -> Result<Vec<Along>, Usage> {
     let wrong =
         |why: String| Usage(format!("--access '{text}' of an array of shape {}: {why}", tuple(shape)));
-    let parsed = select::parse(text, shape).map_err(|error| wrong(error.to_string()))?;
+    let parsed = hyperslab_select::parse(text, shape).map_err(|error| wrong(error.to_string()))?;
     let range = |dim: &Dim| Along::Range { count: dim.count, step: dim.step.max(1) };
     let axes: Vec<Along> = match &parsed.selection {
         Selection::Slab(Slab(dims)) => dims.iter().map(range).collect(),

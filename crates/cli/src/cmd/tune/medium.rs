@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use fastrand::Rng;
 use hyperslab::internals::engine::run_on_threads;
-use hyperslab::internals::os::read_exact_at;
+use hyperslab_io::os::read_exact_at;
 
 use super::model::{Medium, real};
 

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use hyperslab_format::Addr;
+use hyperslab_store::Store;
+use hyperslab_store::index::ChunkRecord;
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::dirty::DirtyChunks;
 use crate::engine::budget::Budget;
-use crate::index::ChunkRecord;
-use crate::store::Store;
 
 /// The cache, and the chunks that were touched recently.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hyperslab_format::Addr;
 use parking_lot::{Mutex, RwLock};
 
-use crate::error::Result;
-use crate::select::Coord;
+use hyperslab_error::Result;
+use hyperslab_select::Coord;
 
 /// One chunk, decoded.
 pub(in crate::engine) type HeldChunk = Arc<RwLock<Vec<u8>>>;

@@ -1,16 +1,16 @@
 //! A stored chunk: its bytes in the file, and how to decode them.
 
+use hyperslab_error::{Error, Result};
 use hyperslab_filters::{FilterError, Scratch};
 use hyperslab_format::Extent;
+use hyperslab_select::first_element;
+use hyperslab_store::Store;
+use hyperslab_store::index::ChunkRecord;
 
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::plan::pieces::Source;
 use crate::engine::raw_data::{RAW_DATA, RawData};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::error::{Error, Result};
-use crate::index::ChunkRecord;
-use crate::select::first_element;
-use crate::store::Store;
 
 /// A chunk in the file.
 #[derive(Debug, Clone, Copy)]

@@ -2,12 +2,13 @@
 
 use std::io;
 
+use hyperslab_error::{Error, Result};
+
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::plan::place::Users;
 use crate::engine::plan::route::Route;
 use crate::engine::read::task::{Need, Run};
 use crate::engine::scratch::WorkerScratch;
-use crate::error::{Error, Result};
 
 impl Run<'_> {
     /// Finishes a task that needs `need` with the bytes of the file.

@@ -4,11 +4,11 @@
 use std::io;
 use std::ops::Range;
 
+use hyperslab_error::{Error, Result};
 use smallvec::SmallVec;
 
 use crate::engine::budget::{Claim, Share};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::error::{Error, Result};
 
 /// Ranges of a stored chunk, and their bytes.
 pub(super) struct Parts {

@@ -3,9 +3,9 @@
 
 use hyperslab_filters::gather::{Axis, Places};
 use hyperslab_format::Addr;
+use hyperslab_io::driver::Hints;
 use smallvec::SmallVec;
 
-use crate::driver::Hints;
 use crate::engine::dst::Region;
 use crate::engine::read::emit::{Axes, Emit};
 

@@ -3,14 +3,15 @@
 
 use std::io;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_filters::blosc::Spans as Needed;
 use hyperslab_filters::gather::Target;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_io::driver::{Driver, ReadQueue, Request};
 use smallvec::SmallVec;
 
 use super::parts::Parts;
 use super::ranges::{Spans, moved};
-use crate::driver::{Driver, ReadQueue, Request};
 use crate::engine::budget::{Claim, Held, Share};
 use crate::engine::dst::Region;
 use crate::engine::plan::pieces::ReadTask;
@@ -21,7 +22,6 @@ use crate::engine::read::emit::Emit;
 use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::share::{Claims, worked};
-use crate::error::{Error, Result};
 
 /// The reads of one worker.
 pub(in crate::engine) struct Window<'w> {

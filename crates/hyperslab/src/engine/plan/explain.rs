@@ -2,13 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use hyperslab_error::Result;
+use hyperslab_select::{Selection, first_element};
+
 use super::pieces::{Pieces, Source};
 use super::place::{Cut, User, Users};
 use super::route::Route;
 use crate::engine::dst::Destination;
 use crate::engine::read::{Reading, workers};
-use crate::error::Result;
-use crate::select::{Selection, first_element};
 
 /// The plan of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
+use hyperslab_error::Result;
 use hyperslab_filters::{FilterError, FilterMask};
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::{Coord, Tiling, first_element};
+use hyperslab_store::Store;
+use hyperslab_store::index::ChunkRecord;
 
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::chunks::cache::ChunkCache;
 use crate::engine::chunks::dirty::HeldChunk;
 use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::share::worked;
-use crate::error::Result;
-use crate::index::ChunkRecord;
-use crate::select::{Coord, Tiling, first_element};
-use crate::store::Store;
 
 /// The read of one chunk.
 #[derive(Debug, Clone)]
@@ -223,7 +223,7 @@ impl<'a> Pieces<'a> {
 /// Finds the sources of many pieces, and remembers its place in the index from one to the next.
 struct Finder<'s> {
     pieces: &'s Pieces<'s>,
-    cursor: Option<(&'s ChunkedStorage, crate::index::Cursor<'s>)>,
+    cursor: Option<(&'s ChunkedStorage, hyperslab_store::index::Cursor<'s>)>,
 }
 
 impl Finder<'_> {

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use hyperslab_error::Result;
 use hyperslab_filters::gather::Axis;
+use hyperslab_select::{Coord, Part, Tiling, inside};
 
 use super::pieces::ReadTask;
 use crate::engine::dst::{Region, Shared};
 use crate::engine::read::emit::{Axes, Emit};
-use crate::error::Result;
-use crate::select::{Coord, Part, Tiling, inside};
 
 /// A selection and its destination.
 #[derive(Clone, Copy)]

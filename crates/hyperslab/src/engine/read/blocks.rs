@@ -3,7 +3,10 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_filters::{ByteMap, Convert, Handed};
+use hyperslab_select::{Coord, Selection, first_element};
+use hyperslab_store::index::ChunkRecord;
 
 use super::Reading;
 use super::task::Run;
@@ -13,9 +16,6 @@ use crate::engine::dst::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
 use crate::engine::share::worked;
-use crate::error::{RequestError, Result};
-use crate::index::ChunkRecord;
-use crate::select::{Coord, Selection, first_element};
 
 /// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
 #[derive(Debug, Clone, Copy)]

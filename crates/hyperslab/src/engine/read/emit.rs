@@ -2,12 +2,12 @@
 
 use hyperslab_filters::Convert;
 use hyperslab_filters::gather::{Axis, Gather, Target};
+use hyperslab_select::Part;
 use smallvec::SmallVec;
 
 use super::blocks::Sink;
 use crate::engine::dst::Region;
 use crate::engine::fill::{Fill, repeat};
-use crate::select::Part;
 
 /// How the elements of one read get from a piece to the destination.
 pub(in crate::engine) struct Emit<'a> {

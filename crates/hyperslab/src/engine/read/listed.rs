@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use hyperslab_error::Result;
 use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
 use hyperslab_filters::{Handed, Scratch};
@@ -13,7 +14,6 @@ use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::plan::place::{User, destination_offset};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::share::worked;
-use crate::error::Result;
 
 /// The elements between two listed ones that are decoded with them: about as many as a block has.
 const NEAR: usize = 1 << 14;

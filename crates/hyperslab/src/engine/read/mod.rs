@@ -8,10 +8,14 @@ pub(in crate::engine) mod task;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
+use hyperslab_convert::Conversion;
+use hyperslab_error::{Error, Result};
 use hyperslab_filters::Convert;
 use hyperslab_filters::gather::Target;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::{Part, Selection, Tiling};
+use hyperslab_store::Store;
 
 use super::array::{Storage, StoredArray};
 use super::chunks::cache::ChunkCache;
@@ -24,10 +28,6 @@ use super::pool;
 use super::raw_data::RawData;
 use super::scratch;
 use super::share::{self, Claims};
-use crate::error::{Error, Result};
-use crate::select::{Part, Selection, Tiling};
-use crate::store::Store;
-use crate::types::Conversion;
 use emit::Emit;
 use task::{Need, Run};
 

@@ -3,15 +3,17 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use hyperslab_error::Result;
 use hyperslab_filters::Scratch;
 use hyperslab_filters::blosc::Spans as Needed;
 use hyperslab_filters::gather::{Gather, Target, blocks, repeated_blocks, scatter};
 use hyperslab_format::{Addr, Extent};
+use hyperslab_io::driver::Hints;
+use hyperslab_store::index::ChunkRecord;
 
 use super::Reading;
 use super::blocks::ChunkFilter;
 use super::emit::Emit;
-use crate::driver::Hints;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::StoredChunk;
@@ -20,8 +22,6 @@ use crate::engine::plan::pieces::{ReadTask, Source};
 use crate::engine::plan::place::{Users, Wanted, each_place};
 use crate::engine::plan::route::{Filtered, JOINED_BYTES, Route, blocks_front, is_small};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::error::Result;
-use crate::index::ChunkRecord;
 
 /// One read, prepared.
 pub(in crate::engine) struct Run<'a> {

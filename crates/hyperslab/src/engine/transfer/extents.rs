@@ -1,13 +1,13 @@
 //! Copies stored bytes from file to file, or within one file.
 
+use hyperslab_error::Result;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_store::Store;
 
 use crate::engine::raw_data::RAW_DATA;
 use crate::engine::read::workers;
 use crate::engine::scratch::sized;
 use crate::engine::share;
-use crate::error::Result;
-use crate::store::Store;
 
 /// A copy of one extent.
 #[derive(Debug, Clone, Copy)]

@@ -3,15 +3,16 @@
 
 use std::num::NonZeroUsize;
 
+use hyperslab_error::{Error, Result};
+use hyperslab_select::Coord;
+use hyperslab_store::index::ChunkRecord;
+
 use crate::engine::array::Storage;
 use crate::engine::chunks::stored::{StoredChunk, load};
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::read::{Reading, workers};
 use crate::engine::scratch::sized;
 use crate::engine::write::{Placed, Write};
-use crate::error::{Error, Result};
-use crate::index::ChunkRecord;
-use crate::select::Coord;
 
 /// Two datasets that differ in their filters.
 #[derive(Debug, Clone, Copy)]

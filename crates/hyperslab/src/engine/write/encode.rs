@@ -3,16 +3,16 @@
 
 use std::borrow::Cow;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_filters::{FilterMask, Scratch, repeated};
 use hyperslab_format::Extent;
+use hyperslab_select::{Coord, first_element};
+use hyperslab_store::index::ChunkRecord;
 
 use super::Write;
 use crate::engine::array::ChunkedStorage;
 use crate::engine::bounds;
 use crate::engine::fill::Fill;
-use crate::error::{Error, Result};
-use crate::index::ChunkRecord;
-use crate::select::{Coord, first_element};
 
 /// A chunk in its stored form.
 #[derive(Debug, Clone)]

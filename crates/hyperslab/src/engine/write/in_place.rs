@@ -1,6 +1,8 @@
 //! Writes to contiguous data in place: in one call if a whole piece is written, otherwise run by run.
 
+use hyperslab_error::Result;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::{Dim, Part};
 use smallvec::SmallVec;
 
 use super::Run;
@@ -10,8 +12,6 @@ use crate::engine::plan::pieces::ReadTask;
 use crate::engine::raw_data::RawData;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::share::worked;
-use crate::error::Result;
-use crate::select::{Dim, Part};
 
 impl Run<'_> {
     /// Writes to a piece of contiguous data.

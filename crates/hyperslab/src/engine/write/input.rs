@@ -1,12 +1,12 @@
 //! Copies the caller's elements from their places in memory to their places in a piece.
 
+use hyperslab_convert::Conversion;
+use hyperslab_error::{RequestError, Result};
+use hyperslab_select::{Coord, Part};
 use smallvec::SmallVec;
 
 use super::{Write, WriteOptions};
 use crate::engine::scratch::sized;
-use crate::error::{RequestError, Result};
-use crate::select::{Coord, Part};
-use crate::types::Conversion;
 
 /// How the elements of one write get from the caller's memory into a piece.
 #[derive(Debug)]

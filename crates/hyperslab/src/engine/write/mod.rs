@@ -22,8 +22,13 @@ mod together;
 
 use std::num::NonZeroUsize;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::ChunkIndexInfo;
+use hyperslab_select::Coord;
+use hyperslab_store::Store;
+use hyperslab_store::commit::Durability;
+use hyperslab_store::index::ChunkRecord;
 use parking_lot::Mutex;
 
 use super::array::{ChunkedStorage, Storage, StoredArray};
@@ -35,11 +40,6 @@ use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::read::workers;
 use super::scratch::{self, WorkerScratch, sized};
 use super::share;
-use crate::error::{Error, Result};
-use crate::index::ChunkRecord;
-use crate::select::Coord;
-use crate::store::Store;
-use crate::store::commit::Durability;
 pub use encode::{Encoded, Form};
 use place::Batch;
 pub use place::{Placed, Places, abandon};

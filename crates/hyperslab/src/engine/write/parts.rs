@@ -2,6 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use hyperslab_error::Result;
+use hyperslab_select::{Coord, Dim, Part};
+use hyperslab_store::{Collective, Meeting};
 use smallvec::SmallVec;
 
 use super::Run;
@@ -9,9 +12,6 @@ use super::input::{Input, Walk, pitches, size, strides};
 use super::shares::Round;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::scratch::{self, sized};
-use crate::error::Result;
-use crate::select::{Coord, Dim, Part};
-use crate::store::{Collective, Meeting};
 
 /// The elements of one chunk that one rank has sent.
 #[derive(Debug, PartialEq, Eq)]

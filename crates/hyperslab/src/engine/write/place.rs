@@ -3,18 +3,18 @@
 
 use std::borrow::Cow;
 
+use hyperslab_error::Result;
 use hyperslab_filters::FilterMask;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::Coord;
+use hyperslab_store::index::ChunkRecord;
+use hyperslab_store::{SpaceKind, Store};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use super::Write;
 use super::encode::{Encoded, Form};
 use crate::engine::chunks::cache::ChunkKey;
-use crate::error::Result;
-use crate::index::ChunkRecord;
-use crate::select::Coord;
-use crate::store::{SpaceKind, Store};
 
 /// A chunk whose record in the index must change: it was written to a new place or is not stored any more.
 #[derive(Debug, Clone)]

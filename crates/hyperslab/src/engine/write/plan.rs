@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use hyperslab_error::{RequestError, Result};
+use hyperslab_select::{Coord, Part, Selection, Tiling, inside};
 use smallvec::{SmallVec, smallvec};
 
 use super::input::Input;
@@ -13,8 +15,6 @@ use crate::engine::array::{Storage, StoredArray};
 use crate::engine::plan::pieces::{Pieces, ReadTask};
 use crate::engine::scratch;
 use crate::engine::share::worked;
-use crate::error::{RequestError, Result};
-use crate::select::{Coord, Part, Selection, Tiling, inside};
 
 /// A write, divided by pieces.
 #[derive(Debug)]

@@ -7,15 +7,16 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab_error::Result;
+use hyperslab_select::{Coord, inside};
+use hyperslab_store::index::ChunkIndex;
+
 use super::Write;
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::fill::fill_outside;
 use crate::engine::plan::pieces::{Pieces, ReadTask, Source};
 use crate::engine::read::workers;
 use crate::engine::share;
-use crate::error::Result;
-use crate::index::ChunkIndex;
-use crate::select::{Coord, inside};
 
 impl Write<'_> {
     /// Returns the stored and held chunks whose stored bytes must change if the array takes this shape:

@@ -6,13 +6,13 @@
 
 use std::collections::HashMap;
 
+use hyperslab_error::{RequestError, Result};
+use hyperslab_select::Coord;
+use hyperslab_store::{Collective, Meeting};
 use smallvec::SmallVec;
 
 use super::parts;
 use crate::engine::plan::pieces::ReadTask;
-use crate::error::{RequestError, Result};
-use crate::select::Coord;
-use crate::store::{Collective, Meeting};
 
 /// What one rank does at the same time as the others. The numbers of tasks are positions in its list of
 /// tasks.

@@ -8,8 +8,12 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
+use hyperslab_error::Result;
 use hyperslab_filters::FilterMask;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::Coord;
+use hyperslab_store::index::ChunkRecord;
+use hyperslab_store::{Collective, Meeting, SpaceKind};
 use parking_lot::Mutex;
 
 use super::encode::{Encoded, Form};
@@ -24,10 +28,6 @@ use crate::engine::plan::pieces::{Pieces, ReadTask};
 use crate::engine::read::workers;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::share;
-use crate::error::Result;
-use crate::index::ChunkRecord;
-use crate::select::Coord;
-use crate::store::{Collective, Meeting, SpaceKind};
 
 /// What a rank tells of an encoded chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]

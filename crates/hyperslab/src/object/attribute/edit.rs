@@ -1,19 +1,19 @@
 //! Creates, replaces, renames and removes attributes.
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::datatype::Charset;
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::dense_info::AttributeInfo;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::{Addr, Structure, Widths};
+use hyperslab_store::Txn;
 
 use super::Attribute;
-use crate::error::{RequestError, Result};
 use crate::object::dense::{LONGEST_MESSAGE, Storage};
 use crate::object::header::edit::{HeaderChange, add_reference};
 use crate::object::header::read::Header;
 use crate::object::{NamedDatatype, Object, delete, dense, limits, shared};
-use crate::store::Txn;
 
 impl Object {
     /// Creates an attribute, or replaces the one with the same name.

@@ -3,6 +3,8 @@
 pub(in crate::object) mod edit;
 pub(in crate::object) mod value;
 
+use hyperslab_convert::Scalar;
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Text};
 use hyperslab_format::message::attribute::Attribute as AttributeMessage;
@@ -13,8 +15,6 @@ use super::dense::Storage;
 use super::header;
 use super::header::read::Header;
 use super::{Object, dataset};
-use crate::error::{Error, RequestError, Result};
-use crate::types::Scalar;
 
 /// An attribute with its value.
 ///

@@ -1,9 +1,9 @@
 //! Attribute values as Rust types.
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 
 use super::Attribute;
-use crate::error::{Error, RequestError, Result};
 use crate::object::element::Element;
 use crate::object::{File, Object};
 

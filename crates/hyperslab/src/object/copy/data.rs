@@ -3,8 +3,12 @@
 
 use std::ops::ControlFlow;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::{Addr, Extent};
+use hyperslab_select::Coord;
+use hyperslab_store::Store;
+use hyperslab_store::index::{ChunkIndex, ChunkRecord};
 
 use super::Copy;
 use super::meter::Meter;
@@ -12,15 +16,11 @@ use super::rechunk::{boxes, rechunk};
 use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
-use crate::error::{Error, Result};
-use crate::index::{ChunkIndex, ChunkRecord};
 use crate::object::dataset::write::insert_records;
 use crate::object::dataset::{self, State};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::{Dataset, Node, auto_chunks};
-use crate::select::Coord;
-use crate::store::Store;
 
 /// Stored chunks: the coordinate of each, and its record.
 type Chunks = Vec<(Coord, ChunkRecord)>;

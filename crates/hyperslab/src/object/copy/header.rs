@@ -1,6 +1,7 @@
 //! Copies headers and attributes. Messages that mean the same in any file are copied unchanged; the others
 //! are rebuilt.
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::heap::global::GlobalHeapId;
 use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
@@ -15,7 +16,6 @@ use hyperslab_format::{Addr, Widths};
 use super::Copy;
 use super::translate::holds_addresses;
 use super::widths::too_long;
-use crate::error::{Error, Result};
 use crate::object::attribute;
 use crate::object::dataset::create::{COMPACT_BYTES, committed_message};
 use crate::object::file::create::{message, new_group};

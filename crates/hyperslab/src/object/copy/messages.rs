@@ -1,6 +1,7 @@
 //! Messages that differ in a repacked file: those for new chunks and filters, and those of the requested
 //! version.
 
+use hyperslab_error::Result;
 use hyperslab_format::Addr;
 use hyperslab_format::header::{Prefix, RawMessage};
 use hyperslab_format::layout::LayoutMessage;
@@ -11,7 +12,6 @@ use hyperslab_format::message::{MessageBody, kind};
 
 use super::Copy;
 use super::renewal::NewChunks;
-use crate::error::Result;
 use crate::object::dataset::create::{dataspace_version, datatype_message, header_prefix};
 use crate::object::file::create::{message, new_group};
 use crate::object::header::read::Header;

@@ -16,15 +16,15 @@ mod widths;
 
 use std::collections::{HashMap, VecDeque};
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::{Link, LinkTarget};
+use hyperslab_store::Txn;
 
 use super::group::link_edit;
 use super::header::edit::add_reference;
 use super::header::read::Header;
 use super::{File, Group, Node, delete, path};
-use crate::error::{Error, RequestError, Result};
-use crate::store::Txn;
 
 pub(super) use renewal::Renewal;
 pub(super) use translate::of_variable_parts;

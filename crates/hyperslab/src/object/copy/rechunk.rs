@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::layout::Layout;
+use hyperslab_select::{Boxes, Coord, Selection, first_element};
 
 use super::data::stored_chunks;
 use super::meter::Meter;
 use crate::engine::WriteOptions;
-use crate::error::{Error, Result};
 use crate::object::dataset::{self, State};
 use crate::object::{Dataset, Node};
-use crate::select::{Boxes, Coord, Selection, first_element};
 
 /// Copies the stored elements of `source` to the chunks of the copy. Chunks that were never written are not
 /// created.

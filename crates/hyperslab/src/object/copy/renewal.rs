@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
+use hyperslab_error::Result;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::{ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::{Addr, Widths};
+use hyperslab_store::index::{ChunkingPlan, choose};
 
 use super::repack::{RepackChunks, RepackOptions};
 use super::widths::resized_filter;
-use crate::error::Result;
-use crate::index::{ChunkingPlan, choose};
 use crate::object::dataset::State;
 use crate::object::dataset::chunking::auto_chunks;
 use crate::object::dataset::filter_spec::filter_spec;

@@ -7,15 +7,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::Addr;
 use hyperslab_format::layout::Layout;
 use hyperslab_format::message::link::{Link, LinkTarget};
+use hyperslab_io::driver::{Aside, Driver};
 
 use super::renewal::SMALLEST_CHUNKED;
 use super::{Copy, Renewal};
-use crate::driver::{Aside, Driver};
-use crate::error::{Error, RequestError, Result};
 use crate::object::header::versions::LibVersion;
 use crate::object::path;
 use crate::object::{CopyOptions, Dataset, File, Group, Node, Walk};

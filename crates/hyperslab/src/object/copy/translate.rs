@@ -1,12 +1,12 @@
 //! Translates elements that hold addresses to those of the copy: strings and sequences of variable length,
 //! and references.
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::{Datatype, Reference};
 use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::{Addr, Reader, Structure, Writer};
 
 use super::Copy;
-use crate::error::{Error, RequestError, Result};
 use crate::object::{CopyOptions, File, Node, ReferenceTarget};
 
 /// Whether elements of `datatype` must be translated when they are copied. With `keeps_references`,

@@ -1,6 +1,7 @@
 //! Copies to files with other widths of addresses and lengths: messages are encoded anew, and elements with
 //! addresses have another size.
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_filters::FilterId;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::RawMessage;
@@ -12,7 +13,6 @@ use hyperslab_format::{Addr, Reader, Widths, Writer};
 
 use super::Copy;
 use super::header::encoded;
-use crate::error::{Error, RequestError, Result};
 use crate::object::dataset::create::datatype_message;
 use crate::object::dataset::filter_spec::refitted_filter;
 use crate::object::{Dataset, File, Node, limits};

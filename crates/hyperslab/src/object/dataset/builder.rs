@@ -1,20 +1,20 @@
 //! The builder of datasets.
 
+use hyperslab_convert::Conversion;
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::mappings::VirtualMapping;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
+use hyperslab_select::Selection;
 
 use super::chunking::auto_chunks;
 use super::create::{DatasetOptions, NewStorage};
 use super::external::ExternalFile;
-use crate::error::{Error, RequestError, Result};
 use crate::object::element::{Element, FixedSize, packed};
 use crate::object::{Dataset, Group, NamedDatatype};
-use crate::select::Selection;
-use crate::types::Conversion;
 
 /// A builder of a dataset, from [`Group::new_dataset`].
 ///

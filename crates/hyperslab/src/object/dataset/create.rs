@@ -1,5 +1,6 @@
 //! Creating datasets and committed datatypes.
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::datatype::Datatype;
@@ -14,19 +15,18 @@ use hyperslab_format::message::shared::SharedLocation;
 use hyperslab_format::message::small::ModificationTime;
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Extent, Widths, Writer};
+use hyperslab_store::heap::{GlobalHeapEdit, HeapRoom};
+use hyperslab_store::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
+use hyperslab_store::{SpaceKind, Store, Txn};
 
 use super::external::{self, ExternalFile};
 use super::filter_spec::filter_spec;
 use super::max_shape;
-use crate::error::{RequestError, Result};
-use crate::heap::{GlobalHeapEdit, HeapRoom};
-use crate::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
 use crate::object::file::create::{message, prefix};
 use crate::object::header;
 use crate::object::header::edit::add_reference;
 use crate::object::header::versions::LibVersion;
 use crate::object::{Dataset, Group, NamedDatatype, limits};
-use crate::store::{SpaceKind, Store, Txn};
 
 /// The properties of a new dataset.
 #[derive(Debug, Clone)]

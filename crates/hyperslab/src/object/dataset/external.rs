@@ -4,17 +4,17 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::{ExternalFiles, ExternalPart};
+use hyperslab_io::driver::{Joined, Part};
+use hyperslab_store::heap::local::{self, LocalHeap};
+use hyperslab_store::{Store, Txn};
 
 use super::{Dataset, State, max_shape};
-use crate::driver::{Joined, Part};
-use crate::error::{Error, RequestError, Result};
-use crate::heap::local::{self, LocalHeap};
 use crate::object::File;
 use crate::object::file::external::{allowed, from_origin};
-use crate::store::{Store, Txn};
 
 /// A part of an external file that holds elements.
 ///

@@ -6,7 +6,7 @@ use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Member};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::message::filters::FilterSpec;
 
-use crate::error::{Error, RequestError, Result};
+use hyperslab_error::{Error, RequestError, Result};
 
 /// Returns the stored description of a filter for chunks of this shape, with elements of `datatype` and this
 /// fill value.

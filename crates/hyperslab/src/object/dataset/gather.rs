@@ -3,15 +3,15 @@
 
 use std::ops::Range;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::{Addr, Structure, Widths};
+use hyperslab_select::sort;
+use hyperslab_store::heap::{Collections, Objects, missing};
 use parking_lot::Mutex;
 
 use crate::engine::{each_number, worked};
-use crate::error::{Error, Result};
-use crate::heap::{Collections, Objects, missing};
 use crate::object::File;
-use crate::select::sort;
 
 /// Elements of variable length.
 pub trait VlenElements: Sync {

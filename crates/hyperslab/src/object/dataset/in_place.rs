@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::Extent;
 use hyperslab_format::layout::Layout;
+use hyperslab_io::driver::Driver;
 
 use super::Dataset;
-use crate::driver::Driver;
-use crate::error::{Error, RequestError, Result};
 
 /// The stored bytes of a dataset, in the memory of its file's driver. They stay there when the file is
 /// closed.
@@ -31,7 +31,7 @@ impl InPlace {
 
 impl Dataset {
     /// Returns the elements where they are, without reading or copying them: of a contiguous dataset, in a
-    /// file that is [mapped](crate::driver::Via::Map) into memory.
+    /// file that is [mapped](hyperslab_io::driver::Via::Map) into memory.
     ///
     /// ```
     /// use hyperslab::{File, driver::Via};

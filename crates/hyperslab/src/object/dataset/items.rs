@@ -1,9 +1,9 @@
 //! The data of many elements of variable length in memory.
 
+use hyperslab_error::Result;
 use parking_lot::Mutex;
 
 use super::gather::{Found, Place, VlenElements, VlenSink};
-use crate::error::Result;
 use crate::object::File;
 
 /// The data of many elements of variable length, in the order of the elements.

@@ -23,6 +23,7 @@ pub(in crate::object) mod write;
 
 use std::sync::{Arc, OnceLock};
 
+use hyperslab_error::Result;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::layout::mappings::VirtualMappings;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
@@ -31,6 +32,9 @@ use hyperslab_format::message::external_files::ExternalFiles;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue, OldFillValue};
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::{Addr, ErrorKind, Extent};
+use hyperslab_io::process::PerProcess;
+use hyperslab_store::index::{ChunkIndex, Grid};
+use hyperslab_store::{Ranked, Store};
 use parking_lot::RwLock;
 
 use self::rows::RowsLock;
@@ -39,10 +43,6 @@ use super::header;
 use super::header::read::{Header, shared_in};
 use super::{Known, Object};
 use crate::engine::StoredArray;
-use crate::error::Result;
-use crate::index::{ChunkIndex, Grid};
-use crate::process::PerProcess;
-use crate::store::{Ranked, Store};
 
 /// A dataset: an array of elements in a file.
 ///

@@ -1,13 +1,13 @@
 //! Arrays of the crate `ndarray`, of any layout (feature `ndarray`).
 
+use hyperslab_convert::Scalar;
+use hyperslab_error::{RequestError, Result};
+use hyperslab_select::Selection;
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension, IxDyn};
 
 use crate::engine::{Destination, ReadOptions};
-use crate::error::{RequestError, Result};
 use crate::object::Dataset;
 use crate::object::element::Element;
-use crate::select::Selection;
-use crate::types::Scalar;
 
 impl Dataset {
     /// Reads the elements of `what` as an array. Elements of another type are converted to `T`.

@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
+use hyperslab_store::SpaceKind;
+use hyperslab_store::heap::{Filling, Fillings, GlobalHeapEdit, fillings};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use crate::engine::{each_number, worked};
-use crate::error::{Error, RequestError, Result};
-use crate::heap::{Filling, Fillings, GlobalHeapEdit, fillings};
 use crate::object::File;
 use crate::object::element::zeroed;
-use crate::store::SpaceKind;
 
 /// The data of elements of variable length.
 pub trait VlenData: Sync {

@@ -4,22 +4,22 @@ use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_filters::Pipeline;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
+use hyperslab_select::{Coord, Selection};
+use hyperslab_store::heap::stages;
+use hyperslab_store::index::{ChunkIndex, ChunkRecord, Visitor};
 
 use super::vds::read::Start;
 use super::{RAW_DATA, State, grid};
 use crate::engine::{
     ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
 };
-use crate::error::{Error, RequestError, Result};
-use crate::heap::stages;
-use crate::index::{ChunkIndex, ChunkRecord, Visitor};
 use crate::object::element::zeroed;
 use crate::object::{Dataset, File};
-use crate::select::{Coord, Selection};
 
 impl Dataset {
     /// Reads the elements of `what` into `dst`, in the stored datatype.

@@ -7,18 +7,18 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
+use hyperslab_select::Coord;
+use hyperslab_store::Txn;
+use hyperslab_store::index::{ChunkIndex, Grid, IndexEdit};
 
 use super::write::{fill_extent, set_index};
 use super::{State, max_shape};
 use crate::engine::{ChunkedStorage, Storage, StoredArray};
-use crate::error::{Error, RequestError, Result};
-use crate::index::{ChunkIndex, Grid, IndexEdit};
 use crate::object::header::edit::HeaderChange;
 use crate::object::{Dataset, limits};
-use crate::select::Coord;
-use crate::store::Txn;
 
 impl Dataset {
     /// Changes the shape. Elements keep their coordinates, and new elements hold the fill value.

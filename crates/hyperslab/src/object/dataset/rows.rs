@@ -3,10 +3,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use hyperslab_store::{Rank, Ranked, this_thread};
 use parking_lot::RwLock;
 
 use super::Dataset;
-use crate::store::{Rank, Ranked, this_thread};
 
 /// The lock, which all handles of a table share.
 #[derive(Debug)]

@@ -5,6 +5,8 @@
 //! `NAME` and `REFERENCE_LIST` of a scale, which lists the datasets with this scale. Each attribute is
 //! changed under the lock of the data of its dataset.
 
+use hyperslab_convert::{Conversion, Scalar};
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::{
     Charset, Compound, Datatype, Member, Padding, Reference, ReferenceKind, VariableText,
 };
@@ -12,9 +14,7 @@ use hyperslab_format::heap::global::VariableElement;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::{Addr, Writer};
 
-use crate::error::{Error, RequestError, Result};
 use crate::object::{Attribute, Dataset, Node};
-use crate::types::{Conversion, Scalar};
 
 const CLASS: &str = "CLASS";
 const NAME: &str = "NAME";

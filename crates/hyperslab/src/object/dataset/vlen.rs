@@ -1,17 +1,17 @@
 //! Data of variable length: elements of a dataset or an attribute hold ids, and the global heap holds the
 //! bytes (spec III.E).
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::heap::global::{GlobalHeapId, VariableElement};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
+use hyperslab_select::{Coord, Dim, Selection, Slab, first_element, inside};
+use hyperslab_store::heap::GlobalHeap;
 
 use super::put::VlenKind;
 use super::write::Given;
 use crate::engine::{Fill, Reading, Storage, StoredArray, WriteOptions};
-use crate::error::{Error, RequestError, Result};
-use crate::heap::GlobalHeap;
 use crate::object::{Dataset, File, copy};
-use crate::select::{Coord, Dim, Selection, Slab, first_element, inside};
 
 impl File {
     /// Returns a guard under which data are put into the heap and their ids are then stored. A roll-back of a

@@ -3,20 +3,20 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
+use hyperslab_io::interrupt;
+use hyperslab_select::{Coord, Selection};
+use hyperslab_store::index::{ChunkIndex, ChunkRecord, IndexEdit};
+use hyperslab_store::{Collective, Meeting, Store, Txn};
 
 use crate::engine::{
     Move, Placed, Storage, StoredArray, Transfer, Write, WriteOptions, WritePlan, abandon, copy_extents,
 };
-use crate::error::{Error, RequestError, Result};
-use crate::index::{ChunkIndex, ChunkRecord, IndexEdit};
-use crate::interrupt;
 use crate::object::Dataset;
 use crate::object::header::edit::HeaderChange;
-use crate::select::{Coord, Selection};
-use crate::store::{Collective, Meeting, Store, Txn};
 
 /// What a caller writes to a dataset.
 #[derive(Debug, Clone, Copy)]

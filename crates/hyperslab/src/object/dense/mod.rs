@@ -7,6 +7,8 @@ mod item;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
+use hyperslab_error::{Error, Result};
+use hyperslab_format::btree2::dense::Ordered;
 use hyperslab_format::btree2::record::{Record, RecordForm};
 use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::header::RawMessage;
@@ -14,16 +16,15 @@ use hyperslab_format::message::dense_info::DenseInfo;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::name;
 use hyperslab_format::{Addr, Writer};
+use hyperslab_store::heap::fractal::{self, FractalHeap};
+use hyperslab_store::tree::BTree2;
+use hyperslab_store::tree::btree2::edit::{self as btree2, BTree2Parameters};
+use hyperslab_store::{Store, Txn};
 
 use super::header::edit::HeaderChange;
 use super::header::read::{self, Header};
 use super::{delete, shared};
-use crate::error::{Error, Result};
-use crate::heap::fractal::{self, FractalHeap};
-use crate::store::{Store, Txn};
-use crate::tree::BTree2;
-use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
-pub(crate) use item::{Dense, Ordered};
+pub(super) use item::Dense;
 
 /// A stored item.
 pub(super) struct Stored<T> {

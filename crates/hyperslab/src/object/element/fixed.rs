@@ -1,13 +1,13 @@
 //! Elements of fixed size: numbers, and arrays of numbers.
 
 use half::{bf16, f16};
+use hyperslab_convert::Scalar;
+use hyperslab_error::Result;
 use hyperslab_format::datatype::{Array, Datatype};
+use hyperslab_select::Selection;
 
 use super::{Element, converted, packed, write_as};
-use crate::error::Result;
 use crate::object::{Dataset, File};
-use crate::select::Selection;
-use crate::types::Scalar;
 
 /// An element of fixed size: a number, `bool`, an array of these, or a struct declared with
 /// [`record!`](crate::record).

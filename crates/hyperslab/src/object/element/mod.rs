@@ -5,16 +5,16 @@ pub(super) mod record;
 mod text;
 
 pub use fixed::FixedSize;
+use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};
 pub(super) use record::packed;
 
 use bytemuck::Zeroable;
-use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};
+use hyperslab_convert::{Conversion, Scalar};
+use hyperslab_error::{RequestError, Result};
+use hyperslab_select::Selection;
 
 use super::{Dataset, File};
 use crate::engine::{Destination, ReadOptions, WriteOptions};
-use crate::error::{RequestError, Result};
-use crate::select::Selection;
-use crate::types::{Conversion, Scalar};
 
 /// A Rust type of elements.
 ///

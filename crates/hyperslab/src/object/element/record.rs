@@ -1,9 +1,9 @@
 //! Structs as elements: compounds.
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::datatype::{Compound, Datatype, Member};
 
 use super::FixedSize;
-use crate::error::{RequestError, Result};
 use crate::object::File;
 
 /// Returns the compound of members with these names, datatypes and bytes, one after another.

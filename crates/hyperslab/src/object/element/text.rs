@@ -1,12 +1,12 @@
 //! Strings as elements.
 
+use hyperslab_convert::text_of;
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::datatype::{Datatype, Padding, Text};
+use hyperslab_select::Selection;
 
 use crate::engine::WriteOptions;
-use crate::error::{RequestError, Result};
 use crate::object::{Dataset, File};
-use crate::select::Selection;
-use crate::types::text_of;
 
 /// Returns the strings that `stored` holds in `datatype`.
 pub(super) fn decode(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<String>> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::group::symbol::{EntryCache, SymbolTableEntry};
 use hyperslab_format::header::{Prefix, RawMessage, v2};
 use hyperslab_format::message::dense_info::LinkInfo;
@@ -15,21 +16,20 @@ use hyperslab_format::superblock::v0::SuperblockV0;
 use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_K, Superblock};
 use hyperslab_format::{Addr, Widths, Writer};
+use hyperslab_io::driver::{Driver, Memory};
+use hyperslab_store::heap::symbol_table;
+use hyperslab_store::{Collective, Rank, Ranked, Store, Txn};
 use parking_lot::{Mutex, RwLock};
 
 use super::options::OpenOptions;
 use super::space::{self, FileSpace};
 use super::{Shared, members};
-use crate::driver::{Driver, Memory};
-use crate::error::{Error, RequestError, Result};
-use crate::heap::symbol_table;
 use crate::object::dataset::rows::RowsLock;
 use crate::object::header;
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::header::versions::LibVersion;
 use crate::object::{File, Node, dense};
-use crate::store::{Collective, Rank, Ranked, Store, Txn};
 
 impl Shared {
     /// Creates a file on `driver`.

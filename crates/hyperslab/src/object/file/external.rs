@@ -4,12 +4,12 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::name::to_bytes;
+use hyperslab_io::driver::{Locking, Members};
+use hyperslab_io::os::{LIST_SEPARATOR, path_from};
 
-use crate::driver::{Locking, Members};
-use crate::error::{Error, RequestError, Result};
 use crate::object::{File, OpenOptions};
-use crate::os::{LIST_SEPARATOR, path_from};
 
 /// How the files behind external links are opened. By default, they are opened like the file that has the
 /// link; and if such a file cannot be opened for writing, for reading.

@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::superblock::driver_information::DriverInformation;
+use hyperslab_io::driver::{Arranged, Driver, Elements, Members, Posix, advice};
+use hyperslab_store::Store;
 
 use super::options::OpenOptions;
 use super::space::FileSpace;
-use crate::driver::{Arranged, Driver, Elements, Members, Posix, advice};
-use crate::error::{Error, RequestError, Result};
-use crate::store::Store;
 
 /// Checks that files with such members can be opened as `options` say, before a file is created.
 pub(super) fn check_options(options: &OpenOptions) -> Result<()> {

@@ -12,9 +12,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use hyperslab_error::Result;
 use hyperslab_format::Addr;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_format::message::small::{BTreeK, SharedMessages};
+use hyperslab_io::driver::{Driver, DriverInfo};
+use hyperslab_store::heap::HeapRoom;
+use hyperslab_store::{Collective, Rank, Ranked, Store};
 use parking_lot::{Mutex, RwLock};
 
 use super::dataset::changes::Changes;
@@ -26,12 +30,8 @@ use super::header::read::Header;
 use super::header::versions::LibVersion;
 use super::path::{self, Budget};
 use super::{Dataset, Group, Node, Object};
-use crate::driver::{Driver, DriverInfo};
 use crate::engine::ChunkCache;
-use crate::error::Result;
-use crate::heap::HeapRoom;
 use crate::object::walk::Walk;
-use crate::store::{Collective, Rank, Ranked, Store};
 use create::Locks;
 use opening::{Opening, Openings};
 use options::OpenOptions;

@@ -6,16 +6,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
+use hyperslab_error::{Error, RequestError, Result};
+use hyperslab_io::driver::{Create, Driver, Memory, Posix, Via};
+use hyperslab_io::os;
+use hyperslab_io::process::PerProcess;
+use hyperslab_store::commit::Durability;
+use hyperslab_store::{Collective, Meeting};
 use parking_lot::Mutex;
 
 use super::options::OpenOptions;
 use super::{File, Shared, members};
-use crate::driver::{Create, Driver, Memory, Posix, Via};
-use crate::error::{Error, RequestError, Result};
-use crate::os;
-use crate::process::PerProcess;
-use crate::store::commit::Durability;
-use crate::store::{Collective, Meeting};
 
 /// One opening of a file. The opening ends when it is closed or when its last handle is dropped. The last
 /// opening closes the file.

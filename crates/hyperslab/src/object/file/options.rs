@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_filters::Registry;
+use hyperslab_io::driver::{Create, Driver, Locking, Members, Posix, Via};
+use hyperslab_io::ranks::Ranks;
+use hyperslab_store::commit::Durability;
+use hyperslab_store::{Alignment, Collective, CommitOptions, Finder, Searches, SpaceRules};
 
 use super::create::check_user_block;
 use super::space::FileSpace;
 use super::{File, members};
-use crate::driver::{Create, Driver, Locking, Members, Posix, Via};
 use crate::engine::IN_FLIGHT_BYTES;
-use crate::error::{Error, RequestError, Result};
 use crate::object::LibVersion;
-use crate::ranks::Ranks;
-use crate::store::commit::Durability;
-use crate::store::{Alignment, Collective, CommitOptions, Finder, Searches, SpaceRules};
 
 /// Options for opening or creating a file. They begin with opening an existing file for reading.
 ///

@@ -8,19 +8,19 @@
 
 use std::collections::HashSet;
 
+use hyperslab_error::{Error, RequestError, Result, misfit};
 use hyperslab_format::free_space::header::{FreeSpaceClient, FreeSpaceHeader};
 use hyperslab_format::free_space::sections::{FreeSection, FreeSectionKind, FreeSpaceSections};
 use hyperslab_format::header::RawMessage;
 use hyperslab_format::message::file_space::{FileSpaceInfo, PAGE_SIZES};
 use hyperslab_format::{Addr, Extent, Structure, Widths};
+use hyperslab_store::{FreeSpace, Store, Txn};
 
 use super::File;
-use crate::error::{Error, RequestError, Result, misfit};
 use crate::object::delete;
 use crate::object::header;
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
-use crate::store::{FreeSpace, Store, Txn};
 
 /// How a file manages its space (file space strategy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

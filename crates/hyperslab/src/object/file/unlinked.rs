@@ -1,14 +1,14 @@
 //! Objects to which no link leads yet. They stay while the file is open. Closing the file deletes those that
 //! are still without a link.
 
+use hyperslab_error::Result;
 use hyperslab_format::Addr;
+use hyperslab_store::Txn;
 
 use super::create::new_group;
-use crate::error::Result;
 use crate::object::dataset::create::{self, DatasetOptions};
 use crate::object::header::edit::add_reference;
 use crate::object::{Dataset, File, Group, Node, delete};
-use crate::store::Txn;
 
 /// The headers of objects to which no link leads.
 #[derive(Debug, Default)]

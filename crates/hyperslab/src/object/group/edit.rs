@@ -1,16 +1,16 @@
 //! Changes groups: new members, links, and the removal of members.
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::link::{Link, LinkTarget};
+use hyperslab_store::Txn;
 
 use super::link_edit;
-use crate::error::{RequestError, Result};
 use crate::object::file::create::{new_group, new_group_of};
 use crate::object::header::edit::add_reference;
 use crate::object::path::{self, Place};
 use crate::object::{Group, Node, Object, delete, limits};
-use crate::store::Txn;
 
 impl Group {
     /// Creates a group at `path`, and missing groups on the way.

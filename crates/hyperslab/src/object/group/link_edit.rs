@@ -1,5 +1,6 @@
 //! Adds links to groups and removes them.
 
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::Charset;
 use hyperslab_format::header::RawMessage;
@@ -8,14 +9,13 @@ use hyperslab_format::message::group_info::GroupInfo;
 use hyperslab_format::message::kind;
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::message::small::SymbolTable;
+use hyperslab_store::heap::symbol_table::{self, SymbolTarget};
+use hyperslab_store::{Store, Txn};
 
 use super::links::LinkStorage;
-use crate::error::{RequestError, Result};
-use crate::heap::symbol_table::{self, SymbolTarget};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::{dense, limits};
-use crate::store::{Store, Txn};
 
 /// Adds a link to the group whose header is at `group`. The group assigns the creation order.
 pub(in crate::object) fn insert(txn: &mut Txn<'_>, group: Addr, link: Link) -> Result<()> {

@@ -3,14 +3,14 @@
 
 use std::ops::ControlFlow;
 
+use hyperslab_error::Result;
 use hyperslab_format::message::link::Link;
 use hyperslab_format::message::small::SymbolTable;
+use hyperslab_store::Store;
 
 use super::symbol_table::SymbolLinks;
-use crate::error::Result;
 use crate::object::dense::Storage;
 use crate::object::header::read::Header;
-use crate::store::Store;
 
 /// The storage of the links of a group.
 #[derive(Debug, Clone)]

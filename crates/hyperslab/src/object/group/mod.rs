@@ -5,14 +5,14 @@ pub(in crate::object) mod link_edit;
 pub(in crate::object) mod links;
 pub(in crate::object) mod symbol_table;
 
+use hyperslab_error::Result;
 use hyperslab_format::message::link::Link;
 use hyperslab_format::name;
+use hyperslab_store::Store;
 
 use super::header::read::Header;
 use super::path::{self, Budget};
 use super::{Dataset, LinkAccess, Node, Object};
-use crate::error::Result;
-use crate::store::Store;
 use links::LinkStorage;
 
 /// A group: a set of named links.

@@ -10,10 +10,10 @@ use hyperslab_format::message::small::SymbolTable;
 use hyperslab_format::name;
 use hyperslab_format::{Addr, ErrorKind};
 
-use crate::error::{Result, broken};
-use crate::heap::LocalHeap;
-use crate::store::Store;
-use crate::tree::GroupTree;
+use hyperslab_error::{Result, broken};
+use hyperslab_store::Store;
+use hyperslab_store::heap::LocalHeap;
+use hyperslab_store::tree::GroupTree;
 
 /// The links of one old-style group.
 pub(in crate::object) struct SymbolLinks<'s> {

@@ -3,15 +3,15 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::header::edit::{Fit, HeaderEdit, LONGEST, Place};
 use hyperslab_format::header::{Chunk, ChunkContext, ObjectHeader, Prefix, RawMessage};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Structure, Widths, Writer};
+use hyperslab_store::{Block, BlockCache, SpaceKind, Txn};
 
 use super::read::{Header, resolve};
-use crate::error::{Error, RequestError, Result};
 use crate::object::shared::{self, Use};
-use crate::store::{Block, BlockCache, SpaceKind, Txn};
 
 /// A header being changed in a step. [`finish`](Self::finish) adds the change to the step.
 pub(in crate::object) struct HeaderChange<'t, 's> {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use hyperslab_error::{Error, Result, broken};
 use hyperslab_format::header::{Chunk, ObjectHeader, Prefix, RawMessage, v2};
 use hyperslab_format::message::group_info::PhaseChange;
 use hyperslab_format::message::shared::{MaybeShared, SharedLocation};
 use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, ErrorKind, Reader, Structure, Widths};
+use hyperslab_store::Store;
 
-use crate::error::{Error, Result, broken};
 use crate::object::shared;
-use crate::store::Store;
 
 /// An object header with all its chunks, and its address.
 #[derive(Debug)]

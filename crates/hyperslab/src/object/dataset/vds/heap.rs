@@ -1,14 +1,14 @@
 //! Data of variable length in virtual datasets: elements are ids, which mean nothing outside their files. So
 //! a read copies the data of all sources to a file in memory.
 
+use hyperslab_error::Result;
 use hyperslab_format::Widths;
+use hyperslab_select::Selection;
 
 use super::read::Start;
 use crate::engine::{Destination, ReadOptions};
-use crate::error::Result;
 use crate::object::element::zeroed;
 use crate::object::{Dataset, File, copy};
-use crate::select::Selection;
 
 impl Dataset {
     /// Does the same as [`read_shaped`](Self::read_shaped), also for data of variable length of other files.

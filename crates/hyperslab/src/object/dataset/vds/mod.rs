@@ -9,9 +9,9 @@ mod write;
 
 use std::fmt;
 
+use hyperslab_error::{Error, Result};
 use hyperslab_format::selection::StoredSelection;
 
-use crate::error::{Error, Result};
 use crate::object::Dataset;
 
 /// One mapping of a virtual dataset.

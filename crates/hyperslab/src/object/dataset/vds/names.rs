@@ -1,6 +1,6 @@
 //! Names of sources with `%b`, which stands for the number of a block (spec III.F, as libhdf5 reads them).
 
-use crate::error::{RequestError, Result};
+use hyperslab_error::{RequestError, Result};
 
 /// Returns whether the name contains `%b`.
 pub(super) fn has_block(name: &str) -> bool {

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use hyperslab_convert::Conversion;
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::Addr;
 use hyperslab_format::layout::Layout;
+use hyperslab_select::{Dim, Mapping, Piece, Place, Points, Selection, are_disjoint};
 use parking_lot::Mutex;
 
 use super::super::State;
 use super::sources::named;
 use super::view::{Part, View, own_source};
 use crate::engine::{Destination, Fill, ReadOptions, Reading, Storage, StoredArray, each_number, threads};
-use crate::error::{Error, RequestError, Result};
 use crate::object::{Dataset, File, copy};
-use crate::select::{Dim, Mapping, Piece, Place, Points, Selection, are_disjoint};
-use crate::types::Conversion;
 
 /// The virtual datasets that are being read or written, from the innermost outwards.
 #[derive(Debug, Clone, Copy)]

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::layout::mappings::SAME_FILE;
+use hyperslab_io::process::PerProcess;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::view::View;
-use crate::error::{Error, RequestError, Result};
 use crate::object::file::external;
 use crate::object::{Dataset, File};
-use crate::process::PerProcess;
 
 /// The names of a source file and of a dataset in it.
 type Names = (Arc<str>, Arc<str>);

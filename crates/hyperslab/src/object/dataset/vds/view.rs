@@ -4,19 +4,19 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::heap::global::GlobalHeapId;
 use hyperslab_format::layout::Layout;
 use hyperslab_format::layout::mappings::{VirtualMapping, VirtualMappings};
 use hyperslab_format::selection::{RegularAxis, StoredSelection};
 use hyperslab_format::{Addr, Reader};
+use hyperslab_select::{Axis, Target, end_of, slices};
+use hyperslab_store::Store;
+use hyperslab_store::heap::GlobalHeap;
 
 use super::names;
-use crate::error::{Error, RequestError, Result};
-use crate::heap::GlobalHeap;
 use crate::object::Dataset;
 use crate::object::dataset::State;
-use crate::select::{Axis, Target, end_of, slices};
-use crate::store::Store;
 
 /// The mappings for one shape of the dataset.
 #[derive(Debug)]

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use hyperslab_convert::Conversion;
+use hyperslab_error::{Error, RequestError, Result};
+use hyperslab_select::{Mapping, Piece, Place, Points, Selection};
+
 use super::read::{Chain, points_of, selection};
 use super::sources::named;
 use super::view::View;
 use crate::engine::WriteOptions;
-use crate::error::{Error, RequestError, Result};
 use crate::object::Dataset;
 use crate::object::dataset::write::Given;
-use crate::select::{Mapping, Piece, Place, Points, Selection};
-use crate::types::Conversion;
 
 impl Dataset {
     /// Writes elements of `what` into the sources. Every element must have a source.
