@@ -16,13 +16,13 @@ use super::{CheckOptions, FILE_SPACE, Report, Severity, walk};
 /// `most_structures` structures.
 ///
 /// ```
-/// use hyperslab::{File, check};
+/// use hyperslab::File;
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("climate.h5");
 /// File::create(&path)?.close()?;
 /// // What this opening needs is taken from what was deleted before.
-/// let file = File::options().write(true).find_free_space(Some(check::holes)).open(&path)?;
+/// let file = File::options().write(true).find_free_space(Some(hyperslab_check::holes)).open(&path)?;
 /// file.close()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 mod damage;
-mod everywhere;
 mod written;
 
 use std::sync::Arc;

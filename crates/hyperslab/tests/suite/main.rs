@@ -13,6 +13,7 @@ mod contracts;
 mod copy;
 mod damage;
 mod elements;
+mod everywhere;
 mod examples;
 mod golden;
 mod handles;
