@@ -25,7 +25,7 @@ pub type Poll = fn(Doing) -> io::Result<()>;
 static POLL: OnceLock<Poll> = OnceLock::new();
 
 /// Sets the function that threads ask: those that wait for a server about 20 times in a second, and those
-/// that [heed](heed) it about 10 times in a second of work.
+/// that [`heed`] it about 10 times in a second of work.
 ///
 /// Only the first call has an effect.
 pub fn set_poll(poll: Poll) {

@@ -1,5 +1,7 @@
 //! Asserts that every test that writes a file checks that file.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
+
 use std::path::{Path, PathBuf};
 
 /// Returns the source of a test: one file, or all Rust files of a folder.
