@@ -163,17 +163,18 @@ demo: tools-demo $(VENV)/demo.stamp small
 # What a change of one file needs: minutes from a new clone, and then two of them. Our crates are compiled once, with
 # assertions, for the package and for the tests in Rust: the package has no servers, Arrow or viewer, except where
 # `develop` has built them before.
-SHAPE := $(if $(wildcard $(VENV)/whole.stamp),,--no-default-features)
+WHOLE := $(wildcard $(VENV)/whole.stamp)
+SHAPE := $(if $(WHOLE),,--no-default-features)
 QUICK := -p hyperslab-python $(SHAPE) $(CHECKED)
 FAST := not suite and not process and not docs and not soak and not extras
-FAST += $(if $(wildcard $(VENV)/whole.stamp),,and not whole)
+FAST += $(if $(WHOLE),,and not whole)
 quick: tools-quick $(VENV)/build.stamp
 	$(MAKE) --no-print-directory --jobs=2 test-env checked
 	cargo fmt --all --check
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
-	$(AS_MATURIN) cargo clippy $(if $(wildcard $(VENV)/whole.stamp),--workspace) $(QUICK) -- -D warnings
+	$(AS_MATURIN) cargo clippy $(if $(WHOLE),--workspace) $(QUICK) -- -D warnings
 	$(AS_MATURIN) cargo test $(QUICK) -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --tests
 	$(AS_MATURIN) cargo test $(QUICK) -p hyperslab --test suite -- --skip examples::
 	$(BIN)/python -m mypy --strict crates/python/examples

@@ -144,7 +144,7 @@ impl DenseItem for Attribute {
 }
 
 /// Converts a heap id to an array. All heaps of this kind have ids of this length.
-fn array<const N: usize>(id: &[u8]) -> [u8; N] {
+pub fn array<const N: usize>(id: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
     array

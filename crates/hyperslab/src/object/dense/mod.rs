@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use hyperslab_error::{Error, Result};
-use hyperslab_format::btree2::dense::Ordered;
+use hyperslab_format::btree2::dense::{Ordered, array};
 use hyperslab_format::btree2::record::{Record, RecordForm};
 use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::header::RawMessage;
@@ -424,13 +424,6 @@ fn shared_id<T>(found: &MaybeShared<T>) -> Option<[u8; 8]> {
         MaybeShared::Shared(SharedLocation::Heap(id)) => Some(*id),
         MaybeShared::Here(_) | MaybeShared::Shared(SharedLocation::Header(_)) => None,
     }
-}
-
-/// Converts a heap id to an array. All heaps of this kind have ids of this length.
-fn array<const N: usize>(id: &[u8]) -> [u8; N] {
-    let mut array = [0; N];
-    array.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
-    array
 }
 
 /// Makes the info message of an object without links or attributes.
