@@ -7,7 +7,7 @@ use hyperslab_format::Structure as _;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_io::driver::Driver;
 use hyperslab_store::Found;
-use hyperslab_store::recovery::Action;
+use hyperslab_store::commit::recovery::Action;
 
 use super::{CheckOptions, FILE_SPACE, Report, Severity, walk};
 

@@ -35,14 +35,14 @@ use hyperslab_format::heap::global::{GlobalHeapCollection, GlobalHeapId};
 use hyperslab_format::{Addr, ErrorKind, Extent, FormatError, Structure};
 use hyperslab_io::driver::{Driver, Members};
 use hyperslab_store::Store;
-use hyperslab_store::recovery::{self, Action};
+use hyperslab_store::commit::recovery::{self, Action};
 
 use extents::{Coverage, Extents};
 use hyperslab::File;
 use shared_messages::SharedMessages;
 
 pub use holes::holes;
-pub use hyperslab_store::recovery::Action as Recovery;
+pub use hyperslab_store::commit::recovery::Action as Recovery;
 pub use report::{Finding, Report, Severity, Totals};
 
 /// What a check does.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use hyperslab_format::Addr;
 
-use hyperslab_store::recovery::Action;
+use hyperslab_store::commit::recovery::Action;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use hyperslab_format::superblock::Superblock;
 use hyperslab_format::superblock::driver_information::DriverBlock;
 use hyperslab_format::{Addr, Extent, Structure};
 use hyperslab_store::MemberEnds;
-use hyperslab_store::recovery::Action;
+use hyperslab_store::commit::recovery::Action;
 
 use super::{Check, Severity, name_of};
 

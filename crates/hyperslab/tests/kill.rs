@@ -157,8 +157,8 @@ fn kill_repeatedly(version: LibVersion, durability: Durability, seed: u64) {
             "step {flushed:?} was flushed, but the last step in the file is {found}"
         );
         steps = found;
-        let end = hyperslab_store::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
-        unfinished += i32::from(end.action != hyperslab_store::recovery::Action::Nothing);
+        let end = hyperslab_store::commit::recovery::inspect(&hyperslab::driver::Memory::new(copy)).unwrap();
+        unfinished += i32::from(end.action != hyperslab_store::commit::recovery::Action::Nothing);
     }
     say_counts(format_args!(
         "kill: {version:?}, {durability:?}: {kills} kills, {steps} steps, {unfinished} files to recover"

@@ -5,37 +5,37 @@
 //! listed as runs of neighbouring elements ([`Runs`]).
 
 mod axis_cuts;
-mod batches;
 mod boxes;
 mod chunk;
-mod cover;
+mod chunk_part;
 mod dim;
 mod mapping;
+mod mapping_side;
+mod memory_batches;
 mod parse;
-mod part;
 mod points;
 mod runs;
-mod side;
 mod slab;
 mod steps;
-mod stored;
+mod stored_selection;
 #[cfg(test)]
 mod testing;
 mod tiling;
 mod union;
+mod whole_chunks;
 
 use std::ops::{Range, RangeFull, RangeInclusive};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-pub use batches::{axes, batches};
 pub use boxes::Boxes;
 pub use chunk::{first_along, first_element, inside, is_cut};
+pub use chunk_part::Part;
 pub use dim::Dim;
 pub use mapping::{Mapping, Piece, Place, Target, are_disjoint, end_of, slices};
+pub use memory_batches::{axes, batches};
 pub use parse::{Parsed, parse};
-pub use part::Part;
 pub use points::{PointAt, Points};
 pub use runs::{Run, Runs};
 pub use slab::{HyperslabAxis, Slab};

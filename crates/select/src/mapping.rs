@@ -5,7 +5,7 @@ use hyperslab_error::RequestError;
 use hyperslab_format::selection::{Form, RegularAxis, RegularHyperslab, StoredSelection};
 use smallvec::SmallVec;
 
-use super::side::{Side, Strip, Track};
+use super::mapping_side::{Side, Strip, Track};
 use super::{Axis, Coord, Dim, Selection, Slab};
 
 /// The elements of a virtual dataset that one mapping gives, in order.

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_io::ranks::Ranks;
 
-use super::Store;
-use super::commit::Outcome;
+use crate::Store;
+use crate::commit::Outcome;
 
 /// The ranks of one file.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Collective {
 
     /// Has rank 0 do what all would do alike. If it fails, all ranks return its error. `what` is the same on
     /// all ranks if they would do the same.
-    pub(super) fn lead(&self, what: u32, f: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(crate) fn lead(&self, what: u32, f: impl FnOnce() -> Result<()>) -> Result<()> {
         self.compare(Meeting::Before, &what.to_le_bytes())?;
         self.meet(Meeting::After, self.as_leader(f).unwrap_or(Ok(())).map(|()| Vec::new())).map(drop)
     }
@@ -139,7 +139,7 @@ impl Collective {
     }
 
     /// Has rank 0 commit, and returns the outcome on all ranks.
-    pub(super) fn commit(&self, f: impl FnOnce() -> Outcome) -> Outcome {
+    pub(crate) fn commit(&self, f: impl FnOnce() -> Outcome) -> Outcome {
         let own = self.as_leader(f);
         let message = match &own {
             None | Some(Outcome::Committed) => Vec::new(),
@@ -186,7 +186,7 @@ impl Collective {
         Alone { collective: self, was_alone: self.is_alone.swap(true, Ordering::AcqRel) }
     }
 
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.is_alone.load(Ordering::Acquire)
     }
 
@@ -239,12 +239,12 @@ impl Store {
     }
 
     /// Returns whether the ranks are not at the same step any more.
-    pub(super) fn is_apart(&self) -> bool {
+    pub(crate) fn is_apart(&self) -> bool {
         self.collective().is_some_and(|collective| collective.is_apart.load(Ordering::Acquire))
     }
 
     /// Does what all ranks do alike, once. `what` returns a number that tells other work from this.
-    pub(super) fn once(&self, what: impl FnOnce() -> u32, f: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(crate) fn once(&self, what: impl FnOnce() -> u32, f: impl FnOnce() -> Result<()>) -> Result<()> {
         match self.collective() {
             Some(collective) if !collective.is_alone() => collective.lead(what(), f),
             _ => f(),

@@ -1,42 +1,21 @@
 //! One file as a store of structures. The store knows the base address and the field widths, caches decoded
 //! structures, and commits changes all or nothing.
 
-mod blocks;
 mod cache;
 mod collective;
 pub mod commit;
-mod dirty;
-mod elements;
-mod empty;
-mod extension;
-mod extents;
-mod follow;
-mod found;
+mod deleted_objects;
 pub mod heap;
-mod image;
 pub mod index;
-mod journal;
-mod kept;
-mod life;
-mod lives;
 mod lock;
-pub mod mark;
-mod ordered;
-mod output;
-mod pages;
-mod parts;
-pub mod recovery;
-mod rules;
-mod siblings;
+mod open_close;
+mod raw_writes;
 mod space;
-mod spaces;
-mod spans;
-mod stated;
+mod superblock_extension;
+mod swmr;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tree;
-mod txn;
-mod writing;
 
 use std::cell::Cell;
 use std::ops::{Deref, Range};
@@ -53,22 +32,22 @@ use hyperslab_io::driver::{Driver, Hints};
 use hyperslab_io::process;
 use parking_lot::{Mutex, RwLock};
 
-use elements::ElementRange;
-use life::Media;
-use siblings::Siblings;
-use spaces::Spaces;
-use writing::Writing;
+use cache::prefetch::Siblings;
+use commit::writing::Writing;
+use open_close::Media;
+use space::raw_data_range::ElementRange;
+use space::split_space::Spaces;
+use swmr::reader;
 
 pub use cache::BlockCache;
 pub use collective::{Collective, Meeting};
-pub use dirty::Block;
-pub use found::{Finder, Found, Searches};
-
+pub use commit::dirty_blocks::Block;
+pub use commit::txn::Txn;
+pub use commit::writing::{CommitOptions, DataGuard};
 pub use lock::{Rank, Ranked, ReadGuard, this_thread, wait_by};
+pub use space::stated_ends::MemberEnds;
+pub use space::unlisted::{Finder, Found, Searches};
 pub use space::{Alignment, FreeSpace, SpaceKind, SpaceRules};
-pub use stated::MemberEnds;
-pub use txn::Txn;
-pub use writing::{CommitOptions, DataGuard};
 
 /// An open file, below the level of objects.
 #[derive(Debug)]
@@ -96,7 +75,7 @@ pub struct Store {
     /// Whether another program may write the file meanwhile, which is open for reading.
     follows: bool,
     /// How long reads still wait for that program.
-    patience: follow::Patience,
+    patience: reader::Patience,
     cache: BlockCache,
     /// Rises with every change of metadata and with every refresh.
     generation: AtomicU64,

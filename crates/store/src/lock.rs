@@ -210,7 +210,7 @@ impl Drop for Note {
 
 impl<'l, T> Guard<RwLockReadGuard<'l, T>> {
     /// Narrows the guard to a part of the guarded value, if `f` returns one.
-    pub(super) fn try_map<U>(
+    pub(crate) fn try_map<U>(
         self,
         part: impl FnOnce(&T) -> Option<&U>,
     ) -> Result<Guard<MappedRwLockReadGuard<'l, U>>, Self> {
@@ -237,7 +237,7 @@ impl<G: DerefMut> DerefMut for Guard<G> {
 
 /// The metadata lock of one file. The thread that changes metadata may also read it.
 #[derive(Debug)]
-pub(super) struct MetadataLock {
+pub(crate) struct MetadataLock {
     lock: Ranked<RwLock<()>>,
     /// The thread that changes metadata; 0 if there is none.
     changing: AtomicUsize,
@@ -248,40 +248,40 @@ pub(super) struct MetadataLock {
 #[derive(Debug)]
 #[must_use]
 pub struct ReadGuard<'s> {
-    pub(super) _guard: Option<Guard<RwLockReadGuard<'s, ()>>>,
+    pub(crate) _guard: Option<Guard<RwLockReadGuard<'s, ()>>>,
 }
 
 /// Exclusive access: no other thread reads or changes metadata while this guard lives.
 #[derive(Debug)]
 #[must_use]
-pub(super) struct ChangeGuard<'s> {
+pub(crate) struct ChangeGuard<'s> {
     lock: &'s MetadataLock,
     _guard: Guard<RwLockWriteGuard<'s, ()>>,
 }
 
 impl MetadataLock {
-    pub(super) fn new(file: u32) -> Self {
+    pub(crate) fn new(file: u32) -> Self {
         Self { lock: Ranked::new(file, Rank::Metadata, RwLock::default()), changing: AtomicUsize::new(0) }
     }
 
-    pub(super) fn read(&self) -> ReadGuard<'_> {
+    pub(crate) fn read(&self) -> ReadGuard<'_> {
         let is_mine = self.changing.load(Ordering::Relaxed) == this_thread();
         // Recursive: a thread that already reads may read again even if another thread waits to change.
         ReadGuard { _guard: (!is_mine).then(|| self.lock.read()) }
     }
 
-    pub(super) fn change(&self) -> ChangeGuard<'_> {
+    pub(crate) fn change(&self) -> ChangeGuard<'_> {
         debug_assert_ne!(self.changing.load(Ordering::Relaxed), this_thread(), "a change inside a change");
         self.changed_by(self.lock.write())
     }
 
     /// Returns a guard for reading if no thread has the lock for a change.
-    pub(super) fn try_read(&self) -> Option<RwLockReadGuard<'_, ()>> {
+    pub(crate) fn try_read(&self) -> Option<RwLockReadGuard<'_, ()>> {
         self.lock.untimely().try_read_recursive()
     }
 
     /// Returns a guard for changes if the lock is free.
-    pub(super) fn try_change(&self) -> Option<ChangeGuard<'_>> {
+    pub(crate) fn try_change(&self) -> Option<ChangeGuard<'_>> {
         self.lock.try_write().map(|guard| self.changed_by(guard))
     }
 

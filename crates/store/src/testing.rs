@@ -7,7 +7,7 @@ use hyperslab_format::superblock::v2::SuperblockV2;
 use hyperslab_format::{Addr, Widths};
 use hyperslab_io::driver::{Driver, Memory};
 
-use super::{CommitOptions, Store};
+use crate::{CommitOptions, Store};
 
 /// Creates a file open for writing. The address of its root is never read.
 pub(crate) fn new_store(widths: Widths) -> Store {

@@ -11,8 +11,8 @@ use hyperslab_format::datatype::{
 };
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
+use hyperslab_store::commit::recovery::{Action, inspect};
 use hyperslab_store::commit::{Commit, Durability, Outcome, Overwrite, commit};
-use hyperslab_store::recovery::{Action, inspect};
 use hyperslab_testkit::crash::CrashDriver;
 
 use super::{Severity, assert_sound, checked, found, sample};

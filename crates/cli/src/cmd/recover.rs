@@ -11,8 +11,8 @@ use hyperslab::driver::{Create, Driver, Members, Posix};
 use hyperslab_check::{CheckOptions, Severity, check};
 use hyperslab_remote::is_url;
 use hyperslab_store::Store;
-use hyperslab_store::mark::{self, Unmarked};
-use hyperslab_store::recovery::{Action, Report, Seal, Trailer, inspect};
+use hyperslab_store::commit::recovery::{Action, Report, Seal, Trailer, inspect};
+use hyperslab_store::commit::writer_mark::{self, Unmarked};
 
 use crate::error::{self, Usage};
 use crate::place;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let report = inspected(path, false)?.1;
     let shown = plain(&path.display().to_string());
     writeln!(out, "{shown}: {}", found(&report))?;
-    let is_marked = mark::is_marked(report.superblock());
+    let is_marked = writer_mark::is_marked(report.superblock());
     if is_marked {
         writeln!(out, "  marked as open for writing: a program is writing it, or died")?;
     }

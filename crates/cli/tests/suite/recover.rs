@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use hyperslab::driver::Memory;
 use hyperslab_format::bytes::lookup3::lookup3;
 use hyperslab_format::superblock::{OPEN_FOR_SWMR, OPEN_FOR_WRITING};
+use hyperslab_store::commit::recovery::inspect;
 use hyperslab_store::commit::{Commit, Durability, Outcome, Overwrite, commit};
-use hyperslab_store::recovery::inspect;
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::golden;
 

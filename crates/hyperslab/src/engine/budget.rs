@@ -20,7 +20,7 @@ use hyperslab_error::Result;
 use hyperslab_io::interrupt;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::share::worked;
+use super::task_queue::worked;
 
 /// The bytes that the reads of a file may hold, and those they hold.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab_format::superblock::Superblock;
 use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
+use hyperslab_store::commit::recovery::{Action, act, inspect};
 use hyperslab_store::commit::{Commit, Durability, Overwrite};
-use hyperslab_store::recovery::{Action, act, inspect};
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::golden;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hyperslab::driver::{Driver, Memory};
 use hyperslab_format::superblock::guard::{self, Reach};
 use hyperslab_store::Store;
+use hyperslab_store::commit::recovery::{Action, Seal, Trailer, act, inspect};
 use hyperslab_store::commit::{Commit, Durability, Outcome, Overwrite, commit};
-use hyperslab_store::recovery::{Action, Seal, Trailer, act, inspect};
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::fuzz::Random;
 

@@ -7,8 +7,8 @@ mod case;
 mod damage;
 
 use hyperslab::driver::{Driver, Memory};
+use hyperslab_store::commit::recovery::{Action, act, inspect};
 use hyperslab_store::commit::{Durability, Outcome, commit};
-use hyperslab_store::recovery::{Action, act, inspect};
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Failure, Recording, Written};
 use hyperslab_testkit::fuzz::Random;

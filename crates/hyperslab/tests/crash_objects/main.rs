@@ -24,7 +24,7 @@ use hyperslab::{FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use hyperslab_check as check;
 use hyperslab_format::superblock::driver_information::MultiInformation;
 use hyperslab_store::Searches;
-use hyperslab_store::recovery::inspect;
+use hyperslab_store::commit::recovery::inspect;
 use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{Counts, CrashDriver, Effort, Recording};
 use hyperslab_testkit::crash_members::{RecordedMembers, driver_of, joined, parts};

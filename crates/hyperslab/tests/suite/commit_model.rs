@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use hyperslab_store::recovery::{Action, Seal, Trailer, decide};
+use hyperslab_store::commit::recovery::{Action, Seal, Trailer, decide};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Value {

@@ -50,7 +50,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/capi/src/transfer.rs",
     "crates/filters/src/simd/",
     "crates/filters/src/ffi/",
-    "crates/hyperslab/src/engine/dst.rs",
+    "crates/hyperslab/src/engine/destination.rs",
     "crates/hyperslab/src/engine/help.rs",
     "crates/io/src/driver/mapped.rs",
     "crates/io/src/driver/uring/ring.rs",

@@ -11,7 +11,7 @@ use hyperslab::{Durability, Error, File, FileSpace, LibVersion, OpenOptions, Req
 use hyperslab_check::{CheckOptions, Report, check_path};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
-use hyperslab_store::recovery::{Action, act, inspect};
+use hyperslab_store::commit::recovery::{Action, act, inspect};
 use hyperslab_testkit::crash_members::{RecordedMembers, Step, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use tempfile::TempDir;

@@ -6,8 +6,8 @@ use hyperslab_format::Addr;
 use hyperslab_io::driver::Hints;
 use smallvec::SmallVec;
 
-use crate::engine::dst::Region;
-use crate::engine::read::emit::{Axes, Emit};
+use crate::engine::destination::Region;
+use crate::engine::read::scatter::{Axes, Emit};
 
 /// A box of an unfiltered piece as a loop over spans of the file. One request reads a span: the inner axes,
 /// gaps included. The loop runs over the outer axes.

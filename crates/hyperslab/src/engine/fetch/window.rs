@@ -13,15 +13,15 @@ use smallvec::SmallVec;
 use super::parts::Parts;
 use super::ranges::{Spans, moved};
 use crate::engine::budget::{Claim, Held, Share};
-use crate::engine::dst::Region;
+use crate::engine::destination::Region;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::plan::place::{User, Users, Wanted, destination_offset};
 use crate::engine::plan::route::Route;
 use crate::engine::raw_data::RawData;
-use crate::engine::read::emit::Emit;
+use crate::engine::read::scatter::Emit;
 use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::engine::share::{Claims, worked};
+use crate::engine::task_queue::{Claims, worked};
 
 /// The reads of one worker.
 pub(in crate::engine) struct Window<'w> {

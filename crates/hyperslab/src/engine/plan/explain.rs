@@ -8,7 +8,7 @@ use hyperslab_select::{Selection, first_element};
 use super::pieces::{Pieces, Source};
 use super::place::{Cut, User, Users};
 use super::route::Route;
-use crate::engine::dst::Destination;
+use crate::engine::destination::Destination;
 use crate::engine::read::{Reading, workers};
 
 /// The plan of a read.

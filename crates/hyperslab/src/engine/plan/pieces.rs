@@ -13,7 +13,7 @@ use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::chunks::cache::ChunkCache;
 use crate::engine::chunks::dirty::HeldChunk;
 use crate::engine::chunks::stored::StoredChunk;
-use crate::engine::share::worked;
+use crate::engine::task_queue::worked;
 
 /// The read of one chunk.
 #[derive(Debug, Clone)]

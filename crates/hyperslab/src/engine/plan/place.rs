@@ -7,8 +7,8 @@ use hyperslab_filters::gather::Axis;
 use hyperslab_select::{Coord, Part, Tiling, inside};
 
 use super::pieces::ReadTask;
-use crate::engine::dst::{Region, Shared};
-use crate::engine::read::emit::{Axes, Emit};
+use crate::engine::destination::{Region, Shared};
+use crate::engine::read::scatter::{Axes, Emit};
 
 /// A selection and its destination.
 #[derive(Clone, Copy)]

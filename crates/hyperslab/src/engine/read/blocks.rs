@@ -12,10 +12,10 @@ use super::Reading;
 use super::task::Run;
 use crate::engine::bounds::{Bounds, Columns, NotedBounds};
 use crate::engine::chunks::stored::StoredChunk;
-use crate::engine::dst::Destination;
+use crate::engine::destination::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
-use crate::engine::share::worked;
+use crate::engine::task_queue::worked;
 
 /// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
 #[derive(Debug, Clone, Copy)]

@@ -8,12 +8,12 @@ use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
 use hyperslab_filters::{Handed, Scratch};
 
-use super::emit::Emit;
+use super::scatter::Emit;
 use super::task::Run;
 use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::plan::place::{User, destination_offset};
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::engine::share::worked;
+use crate::engine::task_queue::worked;
 
 /// The elements between two listed ones that are decoded with them: about as many as a block has.
 const NEAR: usize = 1 << 14;

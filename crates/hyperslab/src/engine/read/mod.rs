@@ -1,8 +1,8 @@
 //! Reads of one dataset: plans a read and distributes its tasks over threads. `task.rs` runs a single task.
 
 pub(in crate::engine) mod blocks;
-pub(in crate::engine) mod emit;
 mod listed;
+pub(in crate::engine) mod scatter;
 pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ use hyperslab_store::Store;
 
 use super::array::{Storage, StoredArray};
 use super::chunks::cache::ChunkCache;
-use super::dst::{Destination, Shared};
+use super::destination::{Destination, Shared};
 use super::fetch::ranges::Spans;
 use super::fetch::window::Window;
 use super::plan::pieces::{Pieces, ReadTask, Source};
@@ -27,8 +27,8 @@ use super::plan::place::{Cut, User, Users};
 use super::pool;
 use super::raw_data::RawData;
 use super::scratch;
-use super::share::{self, Claims};
-use emit::Emit;
+use super::task_queue::{self, Claims};
+use scatter::Emit;
 use task::{Need, Run};
 
 /// Options of a read.
@@ -163,7 +163,7 @@ impl<'a> Reading<'a> {
         dst: &'d mut Destination<'_>,
         memory_size: usize,
     ) -> Result<(Tiling, Shared<'d>)> {
-        let worked = &mut |bytes| share::worked("read", bytes);
+        let worked = &mut |bytes| task_queue::worked("read", bytes);
         let tiling = what.tiling_in_steps(&self.array.shape, &pieces.shape, worked)?;
         let (dst, strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
         Ok((tiling.with_strides(strides), dst))
@@ -237,7 +237,7 @@ impl Run<'_> {
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
         let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
-        share::claim(tasks, workers, self.piece_bytes, self.hints.queue_depth, &|claims, scratch| {
+        task_queue::claim(tasks, workers, self.piece_bytes, self.hints.queue_depth, &|claims, scratch| {
             Window::new(self, claims, touches, users, scratch).drive()
         })
     }

@@ -13,7 +13,7 @@ use hyperslab_store::index::ChunkRecord;
 
 use super::Reading;
 use super::blocks::ChunkFilter;
-use super::emit::Emit;
+use super::scatter::Emit;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::StoredChunk;

@@ -7,7 +7,7 @@ use hyperslab_store::Store;
 use crate::engine::raw_data::RAW_DATA;
 use crate::engine::read::workers;
 use crate::engine::scratch::sized;
-use crate::engine::share;
+use crate::engine::task_queue;
 
 /// A copy of one extent.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
     let workers = workers(from, pieces.len(), mean, None).min(workers(to, pieces.len(), mean, None));
     // Ranks write in the same order.
     let workers = if to.collective().is_some() { 1 } else { workers };
-    share::run(&pieces, workers, usize::try_from(mean).unwrap_or(usize::MAX), &|pieces, scratch| {
+    task_queue::run(&pieces, workers, usize::try_from(mean).unwrap_or(usize::MAX), &|pieces, scratch| {
         pieces.iter().try_for_each(|piece| {
             let bytes = sized(&mut scratch.stored, usize::try_from(piece.from.len).unwrap_or(usize::MAX))?;
             from.read_raw(piece.from.addr, bytes)?;

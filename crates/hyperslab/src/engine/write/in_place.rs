@@ -11,7 +11,7 @@ use super::plan::Cut;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::raw_data::RawData;
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::engine::share::worked;
+use crate::engine::task_queue::worked;
 
 impl Run<'_> {
     /// Writes to a piece of contiguous data.

@@ -10,15 +10,13 @@
 //! written in place, as in every HDF5 library. In a transaction and in a table whose rows change, chunks get
 //! new space instead: no commit is seen halfway, and a transaction can be undone.
 
+mod collective;
 mod encode;
 mod in_place;
 mod input;
-mod parts;
 mod place;
 mod plan;
 mod reshape;
-mod shares;
-mod together;
 
 use std::num::NonZeroUsize;
 
@@ -39,7 +37,7 @@ use super::fill::fill_outside;
 use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::read::workers;
 use super::scratch::{self, WorkerScratch, sized};
-use super::share;
+use super::task_queue;
 pub use encode::{Encoded, Form};
 use place::Batch;
 pub use place::{Placed, Places, abandon};
@@ -266,7 +264,7 @@ impl Write<'_> {
         encode: &(dyn Fn(&T, &mut WorkerScratch, &mut HandOn<'_>) -> Result<()> + Sync),
     ) -> Result<Vec<Placed>> {
         let placed = Mutex::default();
-        let done = share::run(tasks, workers, task_bytes, &|tasks, scratch| {
+        let done = task_queue::run(tasks, workers, task_bytes, &|tasks, scratch| {
             let mut batch = Batch::new(*self, &placed);
             for (number, task) in (1..).zip(tasks) {
                 encode(task, scratch, &mut |encoded| batch.push(encoded, number == tasks.len()))?;
@@ -313,7 +311,7 @@ impl Run<'_> {
     }
 
     fn task(&self, task: &ReadTask, scratch: &mut WorkerScratch, store: &mut HandOn<'_>) -> Result<()> {
-        share::worked("write", self.piece_bytes)?;
+        task_queue::worked("write", self.piece_bytes)?;
         let cut = self.plan.cut(&task.coord);
         match (&self.write.array.storage, task.source) {
             (Storage::Chunked(chunked), _) if cut.is_whole => {

@@ -14,7 +14,7 @@ use super::{Write, WriteOptions};
 use crate::engine::array::{Storage, StoredArray};
 use crate::engine::plan::pieces::{Pieces, ReadTask};
 use crate::engine::scratch;
-use crate::engine::share::worked;
+use crate::engine::task_queue::worked;
 
 /// A write, divided by pieces.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::fill::fill_outside;
 use crate::engine::plan::pieces::{Pieces, ReadTask, Source};
 use crate::engine::read::workers;
-use crate::engine::share;
+use crate::engine::task_queue;
 
 impl Write<'_> {
     /// Returns the stored and held chunks whose stored bytes must change if the array takes this shape:
@@ -71,7 +71,7 @@ impl Write<'_> {
             coords.iter().map(task).collect::<Result<_>>()?
         };
         let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
-        share::run(&tasks, workers, 1, &|tasks, scratch| {
+        task_queue::run(&tasks, workers, 1, &|tasks, scratch| {
             tasks.iter().filter(|task| task.source != Source::Fill || task.held.is_some()).try_for_each(
                 |task| {
                     let held = self.hold(task, piece_bytes, scratch)?;

@@ -3,7 +3,7 @@
 use hyperslab_error::Result;
 use parking_lot::Mutex;
 
-use super::gather::{Found, Place, VlenElements, VlenSink};
+use super::vlen_read::{Found, Place, VlenElements, VlenSink};
 use crate::object::File;
 
 /// The data of many elements of variable length, in the order of the elements.

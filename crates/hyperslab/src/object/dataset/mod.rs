@@ -6,19 +6,19 @@ pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
 pub(in crate::object) mod filter_spec;
-pub(in crate::object) mod gather;
-pub(in crate::object) mod in_place;
 pub(in crate::object) mod items;
+pub(in crate::object) mod mapped_view;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-pub(in crate::object) mod put;
 pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
-pub(in crate::object) mod rows;
 pub(in crate::object) mod scales;
-pub(in crate::object) mod sparse;
+pub(in crate::object) mod skip_fill;
+pub(in crate::object) mod table_lock;
 pub(in crate::object) mod vds;
 pub(in crate::object) mod vlen;
+pub(in crate::object) mod vlen_read;
+pub(in crate::object) mod vlen_write;
 pub(in crate::object) mod write;
 
 use std::sync::{Arc, OnceLock};
@@ -37,7 +37,7 @@ use hyperslab_store::index::{ChunkIndex, Grid};
 use hyperslab_store::{Ranked, Store};
 use parking_lot::RwLock;
 
-use self::rows::RowsLock;
+use self::table_lock::RowsLock;
 use self::vds::sources::Sources;
 use super::header;
 use super::header::read::{Header, shared_in};

@@ -8,7 +8,7 @@ use hyperslab_format::{Addr, Reader, Widths, Writer};
 use hyperslab_select::{Coord, Dim, Selection, Slab, first_element, inside};
 use hyperslab_store::heap::GlobalHeap;
 
-use super::put::VlenKind;
+use super::vlen_write::VlenKind;
 use super::write::Given;
 use crate::engine::{Fill, Reading, Storage, StoredArray, WriteOptions};
 use crate::object::{Dataset, File, copy};

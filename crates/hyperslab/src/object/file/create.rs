@@ -24,7 +24,7 @@ use parking_lot::{Mutex, RwLock};
 use super::options::OpenOptions;
 use super::space::{self, FileSpace};
 use super::{Shared, members};
-use crate::object::dataset::rows::RowsLock;
+use crate::object::dataset::table_lock::RowsLock;
 use crate::object::header;
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;

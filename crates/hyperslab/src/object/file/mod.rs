@@ -22,8 +22,8 @@ use hyperslab_store::{Collective, Rank, Ranked, Store};
 use parking_lot::{Mutex, RwLock};
 
 use super::dataset::changes::Changes;
-use super::dataset::rows::RowsLock;
-use super::dataset::sparse::Sparse;
+use super::dataset::skip_fill::Sparse;
+use super::dataset::table_lock::RowsLock;
 use super::dataset::vds::sources::Sources;
 use super::group::links::LinkStorage;
 use super::header::read::Header;
