@@ -20,7 +20,7 @@ use hyperslab_tables::gather;
 
 use crate::columns::Forms;
 use crate::error::BadValue;
-use crate::values::{Kind, Names, Native, Values, complex, fields};
+use crate::values::{Names, Native, ValueKind, Values, complex, fields};
 
 type Result<T> = std::result::Result<T, BadValue>;
 
@@ -46,17 +46,19 @@ impl Values {
     /// Returns the values as an array.
     pub(crate) fn array(&self, stored: Stored<'_>, forms: Forms) -> Result<ArrayRef> {
         match &self.kind {
-            Kind::Native(native) => native.array(native.read(stored, self.size)?, stored.count, forms),
-            Kind::Enumerated(native, names) => named(native.kind, &native.read(stored, self.size)?, names),
-            Kind::Clock { unit, is_duration } => {
+            ValueKind::Native(native) => native.array(native.read(stored, self.size)?, stored.count, forms),
+            ValueKind::Enumerated(native, names) => {
+                named(native.kind, &native.read(stored, self.size)?, names)
+            }
+            ValueKind::Clock { unit, is_duration } => {
                 Ok(times(stored.gathered(self.size), stored.count, *unit, *is_duration))
             }
-            Kind::Opaque => {
+            ValueKind::Opaque => {
                 let size = i32::try_from(self.size).map_err(|_| too_large())?;
                 let bytes = stored.gathered(self.size).into();
                 Ok(Arc::new(FixedSizeBinaryArray::try_new(size, bytes, None).map_err(unexpected)?))
             }
-            Kind::List { inner, len } => {
+            ValueKind::List { inner, len } => {
                 let bytes = stored.gathered(self.size);
                 let (width, count) = (inner.size, stored.count * len);
                 let items = inner.array(Stored { rows: &bytes, at: 0, width, count }, forms);
@@ -66,7 +68,7 @@ impl Values {
                     FixedSizeListArray::try_new_with_length(Arc::new(field), len, items, None, stored.count);
                 Ok(Arc::new(made.map_err(unexpected)?))
             }
-            Kind::Record(members) => {
+            ValueKind::Record(members) => {
                 let member = |member: &crate::values::Member| {
                     let stored = Stored { at: stored.at + member.offset, ..stored };
                     member.values.array(stored, forms).map_err(|bad| bad.in_member(&member.name))

@@ -16,4 +16,4 @@ pub use scan::{Batches, Options, Scan};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+struct ArrowReadme;

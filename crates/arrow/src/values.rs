@@ -17,12 +17,12 @@ use crate::error::{Error, Result};
 pub(crate) struct Values {
     /// The bytes of a stored value.
     pub(crate) size: usize,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
 }
 
 /// The kinds of values.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// Numbers, truth values and texts.
     Native(Native),
     /// Integers with names.
@@ -94,30 +94,33 @@ impl Values {
                 return Err(unknown("values of variable length"));
             }
             Datatype::Reference(_) => return Err(unknown("references")),
-            Datatype::Opaque(opaque) => clock(&opaque.tag).filter(|_| size == 8).unwrap_or(Kind::Opaque),
+            Datatype::Opaque(opaque) => clock(&opaque.tag).filter(|_| size == 8).unwrap_or(ValueKind::Opaque),
             Datatype::Array(array) => {
                 let mut inner = Self::nested(path, &array.base, widths, depth + 1)?;
                 for &len in array.shape.iter().rev() {
                     let len = usize::try_from(len).unwrap_or(usize::MAX);
                     let size = inner.size.checked_mul(len).filter(|_| i32::try_from(len).is_ok());
                     let size = size.ok_or_else(|| unknown("arrays of this size"))?;
-                    inner = Self { size, kind: Kind::List { inner: Box::new(inner), len } };
+                    inner = Self { size, kind: ValueKind::List { inner: Box::new(inner), len } };
                 }
                 return Ok(inner);
             }
             Datatype::Compound(compound) if Native::of(datatype).is_none() => {
-                Kind::Record(members(path, compound, widths, depth)?)
+                ValueKind::Record(members(path, compound, widths, depth)?)
             }
             Datatype::Enumeration(enumeration) => {
                 let native = Native::of(datatype).ok_or_else(|| unknown("values of this datatype"))?;
                 if native.kind == Type::Bool {
-                    Kind::Native(native)
+                    ValueKind::Native(native)
                 } else {
                     let names = Names::of(enumeration, &native);
-                    Kind::Enumerated(native, names.ok_or_else(|| unknown("an enumeration of this form"))?)
+                    ValueKind::Enumerated(
+                        native,
+                        names.ok_or_else(|| unknown("an enumeration of this form"))?,
+                    )
                 }
             }
-            _ => Kind::Native(Native::of(datatype).ok_or_else(|| unknown("values of this datatype"))?),
+            _ => ValueKind::Native(Native::of(datatype).ok_or_else(|| unknown("values of this datatype"))?),
         };
         Ok(Self { size, kind })
     }
@@ -125,24 +128,26 @@ impl Values {
     /// Returns the type in Arrow.
     pub(crate) fn data_type(&self, forms: Forms) -> DataType {
         match &self.kind {
-            Kind::Native(native) => native.data_type(forms),
-            Kind::Enumerated(..) => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
-            Kind::Clock { unit, is_duration: true } => DataType::Duration(*unit),
-            Kind::Clock { unit, is_duration: false } => DataType::Timestamp(*unit, None),
-            Kind::Opaque => DataType::FixedSizeBinary(i32::try_from(self.size).unwrap_or(i32::MAX)),
-            Kind::List { inner, len } => {
+            ValueKind::Native(native) => native.data_type(forms),
+            ValueKind::Enumerated(..) => {
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+            }
+            ValueKind::Clock { unit, is_duration: true } => DataType::Duration(*unit),
+            ValueKind::Clock { unit, is_duration: false } => DataType::Timestamp(*unit, None),
+            ValueKind::Opaque => DataType::FixedSizeBinary(i32::try_from(self.size).unwrap_or(i32::MAX)),
+            ValueKind::List { inner, len } => {
                 let len = i32::try_from(*len).unwrap_or(i32::MAX);
                 DataType::FixedSizeList(Arc::new(inner.field("item", forms)), len)
             }
-            Kind::Record(members) => DataType::Struct(fields(members, forms)),
+            ValueKind::Record(members) => DataType::Struct(fields(members, forms)),
         }
     }
 
     /// Returns the field of a column. Only times may be null.
     pub(crate) fn field(&self, name: &str, forms: Forms) -> Field {
-        let field = Field::new(name, self.data_type(forms), matches!(self.kind, Kind::Clock { .. }));
+        let field = Field::new(name, self.data_type(forms), matches!(self.kind, ValueKind::Clock { .. }));
         match &self.kind {
-            Kind::Native(Native { is_time: true, .. }) => {
+            ValueKind::Native(Native { is_time: true, .. }) => {
                 let unit = ("hyperslab.unit".to_owned(), "seconds since 1970-01-01".to_owned());
                 field.with_metadata(HashMap::from([unit]))
             }
@@ -170,7 +175,7 @@ fn members(path: &str, compound: &Compound, widths: Widths, depth: usize) -> Res
 }
 
 /// Returns the kind of NumPy's times, by the tag that h5py gives them.
-fn clock(tag: &str) -> Option<Kind> {
+fn clock(tag: &str) -> Option<ValueKind> {
     let name = tag.trim_end_matches('\0').strip_prefix("NUMPY:")?;
     let little = if cfg!(target_endian = "little") { '<' } else { '>' };
     let name = name.strip_prefix(little)?;
@@ -185,7 +190,7 @@ fn clock(tag: &str) -> Option<Kind> {
         "[ns]" => TimeUnit::Nanosecond,
         _ => return None,
     };
-    Some(Kind::Clock { unit, is_duration })
+    Some(ValueKind::Clock { unit, is_duration })
 }
 
 impl Native {

@@ -30,18 +30,18 @@ const RESERVE: usize = 64;
 
 /// What a handle leads to.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum HandleEntry {
     File(File),
     Dataset(Arc<Opened>),
     Memory(#[expect(dead_code, reason = "kept until it is released")] Memory),
 }
 
-impl Entry {
-    fn kind(&self) -> Kind {
+impl HandleEntry {
+    fn kind(&self) -> HandleKind {
         match self {
-            Self::File(_) => Kind::File,
-            Self::Dataset(_) => Kind::Dataset,
-            Self::Memory(_) => Kind::Memory,
+            Self::File(_) => HandleKind::File,
+            Self::Dataset(_) => HandleKind::Dataset,
+            Self::Memory(_) => HandleKind::Memory,
         }
     }
 }
@@ -50,13 +50,13 @@ impl Entry {
 /// machines, addresses with these bits are no addresses of a program: a caller that dereferences a handle
 /// fails at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum HandleKind {
     File = 9,
     Dataset = 10,
     Memory = 11,
 }
 
-impl Kind {
+impl HandleKind {
     fn of(handle: usize) -> Option<Self> {
         let number = handle >> (SLOT_BITS + GENERATION_BITS);
         [Self::File, Self::Dataset, Self::Memory].into_iter().find(|kind| *kind as usize == number)
@@ -72,7 +72,7 @@ impl Kind {
 }
 
 #[derive(Debug, Default)]
-struct Slot(RwLock<State>);
+struct Slot(RwLock<HandleState>);
 
 /// In a child, another thread of the parent may have the lock of a slot for ever. A thread of the child has
 /// it for a moment only.
@@ -80,34 +80,34 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Slot {
     #[inline]
-    fn read(&self) -> Option<RwLockReadGuard<'_, State>> {
+    fn read(&self) -> Option<RwLockReadGuard<'_, HandleState>> {
         self.0.try_read().or_else(|| self.wait_to_read())
     }
 
     #[cold]
-    fn wait_to_read(&self) -> Option<RwLockReadGuard<'_, State>> {
+    fn wait_to_read(&self) -> Option<RwLockReadGuard<'_, HandleState>> {
         if forks() == 0 { Some(self.0.read()) } else { self.0.try_read_for(PATIENCE) }
     }
 
-    fn write(&self) -> Option<RwLockWriteGuard<'_, State>> {
+    fn write(&self) -> Option<RwLockWriteGuard<'_, HandleState>> {
         if forks() == 0 { Some(self.0.write()) } else { self.0.try_write_for(PATIENCE) }
     }
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HandleState {
     generation: usize,
-    entry: Option<Entry>,
+    entry: Option<HandleEntry>,
 }
 
 /// The slots.
-struct Table {
+struct Slots {
     segments: [OnceLock<Box<[Slot]>>; SEGMENTS],
     /// The first slot that was never used.
     next: AtomicUsize,
 }
 
-static TABLE: Table = Table { segments: [const { OnceLock::new() }; SEGMENTS], next: AtomicUsize::new(0) };
+static TABLE: Slots = Slots { segments: [const { OnceLock::new() }; SEGMENTS], next: AtomicUsize::new(0) };
 
 /// The slots that were used before and are free, the longest free first. A child begins without any: another
 /// thread of its parent may have had the lock at the fork.
@@ -117,7 +117,7 @@ fn free() -> MutexGuard<'static, VecDeque<usize>> {
     FREE.get(|_| Mutex::default()).lock()
 }
 
-impl Table {
+impl Slots {
     /// Returns slot `number`. Makes its segment if `make` is set.
     fn slot(&self, number: usize, make: bool) -> Option<&Slot> {
         let segment = (number / FIRST + 1).ilog2();
@@ -143,7 +143,7 @@ impl Table {
 }
 
 /// Returns a new handle to `entry`.
-pub(crate) fn insert(entry: Entry) -> Result<usize, Failure> {
+pub(crate) fn insert(entry: HandleEntry) -> Result<usize, Failure> {
     let number = TABLE.take();
     let slot = TABLE.slot(number, true);
     let slot = slot.ok_or_else(|| Failure::argument("handle", "too many are open: close some"))?;
@@ -156,7 +156,7 @@ pub(crate) fn insert(entry: Entry) -> Result<usize, Failure> {
 }
 
 /// Finds the slot of a handle of this kind, and its generation.
-fn find(what: &str, handle: usize, kind: Kind) -> Result<(&'static Slot, usize), Failure> {
+fn find(what: &str, handle: usize, kind: HandleKind) -> Result<(&'static Slot, usize), Failure> {
     if handle >> (SLOT_BITS + GENERATION_BITS) != kind as usize {
         return Err(no_handle(what, handle, kind));
     }
@@ -166,9 +166,9 @@ fn find(what: &str, handle: usize, kind: Kind) -> Result<(&'static Slot, usize),
 }
 
 #[cold]
-fn no_handle(what: &str, handle: usize, kind: Kind) -> Failure {
+fn no_handle(what: &str, handle: usize, kind: HandleKind) -> Failure {
     let expected = kind.name();
-    Failure::handle(match Kind::of(handle) {
+    Failure::handle(match HandleKind::of(handle) {
         _ if handle == 0 => format!("{what}: the handle is null"),
         Some(found) => format!("{what}: this is a handle of {}, not of {expected}", found.name()),
         None => format!("{what}: this is no handle: {handle:#x}"),
@@ -176,18 +176,23 @@ fn no_handle(what: &str, handle: usize, kind: Kind) -> Failure {
 }
 
 #[cold]
-fn closed(what: &str, kind: Kind) -> Failure {
+fn closed(what: &str, kind: HandleKind) -> Failure {
     Failure::handle(format!("{what}: the handle of {} was closed", kind.name()))
 }
 
 #[cold]
-fn lost(what: &str, kind: Kind) -> Failure {
+fn lost(what: &str, kind: HandleKind) -> Failure {
     let name = kind.name();
     Failure::handle(format!("{what}: another thread of the parent used the handle of {name} at the fork"))
 }
 
 /// Returns what `f` takes from the entry of a handle.
-fn get<T>(what: &str, handle: usize, kind: Kind, f: impl FnOnce(&Entry) -> Option<&T>) -> Result<T, Failure>
+fn get<T>(
+    what: &str,
+    handle: usize,
+    kind: HandleKind,
+    f: impl FnOnce(&HandleEntry) -> Option<&T>,
+) -> Result<T, Failure>
 where
     T: Clone,
 {
@@ -198,7 +203,7 @@ where
 }
 
 /// Takes what a handle leads to. The handle is closed from then on.
-fn remove(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
+fn remove(what: &str, handle: usize, kind: HandleKind) -> Result<HandleEntry, Failure> {
     let (slot, generation) = find(what, handle, kind)?;
     let mut state = slot.write().ok_or_else(|| lost(what, kind))?;
     let found = (state.generation == generation).then(|| state.entry.take()).flatten();
@@ -212,53 +217,53 @@ fn remove(what: &str, handle: usize, kind: Kind) -> Result<Entry, Failure> {
 
 /// Returns the file of a handle.
 pub(crate) fn file(handle: usize) -> Result<File, Failure> {
-    get("file", handle, Kind::File, |entry| match entry {
-        Entry::File(file) => Some(file),
+    get("file", handle, HandleKind::File, |entry| match entry {
+        HandleEntry::File(file) => Some(file),
         _ => None,
     })
 }
 
 /// Closes the handle of a file, and returns the file.
 pub(crate) fn take_file(handle: usize) -> Result<File, Failure> {
-    match remove("file", handle, Kind::File)? {
-        Entry::File(file) => Ok(file),
-        _ => Err(closed("file", Kind::File)),
+    match remove("file", handle, HandleKind::File)? {
+        HandleEntry::File(file) => Ok(file),
+        _ => Err(closed("file", HandleKind::File)),
     }
 }
 
 /// Returns the dataset of a handle.
 pub(crate) fn dataset(handle: usize) -> Result<Arc<Opened>, Failure> {
-    get("dataset", handle, Kind::Dataset, |entry| match entry {
-        Entry::Dataset(dataset) => Some(dataset),
+    get("dataset", handle, HandleKind::Dataset, |entry| match entry {
+        HandleEntry::Dataset(dataset) => Some(dataset),
         _ => None,
     })
 }
 
 /// Closes the handle of a dataset.
 pub(crate) fn close_dataset(handle: usize) -> Result<(), Failure> {
-    remove("dataset", handle, Kind::Dataset).map(drop)
+    remove("dataset", handle, HandleKind::Dataset).map(drop)
 }
 
 /// Releases the memory of items.
 pub(crate) fn release(handle: usize) -> Result<(), Failure> {
-    remove("items", handle, Kind::Memory).map(drop)
+    remove("items", handle, HandleKind::Memory).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn memory() -> Entry {
-        Entry::Memory(Memory::default())
+    fn memory() -> HandleEntry {
+        HandleEntry::Memory(Memory::default())
     }
 
     fn memory_of(handle: usize) -> Result<usize, Failure> {
-        get("items", handle, Kind::Memory, |_| Some(&0))
+        get("items", handle, HandleKind::Memory, |_| Some(&0))
     }
 
     #[test]
     fn a_slot_has_a_place_in_one_segment() {
-        let table = Table { segments: [const { OnceLock::new() }; SEGMENTS], next: AtomicUsize::new(0) };
+        let table = Slots { segments: [const { OnceLock::new() }; SEGMENTS], next: AtomicUsize::new(0) };
         let numbers = [0, 1, FIRST - 1, FIRST, 3 * FIRST - 1, 3 * FIRST, 7 * FIRST, 1000];
         let places: Vec<_> =
             numbers.iter().map(|&number| std::ptr::from_ref(table.slot(number, true).unwrap())).collect();
@@ -300,7 +305,7 @@ mod tests {
     #[test]
     fn a_slot_is_not_used_after_its_last_generation() {
         let handle = insert(memory()).unwrap();
-        let (slot, _) = find("items", handle, Kind::Memory).unwrap();
+        let (slot, _) = find("items", handle, HandleKind::Memory).unwrap();
         slot.0.write().generation = LAST_GENERATION;
         let last = handle | LAST_GENERATION << SLOT_BITS;
         release(last).unwrap();

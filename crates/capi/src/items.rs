@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use crate::failure::Failure;
-use crate::handle::{self, Entry};
+use crate::handle::{self, HandleEntry};
 use crate::structs::hs_items;
 
 /// The memory of items.
@@ -18,14 +18,14 @@ pub(crate) struct Memory {
 
 /// What items are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ItemKind {
     /// Texts: each is followed by a zero byte.
     Text,
     /// Data: each begins at a multiple of 8.
     Data,
 }
 
-impl Kind {
+impl ItemKind {
     /// Returns the bytes that an item of `len` bytes takes.
     fn room(self, len: usize) -> usize {
         match self {
@@ -48,7 +48,7 @@ impl hs_items {
 
 impl Memory {
     /// Copies items.
-    fn of<'i>(kind: Kind, items: impl Iterator<Item = &'i [u8]> + Clone) -> Result<Self, Failure> {
+    fn of<'i>(kind: ItemKind, items: impl Iterator<Item = &'i [u8]> + Clone) -> Result<Self, Failure> {
         let room = items.clone().fold(0_usize, |sum, item| sum.saturating_add(kind.room(item.len())));
         let no_room =
             |_| Failure::request(format!("no memory for {room} bytes of items: read fewer at a time"));
@@ -74,7 +74,7 @@ impl Memory {
 /// Hands out a copy of items.
 pub(crate) fn put<'i>(
     place: &mut MaybeUninit<hs_items>,
-    kind: Kind,
+    kind: ItemKind,
     items: impl Iterator<Item = &'i [u8]> + Clone,
 ) -> Result<(), Failure> {
     let memory = Memory::of(kind, items)?;
@@ -85,7 +85,7 @@ pub(crate) fn put<'i>(
         bytes: memory.words.as_ptr().cast(),
         owner: ptr::null_mut(),
     };
-    let owner = handle::insert(Entry::Memory(memory))?;
+    let owner = handle::insert(HandleEntry::Memory(memory))?;
     place.write(hs_items { owner: ptr::without_provenance_mut(owner), ..items });
     Ok(())
 }
@@ -95,7 +95,7 @@ pub(crate) fn put_texts<T: AsRef<str>>(
     place: &mut MaybeUninit<hs_items>,
     texts: &[T],
 ) -> Result<(), Failure> {
-    put(place, Kind::Text, texts.iter().map(|text| text.as_ref().as_bytes()))
+    put(place, ItemKind::Text, texts.iter().map(|text| text.as_ref().as_bytes()))
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn texts_end_with_a_zero_byte() {
         let texts: [&[u8]; 3] = [b"ab", b"", b"cde"];
-        let memory = Memory::of(Kind::Text, texts.into_iter()).unwrap();
+        let memory = Memory::of(ItemKind::Text, texts.into_iter()).unwrap();
         assert_eq!((&memory.offsets[..], &memory.lengths[..]), (&[0, 3, 4][..], &[2, 0, 3][..]));
         assert_eq!(&bytes(&memory)[..8], b"ab\0\0cde\0");
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn data_begin_at_multiples_of_eight() {
         let data: [&[u8]; 3] = [&[1; 9], &[], &[2; 8]];
-        let memory = Memory::of(Kind::Data, data.into_iter()).unwrap();
+        let memory = Memory::of(ItemKind::Data, data.into_iter()).unwrap();
         assert_eq!(memory.offsets, [0, 16, 16]);
         assert_eq!(bytes(&memory)[16..24], [2; 8]);
     }

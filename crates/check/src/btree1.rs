@@ -26,7 +26,7 @@ pub(super) trait Owner<'c> {
 }
 
 /// The level and keys that a node must have according to its parent.
-struct Place {
+struct NodeBounds {
     level: Option<u8>,
     keys: Option<[Key; 2]>,
 }
@@ -38,7 +38,7 @@ impl<'c> Check<'c> {
     /// Visits the tree whose root is at `at`. Returns whether all nodes could be read.
     pub(super) fn btree1(&mut self, at: Addr, context: &BTree1Context, owner: &mut dyn Owner<'c>) -> bool {
         let mut siblings = vec![None; LEVELS];
-        let is_whole = self.node1(at, context, &Place { level: None, keys: None }, &mut siblings, owner);
+        let is_whole = self.node1(at, context, &NodeBounds { level: None, keys: None }, &mut siblings, owner);
         if is_whole {
             for (last, right) in siblings.into_iter().flatten() {
                 if right.is_defined() {
@@ -55,7 +55,7 @@ impl<'c> Check<'c> {
         &mut self,
         at: Addr,
         context: &BTree1Context,
-        place: &Place,
+        place: &NodeBounds,
         siblings: &mut Siblings,
         owner: &mut dyn Owner<'c>,
     ) -> bool {
@@ -102,7 +102,7 @@ impl<'c> Check<'c> {
             match node.level.checked_sub(1) {
                 None => owner.child(self, &node, index, [low, high]),
                 Some(level) => {
-                    let below = Place { level: Some(level), keys: Some([low.clone(), high.clone()]) };
+                    let below = NodeBounds { level: Some(level), keys: Some([low.clone(), high.clone()]) };
                     is_whole &= self.node1(child, context, &below, siblings, owner);
                 }
             }

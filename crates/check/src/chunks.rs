@@ -209,7 +209,7 @@ impl Check<'_> {
         let Some(block) = self.block::<IndexBlock>(addr, &header) else { return };
         self.check_owner::<IndexBlock>(block.header, at, addr);
         let geometry = Geometry::new(header.parameters);
-        let mut array = Array { at, header, geometry, met: Statistics::default(), is_whole: true };
+        let mut array = ReadBlocks { at, header, geometry, met: Statistics::default(), is_whole: true };
         array.met.elements_allocated = header.parameters.index_elements.into();
         self.extensible_elements(chunked, &mut array, 0, &block.elements);
         let mut direct = block.data_blocks.iter();
@@ -246,7 +246,7 @@ impl Check<'_> {
         }
     }
 
-    fn secondary_block(&mut self, chunked: &mut Chunked, array: &mut Array, at: Addr, super_block: u32) {
+    fn secondary_block(&mut self, chunked: &mut Chunked, array: &mut ReadBlocks, at: Addr, super_block: u32) {
         let context = (array.header, super_block);
         let Some(block) = self.block::<SecondaryBlock>(at, &context) else {
             array.is_whole = false;
@@ -271,7 +271,7 @@ impl Check<'_> {
     fn data_block(
         &mut self,
         chunked: &mut Chunked,
-        array: &mut Array,
+        array: &mut ReadBlocks,
         at: Addr,
         (super_block, number): (u32, usize),
         has_page: &dyn Fn(u64) -> bool,
@@ -317,7 +317,7 @@ impl Check<'_> {
     fn extensible_elements(
         &mut self,
         chunked: &mut Chunked,
-        array: &mut Array,
+        array: &mut ReadBlocks,
         first: u64,
         elements: &Elements,
     ) {
@@ -356,7 +356,7 @@ impl Check<'_> {
 }
 
 /// An Extensible Array and the statistics of the parts that were read.
-struct Array {
+struct ReadBlocks {
     at: Addr,
     header: ExtensibleArrayHeader,
     geometry: Geometry,
@@ -365,7 +365,7 @@ struct Array {
     is_whole: bool,
 }
 
-impl Array {
+impl ReadBlocks {
     /// Returns the number of data blocks that the index block names for earlier super blocks, or 0 if it
     /// names none for this super block.
     fn blocks_before(&self, super_block: u32) -> u64 {

@@ -12,7 +12,7 @@ use super::btree1::{Key, Owner};
 use super::{Check, name_of};
 
 /// The heap of names of a group, and the name met last.
-struct Names {
+struct HeapNames {
     heap: Option<LocalHeapData>,
     /// The first byte and the end of each name, path and free block.
     parts: Vec<(u64, u64)>,
@@ -30,7 +30,7 @@ impl Check<'_> {
         let (heap, parts) = heap.map_or((None, Vec::new()), |(heap, free)| (Some(heap), free));
         let k = self.store.btree_k().group_internal_k;
         let context = BTree1Context { kind: BTree1Kind::Group, k };
-        let mut names = Names { heap, parts, keys: Vec::new(), last: None };
+        let mut names = HeapNames { heap, parts, keys: Vec::new(), last: None };
         self.btree1(table.btree, &context, &mut names);
         if let Some((one, next)) = names.overlap() {
             let text = format!("the name or free block at {one} extends over that at {next}");
@@ -86,7 +86,7 @@ impl Check<'_> {
     }
 }
 
-impl<'c> Owner<'c> for Names {
+impl<'c> Owner<'c> for HeapNames {
     fn name(&mut self, _: &mut Check<'c>, offset: u64) -> Option<Vec<u8>> {
         let name = self.text(offset)?;
         self.keys.push((offset, end_of(offset, &name)));
@@ -124,7 +124,7 @@ impl<'c> Owner<'c> for Names {
     }
 }
 
-impl Names {
+impl HeapNames {
     /// Returns the text at an offset of the heap.
     fn text(&self, offset: u64) -> Option<Vec<u8>> {
         let rest = self.heap.as_ref()?.bytes.get(usize::try_from(offset).ok()?..)?;

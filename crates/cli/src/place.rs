@@ -13,7 +13,7 @@ use crate::error;
 
 /// A file and an object in it.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Place {
+pub(crate) struct ObjectPath {
     /// The HDF5 file or its URL, or `FILE:/PATH` for an object in it
     #[arg(value_name = "FILE[:/PATH]", value_hint = clap::ValueHint::FilePath)]
     file: OsString,
@@ -22,7 +22,7 @@ pub(crate) struct Place {
     path: Option<String>,
 }
 
-impl Place {
+impl ObjectPath {
     /// Opens the file and the object.
     pub(crate) fn open(&self) -> anyhow::Result<Node> {
         let (file, path) = match &self.path {
@@ -35,7 +35,7 @@ impl Place {
 
 /// Files and objects in them.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Places {
+pub(crate) struct ObjectPaths {
     /// HDF5 files or their URLs, and `FILE:/PATH` for an object of a file. An argument that is not a file is
     /// the path of an object in the file before it [default: the root group of each file]
     #[arg(required = true, value_name = "FILE[:/PATH]", value_hint = clap::ValueHint::FilePath)]
@@ -44,22 +44,22 @@ pub(crate) struct Places {
 
 /// One of several objects to show.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedObject {
     pub(crate) file: PathBuf,
     pub(crate) path: String,
     /// Whether the path is an argument of its own.
     is_own: bool,
 }
 
-impl Places {
+impl ObjectPaths {
     /// Returns the objects, in the order in which they are named.
-    pub(crate) fn named(&self) -> anyhow::Result<Vec<Named>> {
+    pub(crate) fn named(&self) -> anyhow::Result<Vec<NamedObject>> {
         named(&self.places, |file| Path::new(file).is_file() || Members::found(Path::new(file)).is_some())
     }
 }
 
-fn named(arguments: &[OsString], exists: impl Fn(&OsStr) -> bool) -> anyhow::Result<Vec<Named>> {
-    let mut found: Vec<Named> = Vec::new();
+fn named(arguments: &[OsString], exists: impl Fn(&OsStr) -> bool) -> anyhow::Result<Vec<NamedObject>> {
+    let mut found: Vec<NamedObject> = Vec::new();
     // The file before, if no path in it has been named yet.
     let mut has_path = true;
     for argument in arguments {
@@ -70,7 +70,7 @@ fn named(arguments: &[OsString], exists: impl Fn(&OsStr) -> bool) -> anyhow::Res
             // The error for a file that does not exist is about its name alone.
             let (file, path) = if exists(file) || is_url { (file, path) } else { split_new(argument) };
             has_path = path != "/";
-            found.push(Named { file: file.into(), path: path.to_owned(), is_own: false });
+            found.push(NamedObject { file: file.into(), path: path.to_owned(), is_own: false });
             continue;
         };
         let Some(path) = argument.to_str() else {
@@ -79,12 +79,12 @@ fn named(arguments: &[OsString], exists: impl Fn(&OsStr) -> bool) -> anyhow::Res
         if !std::mem::replace(&mut has_path, true) {
             found.pop();
         }
-        found.push(Named { file: before, path: path.to_owned(), is_own: true });
+        found.push(NamedObject { file: before, path: path.to_owned(), is_own: true });
     }
     Ok(found)
 }
 
-impl Named {
+impl NamedObject {
     /// Returns the root group of a file.
     pub(crate) fn file(file: &Path) -> Self {
         Self { file: file.to_owned(), path: "/".to_owned(), is_own: false }

@@ -68,9 +68,9 @@ impl Page {
         };
         let parts = parts(&self.command);
         let (blocks, paragraphs): (Vec<_>, Vec<_>) =
-            parts.iter().partition(|part| matches!(part, Part::Lines { .. }));
+            parts.iter().partition(|part| matches!(part, TextPart::Lines { .. }));
         for part in blocks {
-            let Part::Lines { title, text } = part else { continue };
+            let TextPart::Lines { title, text } = part else { continue };
             roff.control("SH", [&*title.to_uppercase()]);
             lines(&mut roff, text);
         }
@@ -78,7 +78,7 @@ impl Page {
             roff.control("SH", ["NOTES"]);
         }
         for part in paragraphs {
-            let Part::Paragraph(text) = part else { continue };
+            let TextPart::Paragraph(text) = part else { continue };
             roff.control("PP", []);
             roff.text([roman(text.as_str())]);
         }
@@ -91,7 +91,7 @@ impl Page {
 }
 
 /// A part of the text after the options.
-enum Part {
+enum TextPart {
     /// Lines under a title, such as examples.
     Lines {
         title: String,
@@ -101,16 +101,16 @@ enum Part {
 }
 
 /// Returns the parts of the text after the options of a command.
-fn parts(command: &Command) -> Vec<Part> {
+fn parts(command: &Command) -> Vec<TextPart> {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     text.split("\n\n")
         .filter(|block| !block.trim().is_empty())
         .map(|block| match block.split_once(":\n  ") {
             Some((title, text)) if !title.contains('\n') => {
                 let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned());
-                Part::Lines { title: title.to_owned(), text: lines.collect() }
+                TextPart::Lines { title: title.to_owned(), text: lines.collect() }
             }
-            _ => Part::Paragraph(block.split_whitespace().collect::<Vec<_>>().join(" ")),
+            _ => TextPart::Paragraph(block.split_whitespace().collect::<Vec<_>>().join(" ")),
         })
         .collect()
 }
@@ -179,7 +179,7 @@ fn section(page: &Page, text: &mut String, filters: &mut Vec<String>) {
     }
     for part in parts(command) {
         match part {
-            Part::Lines { title, text: lines } if title == "Filters" => {
+            TextPart::Lines { title, text: lines } if title == "Filters" => {
                 *filters = lines;
                 text.push_str("\n[Filters](#filters) have a list of their own.\n");
             }
@@ -189,13 +189,13 @@ fn section(page: &Page, text: &mut String, filters: &mut Vec<String>) {
     text.push('\n');
 }
 
-fn write_part(part: &Part, text: &mut String) {
+fn write_part(part: &TextPart, text: &mut String) {
     match part {
-        Part::Lines { title, text: lines } => {
+        TextPart::Lines { title, text: lines } => {
             let _ = write!(text, "\n{title}:\n\n<!-- not run: the files are examples -->");
             block("sh", lines, text);
         }
-        Part::Paragraph(paragraph) => {
+        TextPart::Paragraph(paragraph) => {
             text.push('\n');
             wrapped(&escaped(paragraph), "", text);
         }

@@ -15,14 +15,14 @@ use crate::error::Usage;
 
 /// A file that a command writes from its first byte to its last.
 #[derive(Debug)]
-pub(crate) enum Target {
+pub(crate) enum OutputFile {
     /// A regular file. It gets its name when it is complete.
     Regular { aside: Aside, len: u64 },
     /// A device or a pipe, which keeps its name, or an output of this process.
     Other(File),
 }
 
-impl Target {
+impl OutputFile {
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         if is_stream(path) {
             return OpenOptions::new().write(true).open(path).map(Self::Other);
@@ -43,7 +43,7 @@ impl Target {
     }
 }
 
-impl Write for Target {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Regular { aside, len } => {

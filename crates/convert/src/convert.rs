@@ -8,7 +8,7 @@ use hyperslab_format::datatype::{Datatype, Enumeration};
 
 use super::compound::{Fields, complex_as_compound};
 use super::number::{Stages, layout};
-use super::real::Layout;
+use super::real::RealLayout;
 use super::refusal::{no_conversion, reason};
 use super::text::TextConversion;
 use super::time::Clock;
@@ -26,7 +26,7 @@ const MAP_BYTES: usize = 1024;
 /// not depend on the byte order.
 #[derive(Debug, Clone)]
 pub struct Conversion {
-    plan: Plan,
+    plan: ConversionPlan,
     /// The same conversion as a byte map, if it only moves bytes.
     map: Option<ByteMap>,
     src_size: usize,
@@ -34,7 +34,7 @@ pub struct Conversion {
 }
 
 #[derive(Debug, Clone)]
-enum Plan {
+enum ConversionPlan {
     /// The bytes are unchanged.
     Copy,
     Number(Stages),
@@ -71,16 +71,19 @@ impl Conversion {
 
     /// Returns whether the bytes are unchanged, so that elements may be read directly into their destination.
     pub fn is_identity(&self) -> bool {
-        matches!(self.plan, Plan::Copy)
+        matches!(self.plan, ConversionPlan::Copy)
     }
 
     /// Returns whether some bytes of the destination may be left unchanged: members that the source does not
     /// have, and gaps between members.
     pub fn is_partial(&self) -> bool {
         match &self.plan {
-            Plan::Copy | Plan::Number(_) | Plan::Text(_) | Plan::Clock(_) => false,
-            Plan::Fields(fields) => fields.is_partial(self.dst_size),
-            Plan::Repeat(inner) => inner.is_partial(),
+            ConversionPlan::Copy
+            | ConversionPlan::Number(_)
+            | ConversionPlan::Text(_)
+            | ConversionPlan::Clock(_) => false,
+            ConversionPlan::Fields(fields) => fields.is_partial(self.dst_size),
+            ConversionPlan::Repeat(inner) => inner.is_partial(),
         }
     }
 
@@ -115,18 +118,18 @@ impl Conversion {
             return map.run(src, dst);
         }
         match &self.plan {
-            Plan::Copy => dst.copy_from_slice(src),
-            Plan::Number(stages) => stages.run(src, dst, self.src_size, self.dst_size),
-            Plan::Text(text) => text.run(src, dst, self.src_size, self.dst_size),
-            Plan::Clock(clock) => clock.run(src, dst),
-            Plan::Fields(fields) => fields.run(src, dst, self.src_size, self.dst_size),
-            Plan::Repeat(inner) => inner.run(src, dst),
+            ConversionPlan::Copy => dst.copy_from_slice(src),
+            ConversionPlan::Number(stages) => stages.run(src, dst, self.src_size, self.dst_size),
+            ConversionPlan::Text(text) => text.run(src, dst, self.src_size, self.dst_size),
+            ConversionPlan::Clock(clock) => clock.run(src, dst),
+            ConversionPlan::Fields(fields) => fields.run(src, dst, self.src_size, self.dst_size),
+            ConversionPlan::Repeat(inner) => inner.run(src, dst),
         }
     }
 
     /// Returns the conversion that copies elements of `size` bytes.
     pub(super) fn copy(size: usize) -> Self {
-        Self { plan: Plan::Copy, map: None, src_size: size, dst_size: size }
+        Self { plan: ConversionPlan::Copy, map: None, src_size: size, dst_size: size }
     }
 
     /// Returns the source byte of each byte of an element, if the conversion only moves bytes and sets all of
@@ -134,11 +137,11 @@ impl Conversion {
     pub(super) fn moved(&self) -> Option<Vec<u16>> {
         match &self.plan {
             _ if self.dst_size > MAP_BYTES => None,
-            Plan::Copy => offset(0..self.src_size, 0),
-            Plan::Number(stages) => Some(stages.moved()?.to_vec()),
-            Plan::Text(_) | Plan::Clock(_) => None,
-            Plan::Fields(fields) => fields.moved(self.dst_size),
-            Plan::Repeat(inner) => {
+            ConversionPlan::Copy => offset(0..self.src_size, 0),
+            ConversionPlan::Number(stages) => Some(stages.moved()?.to_vec()),
+            ConversionPlan::Text(_) | ConversionPlan::Clock(_) => None,
+            ConversionPlan::Fields(fields) => fields.moved(self.dst_size),
+            ConversionPlan::Repeat(inner) => {
                 let (bytes, count) = (inner.moved()?, self.dst_size / inner.dst_size);
                 let each = (0..count).map(|number| number * inner.src_size);
                 each.map(|at| offset(bytes.iter().copied(), at))
@@ -165,7 +168,7 @@ impl Conversion {
         };
         let (src_size, dst_size) = (size(from)?, size(to)?);
         let plan = if from == to {
-            Plan::Copy
+            ConversionPlan::Copy
         } else {
             match (from, to) {
                 (Datatype::Enumeration(from), Datatype::Enumeration(to)) => {
@@ -176,50 +179,52 @@ impl Conversion {
                     return Self::nested(&from.base, to, widths, depth + 1);
                 }
                 (Datatype::Text(from), Datatype::Text(to)) => {
-                    Plan::Text(TextConversion::between(*from, *to).map_err(fail)?)
+                    ConversionPlan::Text(TextConversion::between(*from, *to).map_err(fail)?)
                 }
                 (Datatype::Array(one), Datatype::Array(other)) if one.shape == other.shape => {
-                    Plan::Repeat(Box::new(Self::nested(&one.base, &other.base, widths, depth + 1)?))
+                    ConversionPlan::Repeat(Box::new(Self::nested(&one.base, &other.base, widths, depth + 1)?))
                 }
                 (Datatype::Complex(one), Datatype::Complex(other)) => {
-                    Plan::Repeat(Box::new(Self::nested(&one.base, &other.base, widths, depth + 1)?))
+                    ConversionPlan::Repeat(Box::new(Self::nested(&one.base, &other.base, widths, depth + 1)?))
                 }
                 (Datatype::Compound(from), Datatype::Compound(to)) => {
-                    Plan::Fields(Fields::between(from, to, widths, depth + 1)?)
+                    ConversionPlan::Fields(Fields::between(from, to, widths, depth + 1)?)
                 }
                 (Datatype::Complex(complex), Datatype::Compound(to)) => {
                     let from = complex_as_compound(complex, to, widths)
                         .ok_or_else(|| fail("its members are not a real and an imaginary part"))?;
-                    Plan::Fields(Fields::between(&from, to, widths, depth + 1)?)
+                    ConversionPlan::Fields(Fields::between(&from, to, widths, depth + 1)?)
                 }
                 (Datatype::Compound(from), Datatype::Complex(complex)) => {
                     let to = complex_as_compound(complex, from, widths)
                         .ok_or_else(|| fail("its members are not a real and an imaginary part"))?;
-                    Plan::Fields(Fields::between(from, &to, widths, depth + 1)?)
+                    ConversionPlan::Fields(Fields::between(from, &to, widths, depth + 1)?)
                 }
-                (Datatype::VariableText(_), Datatype::VariableText(_)) => Plan::Copy,
+                (Datatype::VariableText(_), Datatype::VariableText(_)) => ConversionPlan::Copy,
                 (Datatype::Sequence(one), Datatype::Sequence(other)) => {
                     if !Self::nested(one, other, widths, depth + 1)?.is_identity() {
                         return Err(fail("elements of variable-length sequences cannot be converted"));
                     }
-                    Plan::Copy
+                    ConversionPlan::Copy
                 }
                 _ => match (layout(from), layout(to)) {
-                    _ if let Some(clock) = Clock::between(from, to) => Plan::Clock(clock),
-                    (Some(from), Some(to)) => Plan::Number(Stages::between(from, to).map_err(fail)?),
+                    _ if let Some(clock) = Clock::between(from, to) => ConversionPlan::Clock(clock),
+                    (Some(from), Some(to)) => {
+                        ConversionPlan::Number(Stages::between(from, to).map_err(fail)?)
+                    }
                     _ => return Err(fail(reason(from, to))),
                 },
             }
         };
         let unchanged = match &plan {
-            Plan::Copy => true,
-            Plan::Number(stages) => stages.is_identity(),
-            Plan::Text(text) => text.is_identity(),
-            Plan::Clock(_) => false,
-            Plan::Fields(fields) => fields.is_identity(),
-            Plan::Repeat(inner) => inner.is_identity(),
+            ConversionPlan::Copy => true,
+            ConversionPlan::Number(stages) => stages.is_identity(),
+            ConversionPlan::Text(text) => text.is_identity(),
+            ConversionPlan::Clock(_) => false,
+            ConversionPlan::Fields(fields) => fields.is_identity(),
+            ConversionPlan::Repeat(inner) => inner.is_identity(),
         };
-        let plan = if unchanged && src_size == dst_size { Plan::Copy } else { plan };
+        let plan = if unchanged && src_size == dst_size { ConversionPlan::Copy } else { plan };
         Ok(Self { plan, map: None, src_size, dst_size })
     }
 }
@@ -255,8 +260,8 @@ pub(super) fn size_of(datatype: &Datatype, widths: Widths) -> Option<usize> {
 /// Checks that every name of `from` has the same value in `to`.
 fn same_names(from: &Enumeration, to: &Enumeration) -> Result<(), &'static str> {
     let value = |enumeration: &Enumeration, bytes: &[u8]| match layout(&enumeration.base) {
-        Some(Layout::Integer(layout))
-            if layout.size == bytes.len() && Layout::Integer(layout).check().is_ok() =>
+        Some(RealLayout::Integer(layout))
+            if layout.size == bytes.len() && RealLayout::Integer(layout).check().is_ok() =>
         {
             Some(layout.read(bytes))
         }

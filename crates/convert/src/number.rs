@@ -5,7 +5,7 @@ use hyperslab_format::datatype::{BitRange, Bits, ByteOrder, Datatype, Float, Int
 use smallvec::SmallVec;
 
 use super::kernels::{Kernel, Native, route};
-use super::real::{IntegerLayout, Layout};
+use super::real::{IntegerLayout, RealLayout};
 use super::scalar::NATIVE;
 
 /// The number of elements of a block.
@@ -17,13 +17,13 @@ pub(super) struct Stages(SmallVec<[Stage; 3]>);
 
 #[derive(Debug, Clone)]
 struct Stage {
-    step: Step,
+    step: ConversionStep,
     /// The size in bytes of an output element.
     size: usize,
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ConversionStep {
     /// Reverses the bytes of each element.
     Swap(Box<ByteMap>),
     Cast(Kernel),
@@ -32,22 +32,22 @@ enum Step {
     /// The inverse of `Unpack`.
     Pack(IntegerLayout),
     /// Converts through exact numbers.
-    Exact(Layout, Layout),
+    Exact(RealLayout, RealLayout),
 }
 
 /// The representation of a number, which decides how it is converted.
-enum Form {
+enum NumberForm {
     Native { native: Native, swapped: bool },
     Packed(IntegerLayout),
     Other,
 }
 
 /// Returns the layout of a number. `None` if `datatype` is not a number.
-pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
+pub(super) fn layout(datatype: &Datatype) -> Option<RealLayout> {
     let bytes = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
     match datatype {
         Datatype::Integer(Integer { size, order, signed, low_pad, high_pad, bits }) => {
-            Some(Layout::Integer(IntegerLayout {
+            Some(RealLayout::Integer(IntegerLayout {
                 size: bytes(*size),
                 order: *order,
                 signed: *signed,
@@ -58,7 +58,7 @@ pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
             }))
         }
         Datatype::Bits(Bits { size, order, low_pad, high_pad, bits }) => {
-            Some(Layout::Integer(IntegerLayout {
+            Some(RealLayout::Integer(IntegerLayout {
                 size: bytes(*size),
                 order: *order,
                 signed: false,
@@ -69,16 +69,18 @@ pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
             }))
         }
         // A time of 4 bytes counts seconds, as in PyTables. Those of 8 bytes have parts (`time.rs`).
-        Datatype::Time(Time { size: size @ 4, order, precision }) => Some(Layout::Integer(IntegerLayout {
-            size: bytes(*size),
-            order: *order,
-            signed: true,
-            bits: BitRange { offset: 0, precision: *precision },
-            low_pad: false,
-            high_pad: false,
-            bitfield: false,
-        })),
-        Datatype::Float(float) => Some(Layout::Float(*float)),
+        Datatype::Time(Time { size: size @ 4, order, precision }) => {
+            Some(RealLayout::Integer(IntegerLayout {
+                size: bytes(*size),
+                order: *order,
+                signed: true,
+                bits: BitRange { offset: 0, precision: *precision },
+                low_pad: false,
+                high_pad: false,
+                bitfield: false,
+            }))
+        }
+        Datatype::Float(float) => Some(RealLayout::Float(*float)),
         _ => None,
     }
 }
@@ -86,15 +88,16 @@ pub(super) fn layout(datatype: &Datatype) -> Option<Layout> {
 impl Stages {
     /// Returns the loops from `from` to `to`, or the reason why there are none. An empty chain means that the
     /// bytes are the same.
-    pub(super) fn between(from: Layout, mut to: Layout) -> Result<Self, &'static str> {
+    pub(super) fn between(from: RealLayout, mut to: RealLayout) -> Result<Self, &'static str> {
         from.check()?;
         to.check()?;
-        let from_bitfield = matches!(from, Layout::Integer(IntegerLayout { bitfield: true, .. }));
-        if let Layout::Integer(layout) = &mut to {
+        let from_bitfield = matches!(from, RealLayout::Integer(IntegerLayout { bitfield: true, .. }));
+        if let RealLayout::Integer(layout) = &mut to {
             layout.bitfield &= from_bitfield;
         }
-        let exact = || Self([Stage { step: Step::Exact(from, to), size: to.size() }].into_iter().collect());
-        if let (Layout::Integer(one), Layout::Integer(other)) = (&from, &to)
+        let exact =
+            || Self([Stage { step: ConversionStep::Exact(from, to), size: to.size() }].into_iter().collect());
+        if let (RealLayout::Integer(one), RealLayout::Integer(other)) = (&from, &to)
             && other.bitfield
             && other.bits.precision < one.bits.precision
         {
@@ -102,37 +105,42 @@ impl Stages {
         }
         let mut stages = SmallVec::new();
         let first = match form(&from) {
-            Form::Other => return Ok(exact()),
-            Form::Native { native, swapped } => {
+            NumberForm::Other => return Ok(exact()),
+            NumberForm::Native { native, swapped } => {
                 if swapped {
                     stages.extend(Stage::swap(native.size()));
                 }
                 native
             }
-            Form::Packed(layout) => {
-                stages.push(Stage { step: Step::Unpack(layout), size: 8 });
+            NumberForm::Packed(layout) => {
+                stages.push(Stage { step: ConversionStep::Unpack(layout), size: 8 });
                 if layout.signed { Native::I64 } else { Native::U64 }
             }
         };
         let (last, end) = match form(&to) {
-            Form::Other => return Ok(exact()),
-            Form::Native { native, swapped } => {
+            NumberForm::Other => return Ok(exact()),
+            NumberForm::Native { native, swapped } => {
                 (native, if swapped { Stage::swap(native.size()) } else { None })
             }
             // NaN becomes another integer here than in eight bytes.
-            Form::Packed(_) if matches!(from, Layout::Float(_)) => return Ok(exact()),
-            Form::Packed(layout) => {
+            NumberForm::Packed(_) if matches!(from, RealLayout::Float(_)) => return Ok(exact()),
+            NumberForm::Packed(layout) => {
                 let native = if layout.signed { Native::I64 } else { Native::U64 };
-                (native, Some(Stage { step: Step::Pack(layout), size: layout.size }))
+                (native, Some(Stage { step: ConversionStep::Pack(layout), size: layout.size }))
             }
         };
         let Some(casts) = route(first, last) else { return Ok(exact()) };
         stages.extend(
-            casts.into_iter().map(|(kernel, to)| Stage { step: Step::Cast(kernel), size: to.size() }),
+            casts
+                .into_iter()
+                .map(|(kernel, to)| Stage { step: ConversionStep::Cast(kernel), size: to.size() }),
         );
         match (&stages[..], &end) {
             // Two swaps cancel each other.
-            ([Stage { step: Step::Swap(_), .. }], Some(Stage { step: Step::Swap(_), .. })) => stages.clear(),
+            (
+                [Stage { step: ConversionStep::Swap(_), .. }],
+                Some(Stage { step: ConversionStep::Swap(_), .. }),
+            ) => stages.clear(),
             _ => stages.extend(end),
         }
         Ok(Self(stages))
@@ -146,7 +154,7 @@ impl Stages {
     /// Returns the source byte of each byte of the output, if the conversion only moves bytes.
     pub(super) fn moved(&self) -> Option<&[u16]> {
         match &self.0[..] {
-            [Stage { step: Step::Swap(map), .. }] => map.bytes(),
+            [Stage { step: ConversionStep::Swap(map), .. }] => map.bytes(),
             _ => None,
         }
     }
@@ -182,14 +190,14 @@ impl Stage {
     /// Returns the stage that reverses the bytes of numbers of `size` bytes.
     fn swap(size: usize) -> Option<Self> {
         let bytes: Vec<u16> = (0..8).take(size).rev().collect();
-        Some(Self { step: Step::Swap(Box::new(ByteMap::new(size, &bytes)?)), size })
+        Some(Self { step: ConversionStep::Swap(Box::new(ByteMap::new(size, &bytes)?)), size })
     }
 
     fn run(&self, src: &[u8], dst: &mut [u8], src_size: usize) {
         match &self.step {
-            Step::Swap(map) => map.run(src, dst),
-            Step::Cast(kernel) => kernel(src, dst),
-            Step::Unpack(layout) => {
+            ConversionStep::Swap(map) => map.run(src, dst),
+            ConversionStep::Cast(kernel) => kernel(src, dst),
+            ConversionStep::Unpack(layout) => {
                 for (to, from) in dst.as_chunks_mut::<8>().0.iter_mut().zip(src.chunks_exact(src_size)) {
                     // At most 64 bits are significant, so the lowest 64 are the number in its own signedness.
                     #[allow(clippy::cast_possible_truncation)]
@@ -197,7 +205,7 @@ impl Stage {
                     *to = low.to_ne_bytes();
                 }
             }
-            Step::Pack(layout) => {
+            ConversionStep::Pack(layout) => {
                 for (to, from) in dst.chunks_exact_mut(self.size).zip(src.as_chunks::<8>().0) {
                     let value = if layout.signed {
                         i64::from_ne_bytes(*from).into()
@@ -207,7 +215,7 @@ impl Stage {
                     layout.write(value, to);
                 }
             }
-            Step::Exact(from, to) => {
+            ConversionStep::Exact(from, to) => {
                 for (number, element) in dst.chunks_exact_mut(self.size).zip(src.chunks_exact(src_size)) {
                     to.write(from.read(element), number);
                 }
@@ -216,29 +224,29 @@ impl Stage {
     }
 }
 
-fn form(layout: &Layout) -> Form {
+fn form(layout: &RealLayout) -> NumberForm {
     match layout {
-        Layout::Integer(layout) => {
+        RealLayout::Integer(layout) => {
             let whole = BitRange { offset: 0, precision: 8 * u16::try_from(layout.size).unwrap_or(0) };
             let size = u32::try_from(layout.size).unwrap_or(0);
             match Native::integer(size, layout.signed) {
                 Some(native) if layout.bits == whole && layout.order != ByteOrder::Vax => {
-                    Form::Native { native, swapped: native.size() > 1 && layout.order != NATIVE }
+                    NumberForm::Native { native, swapped: native.size() > 1 && layout.order != NATIVE }
                 }
-                _ => Form::Packed(*layout),
+                _ => NumberForm::Packed(*layout),
             }
         }
-        Layout::Float(float) => {
+        RealLayout::Float(float) => {
             let known = [
                 (Native::F16, Float::HALF),
                 (Native::Bf16, Float::BFLOAT16),
                 (Native::F32, Float::SINGLE),
                 (Native::F64, Float::DOUBLE),
             ];
-            known
-                .into_iter()
-                .find(|(_, known)| float.has_values_of(known))
-                .map_or(Form::Other, |(native, _)| Form::Native { native, swapped: float.order != NATIVE })
+            known.into_iter().find(|(_, known)| float.has_values_of(known)).map_or(
+                NumberForm::Other,
+                |(native, _)| NumberForm::Native { native, swapped: float.order != NATIVE },
+            )
         }
     }
 }

@@ -36,12 +36,12 @@ pub(super) struct IntegerLayout {
 
 /// The layout of the source or the destination of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum RealLayout {
     Integer(IntegerLayout),
     Float(Float),
 }
 
-impl Layout {
+impl RealLayout {
     /// Returns the size of an element in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
@@ -275,8 +275,8 @@ mod tests {
     use super::super::scalar::NATIVE;
     use super::*;
 
-    const DOUBLE: Layout = Layout::Float(Float::DOUBLE.in_order(NATIVE));
-    const SINGLE: Layout = Layout::Float(Float::SINGLE.in_order(NATIVE));
+    const DOUBLE: RealLayout = RealLayout::Float(Float::DOUBLE.in_order(NATIVE));
+    const SINGLE: RealLayout = RealLayout::Float(Float::SINGLE.in_order(NATIVE));
 
     proptest! {
         #[test]
@@ -332,7 +332,7 @@ mod tests {
     /// 1.0, -2.5 and pi as x87 extended numbers, from `numpy.longdouble`.
     #[test]
     fn extended_numbers_with_a_stored_leading_bit_are_read_and_written() {
-        let extended = Layout::Float(Float::EXTENDED);
+        let extended = RealLayout::Float(Float::EXTENDED);
         for (value, bytes) in [
             (1.0, [0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f]),
             (-2.5, [0, 0, 0, 0, 0, 0, 0, 0xa0, 0x00, 0xc0]),

@@ -2,7 +2,7 @@
 //! without the rows.
 
 use crate::lower::{fold, mirrored};
-use crate::tree::{Binary, Kind, Node, Unary};
+use crate::tree::{Binary, Node, NodeKind, Unary};
 use crate::value::Value;
 
 /// A condition that holds wherever the expression is true. It holds elsewhere, too, if a part of it is
@@ -56,18 +56,18 @@ pub struct Scalar {
 /// Returns the demand of a tree. `scalars` returns the values of the names that are scalars.
 pub(crate) fn demand(tree: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar>) -> Demand {
     match &tree.kind {
-        Kind::Binary(Binary::And, both) => {
+        NodeKind::Binary(Binary::And, both) => {
             let both = both.iter().map(|one| demand(one, names, scalars));
             let both: Vec<Demand> = both.flat_map(all).collect();
             let is_known = both.iter().any(|one| *one != Demand::Unknown);
             if is_known { Demand::All(both) } else { Demand::Unknown }
         }
-        Kind::Binary(Binary::Or, both) => {
+        NodeKind::Binary(Binary::Or, both) => {
             let both: Vec<Demand> =
                 both.iter().map(|one| demand(one, names, scalars)).flat_map(any).collect();
             if both.contains(&Demand::Unknown) { Demand::Unknown } else { Demand::Any(both) }
         }
-        Kind::Binary(operator, both) => {
+        NodeKind::Binary(operator, both) => {
             let (name, value, operator) =
                 match (column(&both[0], names, scalars), column(&both[1], names, scalars)) {
                     (Some(name), None) => (name, constant(&both[1], names, scalars), *operator),
@@ -84,7 +84,7 @@ pub(crate) fn demand(tree: &Node, names: &[String], scalars: &dyn Fn(&str) -> Op
             };
             value.map_or(Demand::Unknown, |value| Demand::Compare { name, op, value })
         }
-        Kind::Name(_) => column(tree, names, scalars).map_or(Demand::Unknown, Demand::Is),
+        NodeKind::Name(_) => column(tree, names, scalars).map_or(Demand::Unknown, Demand::Is),
         _ => Demand::Unknown,
     }
 }
@@ -101,7 +101,7 @@ fn any(demand: Demand) -> Vec<Demand> {
 
 /// Returns the name of a node that is a name without a known value.
 fn column(node: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar>) -> Option<String> {
-    let Kind::Name(number) = node.kind else { return None };
+    let NodeKind::Name(number) = node.kind else { return None };
     let name = names.get(number)?;
     scalars(name).is_none().then(|| name.clone())
 }
@@ -110,16 +110,16 @@ fn column(node: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar
 /// computes those in the same way, with [`fold`].
 fn constant(node: &Node, names: &[String], scalars: &dyn Fn(&str) -> Option<Scalar>) -> Option<Value> {
     let weak = |node: &Node| match &node.kind {
-        Kind::Name(number) => {
+        NodeKind::Name(number) => {
             scalars(names.get(*number)?).filter(|scalar| !scalar.is_typed).map(|it| it.value)
         }
         _ => constant(node, names, scalars),
     };
     match &node.kind {
-        Kind::Literal(value) => Some(value.clone()),
-        Kind::Name(number) => Some(scalars(names.get(*number)?)?.value),
-        Kind::Unary(Unary::Negative, inner) => weak(inner)?.negated(),
-        Kind::Binary(operator, both) => fold(*operator, &weak(&both[0])?, &weak(&both[1])?),
+        NodeKind::Literal(value) => Some(value.clone()),
+        NodeKind::Name(number) => Some(scalars(names.get(*number)?)?.value),
+        NodeKind::Unary(Unary::Negative, inner) => weak(inner)?.negated(),
+        NodeKind::Binary(operator, both) => fold(*operator, &weak(&both[0])?, &weak(&both[1])?),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::token::{Token, tokens};
-use crate::tree::{Binary, Function, Kind, MATHS, Node, PAIRS, REDUCTIONS, Reduction, Unary};
+use crate::tree::{Binary, Function, MATHS, Node, NodeKind, PAIRS, REDUCTIONS, Reduction, Unary};
 use crate::value::Value;
 
 /// Deeper trees are refused, because functions that walk a tree call themselves.
@@ -72,7 +72,7 @@ impl Parser<'_> {
         is_next
     }
 
-    fn node(&self, kind: Kind) -> Result<Node> {
+    fn node(&self, kind: NodeKind) -> Result<Node> {
         let node = Node::new(kind);
         if node.depth > DEEPEST { self.error("the expression is nested too deeply") } else { Ok(node) }
     }
@@ -93,7 +93,7 @@ impl Parser<'_> {
             }
             self.at += 1;
             let right = self.level(level + 1)?;
-            left = self.node(Kind::Binary(*operator, Box::new([left, right])))?;
+            left = self.node(NodeKind::Binary(*operator, Box::new([left, right])))?;
         }
         Ok(left)
     }
@@ -109,12 +109,12 @@ impl Parser<'_> {
         self.deeper()?;
         let inner = self.unary()?;
         self.nesting -= 1;
-        if let (Unary::Negative, Kind::Literal(value)) = (operator, &inner.kind)
+        if let (Unary::Negative, NodeKind::Literal(value)) = (operator, &inner.kind)
             && let Some(negated) = value.negated()
         {
-            return self.node(Kind::Literal(negated));
+            return self.node(NodeKind::Literal(negated));
         }
-        self.node(Kind::Unary(operator, Box::new(inner)))
+        self.node(NodeKind::Unary(operator, Box::new(inner)))
     }
 
     fn power(&mut self) -> Result<Node> {
@@ -126,7 +126,7 @@ impl Parser<'_> {
         // The exponent may have a sign, and groups from the right.
         let exponent = self.unary()?;
         self.nesting -= 1;
-        self.node(Kind::Binary(Binary::Power, Box::new([base, exponent])))
+        self.node(NodeKind::Binary(Binary::Power, Box::new([base, exponent])))
     }
 
     fn deeper(&mut self) -> Result<()> {
@@ -139,7 +139,7 @@ impl Parser<'_> {
         match token {
             Token::Literal(value) => {
                 self.at += 1;
-                self.node(Kind::Literal(value))
+                self.node(NodeKind::Literal(value))
             }
             Token::Name(name) => {
                 self.at += 1;
@@ -162,7 +162,7 @@ impl Parser<'_> {
             self.names.push(name);
             self.names.len() - 1
         });
-        self.node(Kind::Name(number))
+        self.node(NodeKind::Name(number))
     }
 
     /// Parses the arguments of a function, after its opening parenthesis.
@@ -210,20 +210,22 @@ impl Parser<'_> {
     /// Takes an option of a reduction.
     fn option(&mut self, keyword: &str, value: &Node, options: &mut Options) -> Result<()> {
         match (keyword, &value.kind) {
-            ("axis", Kind::Literal(Value::Int(number))) => match i32::try_from(*number) {
+            ("axis", NodeKind::Literal(Value::Int(number))) => match i32::try_from(*number) {
                 Ok(number) => options.axis = Some(number),
                 Err(_) => return self.error("an array has no such axis"),
             },
-            ("axis", Kind::Name(number)) if self.names.get(*number).is_some_and(|name| name == "None") => {
+            ("axis", NodeKind::Name(number))
+                if self.names.get(*number).is_some_and(|name| name == "None") =>
+            {
                 if *number + 1 == self.names.len() {
                     self.names.pop();
                 }
             }
-            ("ddof", Kind::Literal(Value::Int(number))) => match u32::try_from(*number) {
+            ("ddof", NodeKind::Literal(Value::Int(number))) => match u32::try_from(*number) {
                 Ok(number) => options.ddof = number,
                 Err(_) => return self.error("ddof must be 0 or more"),
             },
-            ("keepdims", Kind::Literal(Value::Bool(value))) => options.keepdims = *value,
+            ("keepdims", NodeKind::Literal(Value::Bool(value))) => options.keepdims = *value,
             ("keepdims", _) => return self.error("keepdims must be True or False"),
             ("axis" | "ddof", _) => return self.error(format!("{keyword} must be an integer")),
             _ => return self.error(format!("a reduction has no argument {keyword}")),
@@ -274,21 +276,21 @@ impl Parser<'_> {
         };
         let kind = if let Some((_, math)) = MATHS.iter().find(|(known, _)| *known == name) {
             takes(1)?;
-            Kind::Call(Function::Math(*math), arguments)
+            NodeKind::Call(Function::Math(*math), arguments)
         } else if let Some((_, operator)) = PAIRS.iter().find(|(known, _)| *known == name) {
             takes(2)?;
             let mut arguments = arguments.into_iter();
             let (Some(left), Some(right)) = (arguments.next(), arguments.next()) else {
                 return self.error(format!("{name} takes 2 arguments"));
             };
-            Kind::Binary(*operator, Box::new([left, right]))
+            NodeKind::Binary(*operator, Box::new([left, right]))
         } else if let Some((_, reduction)) = REDUCTIONS.iter().find(|(known, _)| *known == name) {
             takes(1)?;
             let Some(inner) = arguments.into_iter().next() else {
                 return self.error(format!("{name} takes an argument"));
             };
             let Options { axis, ddof, keepdims } = options;
-            Kind::Reduction(Reduction { kind: *reduction, axis, ddof, keepdims }, Box::new(inner))
+            NodeKind::Reduction(Reduction { kind: *reduction, axis, ddof, keepdims }, Box::new(inner))
         } else {
             let (function, expected) = match name {
                 "where" => (Function::Where, 3),
@@ -299,7 +301,7 @@ impl Parser<'_> {
                 _ => return self.error(format!("the function {name} is not known")),
             };
             takes(expected)?;
-            Kind::Call(function, arguments)
+            NodeKind::Call(function, arguments)
         };
         self.node(kind)
     }

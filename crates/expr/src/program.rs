@@ -11,7 +11,7 @@ const PASS: usize = 4096;
 #[derive(Debug, Clone)]
 pub struct Program {
     pub(crate) steps: Vec<Step>,
-    pub(crate) result: Source,
+    pub(crate) result: OperandSource,
     pub(crate) kind: Type,
     /// The arrays that the program reads: their names and types.
     pub(crate) names: Vec<String>,
@@ -24,14 +24,14 @@ pub struct Program {
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) op: Op,
-    pub(crate) inputs: Vec<Source>,
+    pub(crate) inputs: Vec<OperandSource>,
     /// The number of the register for the results.
     pub(crate) out: usize,
 }
 
 /// Where an operand of a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum OperandSource {
     Array(usize),
     Register(usize),
     Constant(usize),
@@ -116,7 +116,7 @@ impl Program {
 
     fn inputs<'a>(
         &'a self,
-        sources: &[Source],
+        sources: &[OperandSource],
         arrays: &[&'a [u8]],
         pass: (usize, usize),
         registers: &'a Registers,
@@ -130,21 +130,21 @@ impl Program {
 
     fn input<'a>(
         &'a self,
-        source: Source,
+        source: OperandSource,
         arrays: &[&'a [u8]],
         (start, len): (usize, usize),
         registers: &'a Registers,
     ) -> In<'a> {
         match source {
-            Source::Array(number) => {
+            OperandSource::Array(number) => {
                 let size = self.types[number].size();
                 In { bytes: &arrays[number][start * size..(start + len) * size], is_one: false }
             }
-            Source::Register(number) => {
+            OperandSource::Register(number) => {
                 let bytes: &[u8] = bytemuck::cast_slice(&registers.0[number]);
                 In { bytes: &bytes[..len * self.registers[number].size()], is_one: false }
             }
-            Source::Constant(number) => In { bytes: self.constants[number].bytes(), is_one: true },
+            OperandSource::Constant(number) => In { bytes: self.constants[number].bytes(), is_one: true },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Takes an expression with reductions apart, so that each part is computed element by element.
 
 use crate::Expression;
-use crate::tree::{Kind, Node, Reduction};
+use crate::tree::{Node, NodeKind, Reduction};
 
 /// A reduction inside an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,17 +32,17 @@ pub(crate) fn split(expression: &Expression) -> Option<Split> {
 /// Replaces the first innermost reduction by a name, and returns it.
 fn take(node: &mut Node, name: usize) -> Option<(Node, Reduction)> {
     let found = match &mut node.kind {
-        Kind::Literal(_) | Kind::Name(_) => None,
-        Kind::Unary(_, inner) | Kind::Reduction(_, inner) => take(inner, name),
-        Kind::Binary(_, both) => both.iter_mut().find_map(|one| take(one, name)),
-        Kind::Call(_, arguments) => arguments.iter_mut().find_map(|one| take(one, name)),
+        NodeKind::Literal(_) | NodeKind::Name(_) => None,
+        NodeKind::Unary(_, inner) | NodeKind::Reduction(_, inner) => take(inner, name),
+        NodeKind::Binary(_, both) => both.iter_mut().find_map(|one| take(one, name)),
+        NodeKind::Call(_, arguments) => arguments.iter_mut().find_map(|one| take(one, name)),
     };
-    let Kind::Reduction(reduction, _) = node.kind else { return found };
+    let NodeKind::Reduction(reduction, _) = node.kind else { return found };
     if found.is_some() {
         return found;
     }
-    match std::mem::replace(&mut node.kind, Kind::Name(name)) {
-        Kind::Reduction(_, inner) => Some((*inner, reduction)),
+    match std::mem::replace(&mut node.kind, NodeKind::Name(name)) {
+        NodeKind::Reduction(_, inner) => Some((*inner, reduction)),
         _ => None,
     }
 }
@@ -62,11 +62,11 @@ fn with_own_names(mut tree: Node, names: &[String], splits: usize) -> Expression
 
 fn renumber(node: &mut Node, new: &mut dyn FnMut(usize) -> Option<usize>) {
     match &mut node.kind {
-        Kind::Literal(_) => {}
-        Kind::Name(number) => *number = new(*number).unwrap_or(*number),
-        Kind::Unary(_, inner) | Kind::Reduction(_, inner) => renumber(inner, new),
-        Kind::Binary(_, both) => both.iter_mut().for_each(|one| renumber(one, new)),
-        Kind::Call(_, arguments) => arguments.iter_mut().for_each(|one| renumber(one, new)),
+        NodeKind::Literal(_) => {}
+        NodeKind::Name(number) => *number = new(*number).unwrap_or(*number),
+        NodeKind::Unary(_, inner) | NodeKind::Reduction(_, inner) => renumber(inner, new),
+        NodeKind::Binary(_, both) => both.iter_mut().for_each(|one| renumber(one, new)),
+        NodeKind::Call(_, arguments) => arguments.iter_mut().for_each(|one| renumber(one, new)),
     }
 }
 

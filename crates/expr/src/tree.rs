@@ -5,13 +5,13 @@ use crate::value::Value;
 /// A node of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     /// The number of nodes from here to the deepest leaf.
     pub(crate) depth: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Literal(Value),
     /// The number of a name in the list of names.
     Name(usize),
@@ -264,12 +264,12 @@ pub(crate) const REDUCTIONS: [(&str, ReductionKind); 11] = [
 ];
 
 impl Node {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: NodeKind) -> Self {
         let depth = 1 + match &kind {
-            Kind::Literal(_) | Kind::Name(_) => 0,
-            Kind::Unary(_, inner) | Kind::Reduction(_, inner) => inner.depth,
-            Kind::Binary(_, both) => both[0].depth.max(both[1].depth),
-            Kind::Call(_, arguments) => arguments.iter().map(|one| one.depth).max().unwrap_or(0),
+            NodeKind::Literal(_) | NodeKind::Name(_) => 0,
+            NodeKind::Unary(_, inner) | NodeKind::Reduction(_, inner) => inner.depth,
+            NodeKind::Binary(_, both) => both[0].depth.max(both[1].depth),
+            NodeKind::Call(_, arguments) => arguments.iter().map(|one| one.depth).max().unwrap_or(0),
         };
         Self { kind, depth }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
-use crate::gather::{Comb, Source};
+use crate::gather::{Comb, DecodedSource};
 use crate::planes::MAX_FEW;
 use crate::simd::{Kernels, Picks};
 
@@ -87,12 +87,12 @@ pub(crate) struct Room {
 /// A receiver of decoded elements.
 pub(crate) trait User {
     /// Receives the elements.
-    fn take<S: Source>(&mut self, source: &S);
+    fn take<S: DecodedSource>(&mut self, source: &S);
 }
 
 /// Passes the elements of `source` to `user`, through the conversion if there is one.
 #[inline]
-pub(crate) fn hand<S: Source, U: User>(
+pub(crate) fn hand<S: DecodedSource, U: User>(
     source: &S,
     converting: Option<Converting<'_>>,
     room: &mut Room,
@@ -112,12 +112,12 @@ const SHORT: usize = 512;
 
 /// A source that converts elements as they are copied.
 struct Converted<'a> {
-    source: &'a dyn Source,
+    source: &'a dyn DecodedSource,
     how: Converting<'a>,
     room: RefCell<&'a mut Room>,
 }
 
-impl Source for Converted<'_> {
+impl DecodedSource for Converted<'_> {
     fn copy(&self, at: usize, into: &mut [u8]) {
         let Converting { convert, element_size } = self.how;
         let size = convert.size();

@@ -143,7 +143,7 @@ pub fn repeated_blocks(
 }
 
 /// Decoded elements that can be copied out by their byte offset.
-pub(crate) trait Source {
+pub(crate) trait DecodedSource {
     /// Fills `into` with the elements that start at byte `at`.
     fn copy(&self, at: usize, into: &mut [u8]);
 
@@ -179,7 +179,7 @@ pub(crate) trait Source {
 /// Elements in memory, in row-major order.
 pub(crate) struct Rows<'a>(pub(crate) &'a [u8]);
 
-impl Source for Rows<'_> {
+impl DecodedSource for Rows<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
         into.copy_from_slice(&self.0[at..at + into.len()]);
@@ -336,7 +336,7 @@ impl Walk {
 
     /// Copies all runs.
     #[inline]
-    pub(crate) fn copy<S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
+    pub(crate) fn copy<S: DecodedSource, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
         match self.run_size {
             _ if source.takes_combs() => self.copy_runs::<0, S, T>(source, target),
             1 => self.copy_runs::<1, S, T>(source, target),
@@ -351,7 +351,7 @@ impl Walk {
     /// Copies all runs. `N` is the length of the runs in the destination, or 0 if it is not a compile-time
     /// constant.
     #[inline]
-    fn copy_runs<const N: usize, S: Source, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
+    fn copy_runs<const N: usize, S: DecodedSource, T: Target + ?Sized>(&self, source: &S, target: &mut T) {
         let run = if N == 0 { self.run_size } else { N };
         let (outer, inner) = match self.loops.split_last() {
             Some((inner, outer)) => (outer, *inner),

@@ -94,15 +94,15 @@ impl Stage {
     fn encode(
         &self,
         raw: &[u8],
-        place: Place,
+        place: InputBuffer,
         len: usize,
         buffers: &mut [Vec<u8>; 2],
         scratch: &mut Scratch,
-    ) -> Result<Option<(Place, usize)>> {
+    ) -> Result<Option<(InputBuffer, usize)>> {
         let filter = self.filter()?;
         let (src, (number, spare)) = place.and_spare(raw, buffers);
         let src = &src[..len];
-        if let Place::Buffer(number) = place
+        if let InputBuffer::Buffer(number) = place
             && let Some(appended) = filter.appended(src)
         {
             let end = len + appended.len();
@@ -111,7 +111,7 @@ impl Stage {
         }
         let room = buffer(spare, filter.encode_bound(len));
         Ok(match filter.encode_into(src, room, scratch)? {
-            Encoded::Stored(len) => Some((Place::Buffer(number), len)),
+            Encoded::Stored(len) => Some((InputBuffer::Buffer(number), len)),
             Encoded::Skipped => None,
         })
     }
@@ -286,8 +286,8 @@ impl Pipeline {
         scratch.pipeline = buffers;
         let (place, len, mask) = encoded?;
         let stored = match place {
-            Place::Given => raw,
-            Place::Buffer(k) => &scratch.pipeline[k][..len],
+            InputBuffer::Given => raw,
+            InputBuffer::Buffer(k) => &scratch.pipeline[k][..len],
         };
         Ok((stored, mask))
     }
@@ -301,7 +301,7 @@ impl Pipeline {
         buffers: &mut [Vec<u8>; 2],
         stores: Stores,
     ) -> Result<()> {
-        let (mut place, mut len) = (Place::Given, stored.len());
+        let (mut place, mut len) = (InputBuffer::Given, stored.len());
         for (index, stage) in self.active(mask).rev() {
             let filter = stage.filter()?;
             let (src, (number, spare)) = place.and_spare(stored, buffers);
@@ -333,7 +333,7 @@ impl Pipeline {
                     decoded => break decoded?,
                 }
             };
-            place = Place::Buffer(number);
+            place = InputBuffer::Buffer(number);
         }
         self.check_length(0, dst.len(), len)?;
         dst.copy_from_slice(stored);
@@ -345,8 +345,8 @@ impl Pipeline {
         raw: &[u8],
         scratch: &mut Scratch,
         buffers: &mut [Vec<u8>; 2],
-    ) -> Result<(Place, usize, FilterMask)> {
-        let (mut place, mut len, mut mask) = (Place::Given, raw.len(), FilterMask::NONE_SKIPPED);
+    ) -> Result<(InputBuffer, usize, FilterMask)> {
+        let (mut place, mut len, mut mask) = (InputBuffer::Given, raw.len(), FilterMask::NONE_SKIPPED);
         for (index, stage) in self.stages.iter().enumerate() {
             match stage.encode(raw, place, len, buffers, scratch) {
                 Ok(Some(encoded)) => (place, len) = encoded,
@@ -379,14 +379,14 @@ const MOST_EXPANSION: usize = 16;
 
 /// The location of the bytes that are the next filter's input.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum InputBuffer {
     /// In the caller's slice.
     Given,
     /// In the scratch buffer with this number.
     Buffer(usize),
 }
 
-impl Place {
+impl InputBuffer {
     /// Returns these bytes, and a scratch buffer that does not hold them, with its number.
     fn and_spare<'b>(
         self,

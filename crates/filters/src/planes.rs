@@ -1,6 +1,6 @@
 //! Shuffled elements as a source of copies. The elements are assembled in their destination.
 
-use crate::gather::{Comb, Source};
+use crate::gather::{Comb, DecodedSource};
 use crate::simd::{Kernels, Plane, Rack, Stores};
 
 /// The most planes that may be at arbitrary addresses. More planes must be at equal distances.
@@ -63,7 +63,7 @@ impl<'a> Planes<'a> {
     }
 }
 
-impl Source for Planes<'_> {
+impl DecodedSource for Planes<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
         if into.len() == self.count {

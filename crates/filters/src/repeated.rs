@@ -1,7 +1,7 @@
 //! Data that repeat one element: how they are detected, and how they are passed on without being stored.
 
 use crate::convert::{Converting, Room, User, hand};
-use crate::gather::Source;
+use crate::gather::DecodedSource;
 
 /// Returns the first element of `data`, of `size` bytes, if all other elements are equal to it. The
 /// comparison stops at the first difference, and runs at the speed of memory because it compares each element
@@ -29,7 +29,7 @@ pub(crate) fn hand_repeated<U: User>(
 /// A source that repeats one byte.
 struct Byte(u8);
 
-impl Source for Byte {
+impl DecodedSource for Byte {
     #[inline]
     fn copy(&self, _at: usize, into: &mut [u8]) {
         into.fill(self.0);
@@ -44,7 +44,7 @@ impl Source for Byte {
 /// A source that repeats some bytes, starting at the start of the chunk.
 struct Repeated<'a>(&'a [u8]);
 
-impl Source for Repeated<'_> {
+impl DecodedSource for Repeated<'_> {
     #[inline]
     fn copy(&self, at: usize, into: &mut [u8]) {
         let (end, start) = self.0.split_at(at % self.0.len());

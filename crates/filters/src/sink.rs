@@ -2,7 +2,7 @@
 
 use crate::convert::{Converting, User};
 use crate::filter::Scratch;
-use crate::gather::{Axis, Gather, MAX_RANK, Run, Source, Stores, Target, Walk};
+use crate::gather::{Axis, DecodedSource, Gather, MAX_RANK, Run, Stores, Target, Walk};
 
 /// A destination of decoded elements.
 pub(crate) trait Sink {
@@ -10,10 +10,10 @@ pub(crate) trait Sink {
     const IS_MEMORY: bool;
 
     /// Takes all elements of a walk over `source`.
-    fn all<S: Source>(&mut self, walk: &Walk, source: &S);
+    fn all<S: DecodedSource>(&mut self, walk: &Walk, source: &S);
 
     /// Takes the elements of one run, which start at byte `from` of `source`.
-    fn piece<S: Source>(&mut self, run: Run, from: usize, source: &S);
+    fn piece<S: DecodedSource>(&mut self, run: Run, from: usize, source: &S);
 
     /// Returns the memory to which the elements of a run go, if the sink has memory.
     fn place(&mut self, run: Run) -> Option<&mut [u8]>;
@@ -23,12 +23,12 @@ impl<T: Target + ?Sized> Sink for T {
     const IS_MEMORY: bool = true;
 
     #[inline]
-    fn all<S: Source>(&mut self, walk: &Walk, source: &S) {
+    fn all<S: DecodedSource>(&mut self, walk: &Walk, source: &S) {
         walk.copy(source, self);
     }
 
     #[inline]
-    fn piece<S: Source>(&mut self, run: Run, from: usize, source: &S) {
+    fn piece<S: DecodedSource>(&mut self, run: Run, from: usize, source: &S) {
         source.copy(from, self.run(run.target, run.size));
     }
 
@@ -65,14 +65,14 @@ pub(crate) struct Feed<'a> {
 impl Sink for Feed<'_> {
     const IS_MEMORY: bool = false;
 
-    fn all<S: Source>(&mut self, walk: &Walk, source: &S) {
+    fn all<S: DecodedSource>(&mut self, walk: &Walk, source: &S) {
         let mut runs = walk.runs();
         while let Some(run) = runs.before(usize::MAX) {
             self.piece(run, run.source, source);
         }
     }
 
-    fn piece<S: Source>(&mut self, run: Run, from: usize, source: &S) {
+    fn piece<S: DecodedSource>(&mut self, run: Run, from: usize, source: &S) {
         let most = (PIECE / self.element_size.max(self.size)).max(1);
         let elements = run.len / self.element_size;
         if elements > 1 && source.repeats(self.element_size) {
@@ -131,7 +131,7 @@ pub(crate) struct All<'a, K: ?Sized> {
 
 impl<K: Sink + ?Sized> User for All<'_, K> {
     #[inline]
-    fn take<S: Source>(&mut self, source: &S) {
+    fn take<S: DecodedSource>(&mut self, source: &S) {
         self.sink.all(self.walk, source);
     }
 }

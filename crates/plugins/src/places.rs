@@ -23,7 +23,7 @@ pub struct Loaded {
 
 /// What is loaded, and what may be.
 #[derive(Debug, Default)]
-struct Places {
+struct PlugIns {
     plugins: BTreeMap<u16, Arc<Plugin>>,
     /// Folders, with their libraries that were not opened yet, in the order in which they are tried.
     waiting: VecDeque<Folder>,
@@ -31,11 +31,11 @@ struct Places {
     opened: BTreeMap<PathBuf, Option<Loaded>>,
 }
 
-static PLACES: Mutex<Places> =
-    Mutex::new(Places { plugins: BTreeMap::new(), waiting: VecDeque::new(), opened: BTreeMap::new() });
+static PLACES: Mutex<PlugIns> =
+    Mutex::new(PlugIns { plugins: BTreeMap::new(), waiting: VecDeque::new(), opened: BTreeMap::new() });
 static OFF: AtomicBool = AtomicBool::new(false);
 
-fn places() -> MutexGuard<'static, Places> {
+fn places() -> MutexGuard<'static, PlugIns> {
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -142,7 +142,7 @@ fn offer() {
     ONCE.call_once(|| added::add_source(Arc::new(Plugins)));
 }
 
-impl Places {
+impl PlugIns {
     /// Opens a library, unless it is open, and keeps its filter, unless there is one with its number.
     fn open(&mut self, file: &Path) -> Result<Option<Loaded>, PluginError> {
         if let Some(Some(loaded)) = self.opened.get(file) {

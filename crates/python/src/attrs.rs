@@ -25,7 +25,7 @@ use crate::name::{self, Name};
 use crate::object::{HLObject, name_required};
 use crate::objects;
 use crate::objects_write;
-use crate::plain::{self, Number};
+use crate::plain::{self, PlainNumber};
 use crate::state::FileState;
 
 /// The attributes of an object: a mutable mapping from names to values.
@@ -74,7 +74,7 @@ impl AttributeManager {
         if !is_utf8(name) {
             return Ok(false);
         }
-        let (dataspace, datatype, data) = if let Some(number) = Number::of(value) {
+        let (dataspace, datatype, data) = if let Some(number) = PlainNumber::of(value) {
             let (datatype, data) = number.as_new_element();
             (Dataspace::Scalar, datatype, data)
         } else if let Some((array, datatype)) = plain::new_array(value)? {

@@ -193,12 +193,12 @@ fn writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
 }
 
 /// The addresses of the elements of a C-contiguous array.
-pub(crate) struct Elements<'a, 'py> {
+pub(crate) struct ElementAddresses<'a, 'py> {
     array: &'a Bound<'py, PyUntypedArray>,
     itemsize: usize,
 }
 
-impl<'a, 'py> Elements<'a, 'py> {
+impl<'a, 'py> ElementAddresses<'a, 'py> {
     /// Returns the elements of an array.
     pub(crate) fn new(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Self> {
         if !array.is_c_contiguous() {

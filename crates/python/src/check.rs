@@ -13,7 +13,7 @@ use crate::fileobj::FileObject;
 use crate::progress::Progress;
 
 /// A finding: severity, message, structure, section of the specification, address, path.
-type Found = (String, String, &'static str, &'static str, Option<u64>, Option<String>);
+type FindingTuple = (String, String, &'static str, &'static str, Option<u64>, Option<String>);
 
 /// Checks the file at the path `file`, or the file of a file object. `progress` is called with bytes.
 #[pyfunction(name = "_check")]
@@ -21,7 +21,7 @@ pub(crate) fn check(
     file: &Bound<'_, PyAny>,
     data: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<Found>> {
+) -> PyResult<Vec<FindingTuple>> {
     let py = file.py();
     let options = CheckOptions::default().data(data);
     let progress = Progress::new(progress);
@@ -47,7 +47,7 @@ pub(crate) fn check(
     progress.result(report.map_err(|error| open_exception(&error, &name))).map(found)
 }
 
-fn found(report: Report) -> Vec<Found> {
+fn found(report: Report) -> Vec<FindingTuple> {
     let described = |finding: Finding| {
         let Finding { severity, structure, spec, at, path, message, .. } = finding;
         let path = Some(path).filter(|path| !path.is_empty());

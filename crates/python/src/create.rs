@@ -30,7 +30,7 @@ use crate::stored::stored_datatype;
 /// The arguments of `_create_dataset`: a dict with one item for each field.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Request<'py> {
+pub(crate) struct CreateRequest<'py> {
     /// `None` for a null dataspace.
     shape: Option<Vec<u64>>,
     maxshape: Option<Vec<Option<u64>>>,
@@ -57,17 +57,17 @@ pub(crate) struct Request<'py> {
 }
 
 /// A mapping of a virtual dataset: its elements, the file, the dataset, and the elements there.
-type Mapping = (Option<Vec<Axis>>, String, String, Option<Vec<Axis>>);
+type Mapping = (Option<Vec<AxisIndices>>, String, String, Option<Vec<AxisIndices>>);
 
 /// The indices along one axis.
 #[derive(FromPyObject)]
-enum Axis {
+enum AxisIndices {
     /// Start, stride, count and block. A count without end is `None`.
     Regular(u64, u64, Option<u64>, Option<u64>),
     List(Vec<u64>),
 }
 
-impl Request<'_> {
+impl CreateRequest<'_> {
     /// Returns the options for the engine.
     pub(crate) fn options(self, state: &FileState) -> PyResult<DatasetOptions> {
         let (mut datatype, committed) = datatype(&self.dtype, state)?;
@@ -132,34 +132,35 @@ fn virtual_mappings(mappings: Vec<Mapping>, state: &FileState) -> PyResult<Vec<V
 }
 
 /// Returns the selection of a product of axes, or of all elements.
-fn stored_selection(axes: Option<Vec<Axis>>, listed: Option<u64>) -> PyResult<StoredSelection> {
+fn stored_selection(axes: Option<Vec<AxisIndices>>, listed: Option<u64>) -> PyResult<StoredSelection> {
     let Some(axes) = axes else { return Ok(StoredSelection::All) };
-    let is_regular = axes.iter().all(|axis| matches!(axis, Axis::Regular(..)));
+    let is_regular = axes.iter().all(|axis| matches!(axis, AxisIndices::Regular(..)));
     if !is_regular {
         let axis = |axis| match axis {
-            Axis::Regular(start, _, Some(1), Some(block)) => {
+            AxisIndices::Regular(start, _, Some(1), Some(block)) => {
                 Ok(hyperslab::Axis::Range(Dim::range(start, start + block)))
             }
-            Axis::Regular(start, step, Some(count), Some(1)) => {
+            AxisIndices::Regular(start, step, Some(count), Some(1)) => {
                 Ok(hyperslab::Axis::Range(Dim { start, step, count }))
             }
-            Axis::Regular(..) => {
+            AxisIndices::Regular(..) => {
                 Err(PyTypeError::new_err("a list of indices and a slice without end do not go together"))
             }
-            Axis::List(list) => Ok(hyperslab::Axis::from_indices(list)),
+            AxisIndices::List(list) => Ok(hyperslab::Axis::from_indices(list)),
         };
         let axes = axes.into_iter().map(axis).collect::<PyResult<Vec<_>>>()?;
         return Selection::Grid(axes).to_stored(listed).or_raise();
     }
-    if axes
-        .iter()
-        .any(|axis| matches!(axis, Axis::Regular(_, _, Some(0), _) | Axis::Regular(_, _, _, Some(0))))
-    {
+    if axes.iter().any(|axis| {
+        matches!(axis, AxisIndices::Regular(_, _, Some(0), _) | AxisIndices::Regular(_, _, _, Some(0)))
+    }) {
         return Ok(StoredSelection::None);
     }
     let axes = axes.into_iter().filter_map(|axis| match axis {
-        Axis::Regular(start, stride, count, block) => Some(RegularAxis { start, stride, count, block }),
-        Axis::List(_) => None,
+        AxisIndices::Regular(start, stride, count, block) => {
+            Some(RegularAxis { start, stride, count, block })
+        }
+        AxisIndices::List(_) => None,
     });
     Ok(StoredSelection::regular_within(axes.collect(), listed))
 }

@@ -20,19 +20,19 @@ use crate::signals;
 #[pyclass(frozen, module = "hyperslab", name = "_Calculation")]
 pub(crate) struct PyCalculation {
     text: String,
-    operands: Vec<(String, Given)>,
+    operands: Vec<(String, GivenOperand)>,
     rows: Option<Dim>,
 }
 
 /// An operand as Python has it.
-enum Given {
+enum GivenOperand {
     Dataset(Py<Dataset>),
     Field(Py<Dataset>, String),
     Array(Py<PyUntypedArray>),
     Scalar(hyperslab_expr::Operand),
 }
 
-impl Given {
+impl GivenOperand {
     fn new(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(dataset) = value.cast::<Dataset>() {
             return Ok(Self::Dataset(dataset.clone().unbind()));
@@ -56,7 +56,7 @@ impl PyCalculation {
         let mut given = Vec::new();
         for (name, value) in operands {
             let name: String = name.extract()?;
-            let value = Given::new(&name, &value)?;
+            let value = GivenOperand::new(&name, &value)?;
             given.push((name, value));
         }
         Ok(Self { text, operands: given, rows: rows.map(dim) })
@@ -104,7 +104,7 @@ impl PyCalculation {
             .operands
             .iter()
             .map(|(_, given)| match given {
-                Given::Array(array) => Some(array.bind(py)),
+                GivenOperand::Array(array) => Some(array.bind(py)),
                 _ => None,
             })
             .collect();
@@ -121,21 +121,21 @@ impl PyCalculation {
 }
 
 /// Returns an operand of the engine. `array` is the array that it is, if it is one.
-fn operand<'a>(given: &Given, array: Option<&'a Bound<'_, PyUntypedArray>>) -> PyResult<Operand<'a>> {
+fn operand<'a>(given: &GivenOperand, array: Option<&'a Bound<'_, PyUntypedArray>>) -> PyResult<Operand<'a>> {
     let core = |dataset: &Py<Dataset>| {
         dataset.get().state.check()?;
         Ok::<_, PyErr>((*dataset.get().core).clone())
     };
     Ok(match (given, array) {
-        (Given::Dataset(dataset), _) => Operand::Dataset(core(dataset)?),
-        (Given::Field(dataset, path), _) => Operand::Field(core(dataset)?, path.clone()),
-        (Given::Scalar(scalar), _) => Operand::Scalar(scalar.clone()),
-        (Given::Array(_), Some(array)) => Operand::Memory {
+        (GivenOperand::Dataset(dataset), _) => Operand::Dataset(core(dataset)?),
+        (GivenOperand::Field(dataset, path), _) => Operand::Field(core(dataset)?, path.clone()),
+        (GivenOperand::Scalar(scalar), _) => Operand::Scalar(scalar.clone()),
+        (GivenOperand::Array(_), Some(array)) => Operand::Memory {
             kind: type_of(&array.dtype())?,
             shape: array.shape().iter().map(|len| *len as u64).collect(),
             bytes: buffer::bytes(array)?,
         },
-        (Given::Array(_), None) => return Err(PyTypeError::new_err("an array is missing")),
+        (GivenOperand::Array(_), None) => return Err(PyTypeError::new_err("an array is missing")),
     })
 }
 

@@ -16,17 +16,17 @@ use crate::state::FileState;
 use crate::table::append;
 
 /// A column that takes plain values of Python.
-struct Column {
+struct PlainColumn {
     /// Interned, as the keys in a program are: mostly the same object.
     name: Py<PyString>,
     /// The first byte in a row.
     at: usize,
-    kind: Kind,
+    kind: ColumnKind,
 }
 
 /// How a column stores a value, in the byte order of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     Bool,
     Signed(usize),
     Unsigned(usize),
@@ -35,7 +35,7 @@ enum Kind {
     Bytes(usize),
 }
 
-impl Kind {
+impl ColumnKind {
     /// Returns the kind that NumPy writes as `text`, if it takes plain values.
     fn of(text: &str) -> Option<Self> {
         let order = if cfg!(target_endian = "big") { '>' } else { '<' };
@@ -125,7 +125,7 @@ type Given = (String, usize, String);
 #[pyclass(frozen, module = "hyperslab", name = "_PlainRows")]
 pub(crate) struct PlainRows {
     /// The first byte and the kind of each column. `None` if a column takes no plain values.
-    kinds: Option<Vec<(usize, Kind)>>,
+    kinds: Option<Vec<(usize, ColumnKind)>>,
     size: usize,
 }
 
@@ -135,7 +135,7 @@ impl PlainRows {
     #[new]
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes vectors by value")]
     fn new(columns: Vec<Given>, size: usize) -> Self {
-        let kinds = columns.iter().map(|(_, at, kind)| Some((*at, Kind::at(kind, *at, size)?)));
+        let kinds = columns.iter().map(|(_, at, kind)| Some((*at, ColumnKind::at(kind, *at, size)?)));
         Self { kinds: kinds.collect(), size }
     }
 
@@ -166,7 +166,7 @@ pub(crate) struct PyNewRow {
     state: Weak<FileState>,
     /// How the rows are appended: in their datatype, if the table stores another one.
     options: WriteOptions,
-    columns: Vec<Column>,
+    columns: Vec<PlainColumn>,
     /// The bytes of the rows.
     rows: Vec<u8>,
     /// A row whose columns have their defaults.
@@ -255,7 +255,7 @@ impl PyNewRow {
     }
 
     /// Returns the first byte and the kind of a column.
-    fn column(&self, key: &Bound<'_, PyAny>) -> Option<(usize, Kind)> {
+    fn column(&self, key: &Bound<'_, PyAny>) -> Option<(usize, ColumnKind)> {
         let column = self.columns.iter().find(|column| column.name.as_ptr() == key.as_ptr())?;
         Some((column.at, column.kind))
     }
@@ -296,8 +296,12 @@ impl PyNewRow {
         let size = default.len();
         let mut plain = Vec::new();
         for (name, at, kind) in columns {
-            let kind = Kind::at(&kind, at, size);
-            plain.extend(kind.map(|kind| Column { name: PyString::intern(py, &name).unbind(), at, kind }));
+            let kind = ColumnKind::at(&kind, at, size);
+            plain.extend(kind.map(|kind| PlainColumn {
+                name: PyString::intern(py, &name).unbind(),
+                at,
+                kind,
+            }));
         }
         let bytes = size.checked_mul(capacity.max(1)).filter(|_| size > 0);
         let bytes = bytes.ok_or_else(|| {

@@ -11,12 +11,12 @@ use crate::memory::datatype_of;
 
 /// A Python `int` or `float`: no `bool`, no NumPy scalar, no instance of another subclass.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
+pub(crate) enum PlainNumber {
     Integer(i64),
     Float(f64),
 }
 
-impl Number {
+impl PlainNumber {
     /// Returns `value` if it is a plain number that fits in eight bytes.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> Option<Self> {
         if let Ok(float) = value.cast_exact::<PyFloat>() {

@@ -14,11 +14,11 @@ pub(crate) struct Progress {
     pause: Duration,
     /// Whether handlers of signals are called while the work goes on.
     answers: bool,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     /// The time of the last report, and what was done and the total in it.
     told: Option<(Instant, u64, u64)>,
     /// The last total that the work named.

@@ -168,7 +168,7 @@ pub(crate) fn reference_arrays<'py>(
 ) -> PyResult<(Groups, Vec<Arrays<'py>>, LeftOut)> {
     let py = group.py();
     let plan = planned(group, Options { url, inline: 0, embed, split, imagecodecs })?;
-    let mut sink = Numbers::default();
+    let mut sink = ReferenceCollector::default();
     py.detach(|| plan.write(&mut sink)).map_err(|error| raised(&error))?;
     let arrays = sink.arrays.into_iter().map(|found| {
         let Columns { path, metadata, attributes, numbers, offsets, lens, which, urls, embedded } = found;
@@ -181,7 +181,7 @@ pub(crate) fn reference_arrays<'py>(
 
 /// Collects references in columns.
 #[derive(Default)]
-struct Numbers {
+struct ReferenceCollector {
     groups: Groups,
     arrays: Vec<Columns>,
 }
@@ -199,7 +199,7 @@ struct Columns {
     embedded: Vec<(u64, Vec<u8>)>,
 }
 
-impl Sink for Numbers {
+impl Sink for ReferenceCollector {
     fn group(&mut self, path: &str, attributes: &str) -> anyhow::Result<()> {
         self.groups.push((path.to_owned(), attributes.to_owned()));
         Ok(())

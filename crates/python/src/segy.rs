@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_segy::{
-    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Kind, Number, SegyOptions, SurveyOptions,
+    AxisSummary, Cube, Domain, Fact, Field, IngestOptions, Number, SegyOptions, SurveyKind, SurveyOptions,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -77,8 +77,8 @@ fn both(
     }
 }
 
-fn kind(name: &str) -> PyResult<Kind> {
-    Kind::from_name(name).ok_or_else(|| {
+fn kind(name: &str) -> PyResult<SurveyKind> {
+    SurveyKind::from_name(name).ok_or_else(|| {
         let names = "'volume', 'prestack', 'line', 'prestack line' and 'traces'";
         PyValueError::new_err(format!("kind must be one of {names}, not {name:?}"))
     })

@@ -19,7 +19,7 @@ use crate::buffer;
 use crate::error::OrRaise;
 use crate::objects::until_zero;
 use crate::signals;
-use crate::texts::{BLOCK, Block, Texts};
+use crate::texts::{BLOCK, TextBlock, Texts};
 
 /// The functions of NumPy's C API for strings, with the types of their opaque arguments.
 #[derive(Clone, Copy)]
@@ -102,7 +102,7 @@ impl Strings {
         if descr.kind() != b'T' || descr.itemsize() != size_of::<Packed>() {
             return Err(PyTypeError::new_err("not an array of StringDType"));
         }
-        let places = buffer::Elements::new(array)?;
+        let places = buffer::ElementAddresses::new(array)?;
         let (api, len) = (Api::get(array.py())?, array.len());
         let first = if len == 0 { std::ptr::null_mut() } else { places.at(0).cast() };
         Ok(Self { api, descr: descr.as_dtype_ptr().cast_const().cast(), first, len })
@@ -354,7 +354,7 @@ const ONES: u128 = u128::from_le_bytes([1; 16]);
 /// (`StringDType(na_object=...)`). Raises `ValueError` if a text has a zero byte.
 pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>> {
     let strings = Strings::of(array)?;
-    let blocks: Vec<Mutex<Block>> = (0..strings.len.div_ceil(BLOCK)).map(|_| Mutex::default()).collect();
+    let blocks: Vec<Mutex<TextBlock>> = (0..strings.len.div_ceil(BLOCK)).map(|_| Mutex::default()).collect();
     let read: Result<(), Option<hyperslab::Error>> = signals::detach(array.py(), || {
         for (some, first) in blocks.chunks(LOCKED_TOGETHER).zip((0..).step_by(LOCKED_TOGETHER * BLOCK)) {
             read_blocks(&strings, some, first)?;
@@ -368,8 +368,8 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
         Err(None) => return Ok(None),
         Err(Some(error)) => return Err(error).or_raise(),
     }
-    let blocks: Vec<Block> = blocks.into_iter().map(Mutex::into_inner).collect();
-    blocks.iter().try_for_each(Block::check)?;
+    let blocks: Vec<TextBlock> = blocks.into_iter().map(Mutex::into_inner).collect();
+    blocks.iter().try_for_each(TextBlock::check)?;
     Ok(Some(Texts::of(blocks)))
 }
 
@@ -377,7 +377,7 @@ pub(crate) fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Texts>>
 /// error is `None` if an element is missing.
 fn read_blocks(
     strings: &Strings,
-    blocks: &[Mutex<Block>],
+    blocks: &[Mutex<TextBlock>],
     first: usize,
 ) -> Result<(), Option<hyperslab::Error>> {
     let allocator = strings.lock();

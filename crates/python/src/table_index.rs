@@ -17,7 +17,7 @@ use crate::filters;
 use crate::progress::Progress;
 
 /// An array of numbers of rows.
-type Numbers<'py> = Bound<'py, PyArray1<u64>>;
+type RowNumbers<'py> = Bound<'py, PyArray1<u64>>;
 
 /// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
 fn look<T: Send>(
@@ -181,7 +181,7 @@ pub(crate) fn index_search<'py>(
     column: &str,
     lower: Option<&[u8]>,
     upper: Option<&[u8]>,
-) -> PyResult<(Numbers<'py>, Numbers<'py>)> {
+) -> PyResult<(RowNumbers<'py>, RowNumbers<'py>)> {
     let bound = |bytes| match bytes {
         Some(bytes) => ops::Bound::Included(bytes),
         None => ops::Bound::Unbounded,

@@ -11,12 +11,12 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
 /// Strings in blocks of [`BLOCK`], so that threads can fill blocks, and none grows large.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    blocks: Vec<Block>,
+    blocks: Vec<TextBlock>,
 }
 
 /// Some strings.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct TextBlock {
     /// The strings, one after another.
     pub(crate) bytes: Vec<u8>,
     /// The end of each string.
@@ -28,7 +28,7 @@ pub(crate) const BLOCK: usize = 1 << 13;
 
 impl Texts {
     /// Returns the strings of full blocks and a last one.
-    pub(crate) fn of(blocks: Vec<Block>) -> Self {
+    pub(crate) fn of(blocks: Vec<TextBlock>) -> Self {
         Self { blocks }
     }
 
@@ -40,9 +40,9 @@ impl Texts {
             let next = match self.blocks.last() {
                 Some(last) => {
                     last.check()?;
-                    Block { bytes: Vec::with_capacity(last.bytes.len()), ends: Vec::with_capacity(BLOCK) }
+                    TextBlock { bytes: Vec::with_capacity(last.bytes.len()), ends: Vec::with_capacity(BLOCK) }
                 }
-                None => Block::default(),
+                None => TextBlock::default(),
             };
             self.blocks.push(next);
         }
@@ -53,7 +53,7 @@ impl Texts {
 
     /// Returns the strings. Raises `ValueError` if one has a zero byte.
     pub(crate) fn checked(self) -> PyResult<Self> {
-        self.blocks.last().map_or(Ok(()), Block::check)?;
+        self.blocks.last().map_or(Ok(()), TextBlock::check)?;
         Ok(self)
     }
 
@@ -88,7 +88,7 @@ impl VlenData for Texts {
     }
 }
 
-impl Block {
+impl TextBlock {
     #[inline]
     fn push(&mut self, object: &Bound<'_, PyAny>, charset: Charset) -> PyResult<()> {
         if let Ok(text) = object.cast::<PyString>() {

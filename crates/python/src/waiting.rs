@@ -17,14 +17,14 @@ use crate::state::FileState;
 /// What waits, by the address of its table.
 #[derive(Default)]
 pub(crate) struct Waiting {
-    items: Mutex<BTreeMap<(u64, Kind), Item>>,
+    items: Mutex<BTreeMap<(u64, WaitingKind), Item>>,
     /// The tables of rows that programs have. The rows do not own them, so that they keep no file open.
     tables: Mutex<BTreeMap<u64, Arc<Table>>>,
 }
 
 /// The rows of a table are written before its indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum WaitingKind {
     Rows,
     /// Indexes, if there are any, that do not hold all rows.
     Indexes,
@@ -68,7 +68,7 @@ fn address(table: &Table) -> u64 {
 }
 
 impl Waiting {
-    fn items(&self) -> MutexGuard<'_, BTreeMap<(u64, Kind), Item>> {
+    fn items(&self) -> MutexGuard<'_, BTreeMap<(u64, WaitingKind), Item>> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,7 +83,7 @@ impl Waiting {
 
     /// Returns the rows of single appends to a table.
     pub(crate) fn rows(&self, py: Python<'_>, table: u64) -> Option<Py<PyNewRow>> {
-        match self.items().get(&(table, Kind::Rows)) {
+        match self.items().get(&(table, WaitingKind::Rows)) {
             Some(Item::Rows(rows)) => Some(rows.clone_ref(py)),
             _ => None,
         }
@@ -91,7 +91,7 @@ impl Waiting {
 
     /// Remembers rows of single appends, or forgets them.
     pub(crate) fn set_rows(&self, table: &Table, rows: Option<Py<PyNewRow>>) {
-        let key = (address(table), Kind::Rows);
+        let key = (address(table), WaitingKind::Rows);
         let before = match rows {
             Some(rows) => self.items().insert(key, Item::Rows(rows)),
             None => self.items().remove(&key),
@@ -101,13 +101,15 @@ impl Waiting {
 
     /// Notes that a table has more or fewer rows.
     pub(crate) fn count(&self, table: &Table) {
-        self.items().entry((address(table), Kind::Count)).or_insert_with(|| Item::Table(table.clone()));
+        self.items()
+            .entry((address(table), WaitingKind::Count))
+            .or_insert_with(|| Item::Table(table.clone()));
     }
 
     /// Notes that rows were appended to a table: its indexes follow, or are marked as out of date.
     pub(crate) fn grown(&self, table: &Table) -> Result<()> {
         self.count(table);
-        let key = (address(table), Kind::Indexes);
+        let key = (address(table), WaitingKind::Indexes);
         // Few appends look for indexes, which takes as long as a small append.
         if self.items().contains_key(&key) {
             return Ok(());
@@ -125,14 +127,14 @@ impl Waiting {
     /// follow.
     pub(crate) fn changed(&self, table: &Table, columns: Option<&[String]>) -> Result<()> {
         if index::mark_stale(table.dataset(), columns)? && index::indexes_follow(table.dataset())? {
-            self.items().insert((address(table), Kind::Indexes), Item::Table(table.clone()));
+            self.items().insert((address(table), WaitingKind::Indexes), Item::Table(table.clone()));
         }
         Ok(())
     }
 
     /// Notes that the indexes of a table do not follow any more. Those that wait are out of date.
     pub(crate) fn unfollowed(&self, table: &Table) -> Result<()> {
-        if self.items().remove(&(address(table), Kind::Indexes)).is_some() {
+        if self.items().remove(&(address(table), WaitingKind::Indexes)).is_some() {
             index::mark_stale(table.dataset(), None)?;
         }
         Ok(())
@@ -153,7 +155,7 @@ impl Waiting {
                 Item::Table(table) => {
                     self.items().remove(&key);
                     let write = || match key.1 {
-                        Kind::Count => table.put_row_count(),
+                        WaitingKind::Count => table.put_row_count(),
                         _ => table.dataset().changing_rows(|| index::update_indexes(table.dataset())),
                     };
                     py.detach(write).or_raise()

@@ -15,7 +15,7 @@ use crate::dtype::holds;
 use crate::error::{OrRaise, in_one_shape};
 use crate::objects::Recipe;
 use crate::objects_write;
-use crate::plain::{self, Number};
+use crate::plain::{self, PlainNumber};
 use crate::read;
 use crate::reference::RegionReference;
 use crate::region;
@@ -40,7 +40,7 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
     {
         return Err(PyTypeError::new_err("Region reference must point to this dataset"));
     }
-    if let Some(number) = Number::of(value)
+    if let Some(number) = PlainNumber::of(value)
         && let Some(number) = number.for_element_of(&dataset.core.datatype())
         && let Some(request) = Request::plain(key, &dataset.core.shape())?
         && request.shape.iter().product::<usize>() == 1

@@ -26,7 +26,7 @@ impl ByteOrder {
     }
 
     /// Returns the number in `header` whose first byte is `byte`, counted from 1 as in the standards.
-    pub(crate) fn read<T: Stored>(self, header: &[u8], byte: u16) -> T {
+    pub(crate) fn read<T: HeaderNumber>(self, header: &[u8], byte: u16) -> T {
         T::read(&header[usize::from(byte) - 1..], self)
     }
 }
@@ -132,19 +132,19 @@ impl Field {
 
     /// Returns what the field holds in `header`.
     #[inline]
-    fn value(self, header: &[u8], order: ByteOrder) -> Value {
+    fn value(self, header: &[u8], order: ByteOrder) -> FieldValue {
         match self.kind {
-            FieldKind::I8 => Value::Integer(order.read::<i8>(header, self.byte).into()),
-            FieldKind::U8 => Value::Integer(order.read::<u8>(header, self.byte).into()),
-            FieldKind::I16 => Value::Integer(order.read::<i16>(header, self.byte).into()),
-            FieldKind::U16 => Value::Integer(order.read::<u16>(header, self.byte).into()),
-            FieldKind::I32 => Value::Integer(order.read::<i32>(header, self.byte).into()),
-            FieldKind::U32 => Value::Integer(order.read::<u32>(header, self.byte).into()),
-            FieldKind::I64 => Value::Integer(order.read(header, self.byte)),
-            FieldKind::U64 => Value::Unsigned(order.read(header, self.byte)),
-            FieldKind::F32 => Value::Real(order.read::<f32>(header, self.byte).into()),
-            FieldKind::F64 => Value::Real(order.read(header, self.byte)),
-            FieldKind::Text8 => Value::Text,
+            FieldKind::I8 => FieldValue::Integer(order.read::<i8>(header, self.byte).into()),
+            FieldKind::U8 => FieldValue::Integer(order.read::<u8>(header, self.byte).into()),
+            FieldKind::I16 => FieldValue::Integer(order.read::<i16>(header, self.byte).into()),
+            FieldKind::U16 => FieldValue::Integer(order.read::<u16>(header, self.byte).into()),
+            FieldKind::I32 => FieldValue::Integer(order.read::<i32>(header, self.byte).into()),
+            FieldKind::U32 => FieldValue::Integer(order.read::<u32>(header, self.byte).into()),
+            FieldKind::I64 => FieldValue::Integer(order.read(header, self.byte)),
+            FieldKind::U64 => FieldValue::Unsigned(order.read(header, self.byte)),
+            FieldKind::F32 => FieldValue::Real(order.read::<f32>(header, self.byte).into()),
+            FieldKind::F64 => FieldValue::Real(order.read(header, self.byte)),
+            FieldKind::Text8 => FieldValue::Text,
         }
     }
 
@@ -152,8 +152,8 @@ impl Field {
     #[cold]
     fn refusal(self, header: &[u8], order: ByteOrder) -> String {
         match self.value(header, order) {
-            Value::Text => "text is not a number".to_owned(),
-            Value::Unsigned(number) => format!("{number} is above {}", i64::MAX),
+            FieldValue::Text => "text is not a number".to_owned(),
+            FieldValue::Unsigned(number) => format!("{number} is above {}", i64::MAX),
             value => format!("{:?} is not a finite number", value.real()),
         }
     }
@@ -161,14 +161,14 @@ impl Field {
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy)]
-enum Value {
+enum FieldValue {
     Integer(i64),
     Unsigned(u64),
     Real(f64),
     Text,
 }
 
-impl Value {
+impl FieldValue {
     /// Returns the number, or `None` if it does not place a trace.
     #[inline]
     fn number(self) -> Option<Number> {
@@ -193,14 +193,14 @@ impl Value {
 }
 
 /// A type of numbers in headers.
-pub(crate) trait Stored: Copy {
+pub(crate) trait HeaderNumber: Copy {
     /// Returns the number at the start of `bytes`.
     fn read(bytes: &[u8], order: ByteOrder) -> Self;
 }
 
 macro_rules! stored {
     ($($number:ty)*) => {
-        $(impl Stored for $number {
+        $(impl HeaderNumber for $number {
             fn read(bytes: &[u8], order: ByteOrder) -> Self {
                 let mut own = [0; size_of::<$number>()];
                 own.copy_from_slice(&bytes[..size_of::<$number>()]);

@@ -29,7 +29,7 @@ pub use ingest::{Domain, IngestOptions, Ingested, ingest, ingest_into};
 pub use number::{Number, Numbers};
 pub use sample::SampleFormat;
 pub use summary::{AxisSummary, Fact, Summary, summary};
-pub use survey::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
+pub use survey::{Axis, Keys, Survey, SurveyKind, SurveyOptions, TraceMap};
 pub use tables::{BINARY_HEADER, TRACE_HEADER};
 pub use textual::{Encoding, TEXT_BYTES, lines};
 

@@ -181,7 +181,7 @@ mod tests {
 
     use super::*;
     use crate::number::Numbers;
-    use crate::survey::{Axis, Keys, Kind};
+    use crate::survey::{Axis, Keys, SurveyKind};
 
     fn survey(inlines: u64, crosslines: u64, strides: [i64; 2]) -> Survey {
         let axis =
@@ -189,7 +189,7 @@ mod tests {
         let axes = vec![axis("inline", inlines), axis("crossline", crosslines)];
         let map =
             TraceMap::Regular { origin: 0, strides: strides.to_vec(), shape: vec![inlines, crosslines] };
-        Survey::new(Kind::Volume, Keys::default(), axes, map)
+        Survey::new(SurveyKind::Volume, Keys::default(), axes, map)
     }
 
     #[test]

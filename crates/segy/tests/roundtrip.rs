@@ -10,8 +10,8 @@ use hyperslab::driver::Memory;
 use hyperslab::{File, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_segy::{
-    Cube, Error, Field, IngestOptions, Ingested, Kind, Numbers, SegyFile, SegyOptions, Survey, SurveyOptions,
-    export_to, ingest_into, silent,
+    Cube, Error, Field, IngestOptions, Ingested, Numbers, SegyFile, SegyOptions, Survey, SurveyKind,
+    SurveyOptions, export_to, ingest_into, silent,
 };
 use hyperslab_testkit::segy::SegyRecipe;
 use hyperslab_testkit::sound::assert_sound;
@@ -131,7 +131,7 @@ fn prestack_gathers_have_an_axis_of_offsets() {
         (0..3).flat_map(|i| (0..2).flat_map(move |x| (0..4).map(move |o| [i, x, 100 * o]))).collect();
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let (cube, _) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-    assert_eq!((cube.kind, cube.data.shape()), (Kind::Prestack, vec![3, 2, 4, 7]));
+    assert_eq!((cube.kind, cube.data.shape()), (SurveyKind::Prestack, vec![3, 2, 4, 7]));
     assert_eq!(cube.axes[2].values, Numbers::Integers(vec![0, 100, 200, 300]));
 }
 
@@ -140,9 +140,9 @@ fn a_line_that_winds_through_a_survey_is_not_a_volume() {
     let traces = (0..50).map(|i| [i, i, 0]).collect();
     let recipe = SegyRecipe { traces, ..SegyRecipe::default() };
     let (cube, ingested) = assert_round_trip(&recipe.bytes(), &IngestOptions::default());
-    assert_eq!(cube.kind, Kind::Traces);
+    assert_eq!(cube.kind, SurveyKind::Traces);
     assert!(ingested.note.unwrap().contains("no geometry found"));
-    let survey = SurveyOptions { kind: Some(Kind::Volume), ..SurveyOptions::default() };
+    let survey = SurveyOptions { kind: Some(SurveyKind::Volume), ..SurveyOptions::default() };
     let (cube, _) = assert_round_trip(&recipe.bytes(), &IngestOptions { survey, ..IngestOptions::default() });
     assert_eq!(cube.data.shape(), [50, 50, 7]);
 }
@@ -339,7 +339,7 @@ proptest! {
         let revision = if little { (2, 1) } else { (1, 0) };
         let recipe = SegyRecipe { traces, samples, format, little, revision, ..SegyRecipe::default() };
         let filters = if filtered { vec![FilterChoice::Shuffle, FilterChoice::Zstd { level: 1 }] } else { Vec::new() };
-        let survey = SurveyOptions { kind: Some(Kind::Volume), ..SurveyOptions::default() };
+        let survey = SurveyOptions { kind: Some(SurveyKind::Volume), ..SurveyOptions::default() };
         let options = IngestOptions { survey, chunks: Some(chunk.to_vec()), memory, filters, ..IngestOptions::default() };
         let bytes = recipe.bytes();
         let (cube, _) = cube(&bytes, &options).unwrap();
@@ -365,7 +365,7 @@ proptest! {
         }
         let names = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"];
         let field = |i: usize| format!("{}:{}", 201 + 8 * i, names[kinds[i]]).parse::<Field>().unwrap();
-        let all = [Kind::Volume, Kind::Prestack, Kind::Line, Kind::PrestackLine, Kind::Traces];
+        let all = [SurveyKind::Volume, SurveyKind::Prestack, SurveyKind::Line, SurveyKind::PrestackLine, SurveyKind::Traces];
         let survey = SurveyOptions {
             lines: Some((field(0), field(1))),
             offset: Some(field(2)),

@@ -16,14 +16,14 @@ pub struct Parsed {
 
 /// One item between commas. Each number carries its column.
 enum Item {
-    Index(Number),
-    Slice { start: Option<Number>, stop: Option<Number>, step: Option<Number> },
-    List(Vec<Number>),
+    Index(ParsedNumber),
+    Slice { start: Option<ParsedNumber>, stop: Option<ParsedNumber>, step: Option<ParsedNumber> },
+    List(Vec<ParsedNumber>),
     Ellipsis,
 }
 
 #[derive(Clone, Copy)]
-struct Number {
+struct ParsedNumber {
     value: i128,
     column: usize,
 }
@@ -65,7 +65,7 @@ pub fn parse(text: &str, extent: &[u64]) -> Result<Parsed, RequestError> {
     Ok(Parsed { selection: Selection::from_axes(axes), dropped })
 }
 
-impl Number {
+impl ParsedNumber {
     /// Returns the index into an axis of `len` elements. Negative numbers count from the end.
     fn index(self, axis: usize, len: u64) -> Result<u64, RequestError> {
         let index = if self.value < 0 { self.value + i128::from(len) } else { self.value };
@@ -83,14 +83,14 @@ impl Number {
 }
 
 fn slice(
-    start: Option<Number>,
-    stop: Option<Number>,
-    step: Option<Number>,
+    start: Option<ParsedNumber>,
+    stop: Option<ParsedNumber>,
+    step: Option<ParsedNumber>,
     len: u64,
 ) -> Result<Dim, RequestError> {
     let step = match step {
         None => 1,
-        Some(Number { value, column }) => u64::try_from(value)
+        Some(ParsedNumber { value, column }) => u64::try_from(value)
             .ok()
             .filter(|step| *step > 0)
             .ok_or_else(|| syntax(column, format!("step {value}: steps must be 1 or more")))?,
@@ -180,7 +180,7 @@ impl Parser<'_> {
         Ok(Item::List(list))
     }
 
-    fn number(&mut self) -> Result<Option<Number>, RequestError> {
+    fn number(&mut self) -> Result<Option<ParsedNumber>, RequestError> {
         let negative = self.peek() == Some(b'-');
         let column = self.at + 1;
         let digits_from = self.at + usize::from(negative);
@@ -196,7 +196,7 @@ impl Parser<'_> {
                 .and_then(|value| value.checked_add(u64::from(digit - b'0')))
                 .ok_or_else(|| syntax(column, "number too large"))?;
         }
-        Ok(Some(Number { value: if negative { -i128::from(value) } else { value.into() }, column }))
+        Ok(Some(ParsedNumber { value: if negative { -i128::from(value) } else { value.into() }, column }))
     }
 
     /// Skips blanks and returns the next byte.

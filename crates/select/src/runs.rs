@@ -19,13 +19,13 @@ pub struct Run {
 /// The selected elements in the order of the result, as maximal runs.
 #[derive(Debug, Clone)]
 pub struct Runs {
-    source: Source,
+    source: RunSource,
     /// The last run, which the next one may lengthen.
     pending: Option<Run>,
 }
 
 #[derive(Debug, Clone)]
-enum Source {
+enum RunSource {
     Nothing,
     Axes(Odometer),
     Points { points: Points, strides: SmallVec<[u64; 4]>, next: usize },
@@ -62,24 +62,24 @@ impl Runs {
             return Err(RequestError::TooMany { what: "array", limit: u64::MAX });
         }
         let source = match selection {
-            Selection::None => Source::Nothing,
-            _ if selection.count(extent)? == 0 => Source::Nothing,
-            Selection::All => Source::Axes(Odometer::new(
+            Selection::None => RunSource::Nothing,
+            _ if selection.count(extent)? == 0 => RunSource::Nothing,
+            Selection::All => RunSource::Axes(Odometer::new(
                 Slab::whole(extent).0.iter().map(|dim| Indices::Even(*dim)).collect(),
                 extent,
             )),
             Selection::Slab(slab) => {
-                Source::Axes(Odometer::new(slab.0.iter().map(|dim| Indices::Even(*dim)).collect(), extent))
+                RunSource::Axes(Odometer::new(slab.0.iter().map(|dim| Indices::Even(*dim)).collect(), extent))
             }
             Selection::Grid(axes) => {
                 let indices = axes.iter().map(|axis| match axis {
                     Axis::Range(dim) => Indices::Even(*dim),
                     Axis::List(list) => Indices::List(list.clone()),
                 });
-                Source::Axes(Odometer::new(indices.collect(), extent))
+                RunSource::Axes(Odometer::new(indices.collect(), extent))
             }
             Selection::Points(points) => {
-                Source::Points { points: points.clone(), strides: row_strides(extent), next: 0 }
+                RunSource::Points { points: points.clone(), strides: row_strides(extent), next: 0 }
             }
         };
         Ok(Self { source, pending: None })
@@ -104,7 +104,7 @@ impl Iterator for Runs {
     }
 }
 
-impl Source {
+impl RunSource {
     fn next(&mut self) -> Option<Run> {
         match self {
             Self::Nothing => None,

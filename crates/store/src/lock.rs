@@ -54,7 +54,7 @@ pub fn wait_by(waiter: Waiter) {
 /// A lock with its rank.
 #[derive(Debug)]
 pub struct Ranked<L> {
-    place: Place,
+    place: LockPlace,
     lock: L,
 }
 
@@ -69,7 +69,7 @@ pub struct Guard<G> {
 impl<L> Ranked<L> {
     /// Wraps a lock of the file whose store has number `file`.
     pub fn new(file: u32, rank: Rank, lock: L) -> Self {
-        Self { place: Place { file, rank }, lock }
+        Self { place: LockPlace { file, rank }, lock }
     }
 
     /// Returns the lock itself, to be tried without waiting: a thread that does not wait cannot break the
@@ -162,20 +162,20 @@ impl<T> Drop for TurnGuard<'_, T> {
 
 /// The place of a lock in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct LockPlace {
     file: u32,
     rank: Rank,
 }
 
 /// The record that a thread holds a lock. Only debug builds keep it.
 #[derive(Debug)]
-struct Note(Place);
+struct Note(LockPlace);
 
-thread_local!(static HELD: RefCell<Vec<(Place, bool)>> = const { RefCell::new(Vec::new()) });
+thread_local!(static HELD: RefCell<Vec<(LockPlace, bool)>> = const { RefCell::new(Vec::new()) });
 
 impl Note {
     /// Checks the order, and records the lock.
-    fn new(place: Place, is_shared: bool) -> Self {
+    fn new(place: LockPlace, is_shared: bool) -> Self {
         if cfg!(debug_assertions) {
             // A thread that is ending may have lost its list.
             let held = HELD.try_with(|held| held.borrow().clone()).unwrap_or_default();
@@ -188,7 +188,7 @@ impl Note {
         Self::of(place, is_shared)
     }
 
-    fn of(place: Place, is_shared: bool) -> Self {
+    fn of(place: LockPlace, is_shared: bool) -> Self {
         if cfg!(debug_assertions) {
             let _ = HELD.try_with(|held| held.borrow_mut().push((place, is_shared)));
         }

@@ -31,9 +31,9 @@ enum Arrangement {
 
 #[derive(Debug)]
 struct Disk {
-    start: Image,
-    now: Image,
-    steps: Vec<Step>,
+    start: FilesImage,
+    now: FilesImage,
+    steps: Vec<MemberStep>,
     failure: Option<Failure>,
     changes: usize,
     /// The most bytes that all members may have together.
@@ -42,7 +42,7 @@ struct Disk {
 
 /// A recorded change. Files are known by numbers of their own: a removed member may be created again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum MemberStep {
     /// A new file gets the name of a member.
     Create {
         /// The number of the member.
@@ -69,7 +69,7 @@ pub enum Step {
     Sync,
 }
 
-impl Step {
+impl MemberStep {
     /// Returns the file whose bytes the step changes.
     pub fn changed(&self) -> Option<usize> {
         match self {
@@ -104,12 +104,12 @@ impl Step {
 
 /// Names, and files by number.
 #[derive(Debug, Clone, Default)]
-struct Image {
+struct FilesImage {
     names: BTreeMap<usize, usize>,
     files: BTreeMap<usize, Vec<u8>>,
 }
 
-impl Image {
+impl FilesImage {
     fn of(members: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let mut image = Self::default();
         for (number, content) in members.into_iter().enumerate() {
@@ -119,28 +119,30 @@ impl Image {
         image
     }
 
-    fn apply(&mut self, step: &Step) {
+    fn apply(&mut self, step: &MemberStep) {
         match step {
-            Step::Create { member, file } => _ = self.names.insert(*member, *file),
-            Step::Remove(member) => _ = self.names.remove(member),
-            Step::Write { file, offset, bytes } => {
+            MemberStep::Create { member, file } => _ = self.names.insert(*member, *file),
+            MemberStep::Remove(member) => _ = self.names.remove(member),
+            MemberStep::Write { file, offset, bytes } => {
                 let content = self.files.entry(*file).or_default();
                 if content.len() < offset + bytes.len() {
                     content.resize(offset + bytes.len(), 0);
                 }
                 content[*offset..offset + bytes.len()].copy_from_slice(bytes);
             }
-            Step::SetLen(file, len) => self.files.entry(*file).or_default().resize(*len, 0),
-            Step::Flush(_) | Step::Sync => {}
+            MemberStep::SetLen(file, len) => self.files.entry(*file).or_default().resize(*len, 0),
+            MemberStep::Flush(_) | MemberStep::Sync => {}
         }
     }
 
     /// Returns the length of the file that `step` changes, before and after.
-    fn lengths(&self, step: &Step) -> (usize, usize) {
+    fn lengths(&self, step: &MemberStep) -> (usize, usize) {
         let before = |file: &usize| self.files.get(file).map_or(0, Vec::len);
         match step {
-            Step::Write { file, offset, bytes } => (before(file), before(file).max(offset + bytes.len())),
-            Step::SetLen(file, len) => (before(file), *len),
+            MemberStep::Write { file, offset, bytes } => {
+                (before(file), before(file).max(offset + bytes.len()))
+            }
+            MemberStep::SetLen(file, len) => (before(file), *len),
             _ => (0, 0),
         }
     }
@@ -158,7 +160,7 @@ impl Image {
 impl Arrangement {
     /// Returns the image of the file that has these members. The bytes of a family are those of its members
     /// up to the first one that is short.
-    fn join(self, members: &Image) -> Vec<u8> {
+    fn join(self, members: &FilesImage) -> Vec<u8> {
         let size = match self {
             Self::Split => return joined(members.content(0), members.content(1)),
             Self::Family { size } => size,
@@ -196,7 +198,7 @@ pub fn joined(metadata: &[u8], elements: &[u8]) -> Vec<u8> {
 impl RecordedMembers {
     /// Returns the members of a family with these bytes, and with members of `size` bytes. All is durable.
     pub fn family(image: &[u8], size: usize) -> Self {
-        let mut start = Image::of(image.chunks(size).map(<[u8]>::to_vec));
+        let mut start = FilesImage::of(image.chunks(size).map(<[u8]>::to_vec));
         start.names.entry(0).or_insert(0);
         Self::new(Arrangement::Family { size }, start)
     }
@@ -208,10 +210,10 @@ impl RecordedMembers {
     pub fn split(image: &[u8]) -> Self {
         assert!(image.is_empty() || image.starts_with(MARK), "the image is that of an ordinary file");
         let (metadata, elements) = parts(image).unwrap_or_default();
-        Self::new(Arrangement::Split, Image::of([metadata.to_vec(), elements.to_vec()]))
+        Self::new(Arrangement::Split, FilesImage::of([metadata.to_vec(), elements.to_vec()]))
     }
 
-    fn new(arrangement: Arrangement, start: Image) -> Self {
+    fn new(arrangement: Arrangement, start: FilesImage) -> Self {
         let (now, steps) = (start.clone(), Vec::new());
         let disk = Disk { start, now, steps, failure: None, changes: 0, room: usize::MAX };
         Self { arrangement, disk: Arc::new(Mutex::new(disk)) }
@@ -269,7 +271,7 @@ impl RecordedMembers {
     }
 
     /// Returns the recorded changes.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<MemberStep> {
         self.disk().steps.clone()
     }
 
@@ -279,7 +281,7 @@ impl RecordedMembers {
         let disk = self.disk();
         let mut members = disk.start.clone();
         visit(&self.arrangement.join(&members));
-        let pieces: Vec<Step> = disk.steps.iter().flat_map(Step::pieces).collect();
+        let pieces: Vec<MemberStep> = disk.steps.iter().flat_map(MemberStep::pieces).collect();
         for piece in &pieces {
             members.apply(piece);
             visit(&self.arrangement.join(&members));
@@ -294,8 +296,8 @@ impl RecordedMembers {
         let disk = self.disk();
         let (mut random, mut images) = (Random::new(seed), 0);
         let mut durable = disk.start.clone();
-        let mut pending: Vec<Step> = Vec::new();
-        let mut try_some = |durable: &Image, pending: &[Step]| {
+        let mut pending: Vec<MemberStep> = Vec::new();
+        let mut try_some = |durable: &FilesImage, pending: &[MemberStep]| {
             for sample in 0..samples {
                 let density = 1 + random.below(7);
                 let mut members = durable.clone();
@@ -314,7 +316,7 @@ impl RecordedMembers {
             }
         };
         for step in &disk.steps {
-            if !matches!(step, Step::Flush(_) | Step::Sync) {
+            if !matches!(step, MemberStep::Flush(_) | MemberStep::Sync) {
                 pending.extend(step.pieces());
                 continue;
             }
@@ -343,7 +345,7 @@ impl RecordedMembers {
 
 impl Disk {
     /// Applies and records `step`, or fails as configured.
-    fn change(&mut self, step: &Step) -> io::Result<()> {
+    fn change(&mut self, step: &MemberStep) -> io::Result<()> {
         let number = self.changes;
         self.changes += 1;
         let fails = |failure: &Failure| number == failure.at || (failure.stays && number > failure.at);
@@ -351,8 +353,8 @@ impl Disk {
         let mut arrived = step.pieces();
         if let Some(Failure { written, .. }) = failure {
             arrived.truncate(match (step, written) {
-                (Step::Write { .. }, Written::All) => arrived.len(),
-                (Step::Write { .. }, Written::HalfOfItsSectors) => arrived.len() / 2,
+                (MemberStep::Write { .. }, Written::All) => arrived.len(),
+                (MemberStep::Write { .. }, Written::HalfOfItsSectors) => arrived.len() / 2,
                 _ => 0,
             });
         }
@@ -372,10 +374,10 @@ impl Folder for RecordedMembers {
     fn create(&self, member: usize) -> io::Result<Arc<dyn Medium>> {
         let mut disk = self.disk();
         if let Some(file) = disk.now.names.get(&member).copied() {
-            disk.change(&Step::SetLen(file, 0))?;
+            disk.change(&MemberStep::SetLen(file, 0))?;
         } else {
             let file = FIRST_NEW + disk.changes;
-            disk.change(&Step::Create { member, file })?;
+            disk.change(&MemberStep::Create { member, file })?;
         }
         drop(disk);
         Ok(Arc::new(self.member(member)))
@@ -385,25 +387,25 @@ impl Folder for RecordedMembers {
         let mut disk = self.disk();
         assert!(disk.now.content(member).is_empty(), "only members without bytes are removed");
         // A failure leaves an empty file.
-        let _ = disk.change(&Step::Remove(member));
+        let _ = disk.change(&MemberStep::Remove(member));
     }
 
     fn clear(&self, member: usize) -> io::Result<()> {
         let mut disk = self.disk();
         let Some(file) = disk.now.names.get(&member).copied() else { return Ok(()) };
-        disk.change(&Step::SetLen(file, 0))?;
-        let _ = disk.change(&Step::Remove(member));
+        disk.change(&MemberStep::SetLen(file, 0))?;
+        let _ = disk.change(&MemberStep::Remove(member));
         Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk().change(&Step::Sync)
+        self.disk().change(&MemberStep::Sync)
     }
 }
 
 impl Names for RecordedMembers {
     fn sync(&self) -> io::Result<()> {
-        self.disk().change(&Step::Sync)
+        self.disk().change(&MemberStep::Sync)
     }
 }
 
@@ -433,7 +435,7 @@ impl Driver for RecordedMember {
         if let Arrangement::Family { size } = self.all.arrangement {
             assert!(offset + src.len() <= size, "a write inside the member");
         }
-        self.all.disk().change(&Step::Write { file: self.file, offset, bytes: src.to_vec() })
+        self.all.disk().change(&MemberStep::Write { file: self.file, offset, bytes: src.to_vec() })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -441,11 +443,11 @@ impl Driver for RecordedMember {
         if self.len()? == len as u64 {
             return Ok(());
         }
-        self.all.disk().change(&Step::SetLen(self.file, len))
+        self.all.disk().change(&MemberStep::SetLen(self.file, len))
     }
 
     fn flush(&self, _closing: bool) -> io::Result<()> {
-        self.all.disk().change(&Step::Flush(self.file))
+        self.all.disk().change(&MemberStep::Flush(self.file))
     }
 
     fn hints(&self) -> Hints {

@@ -12,12 +12,12 @@ use hyperslab::driver::{Driver, Hints, Memory, ReadQueue, Request};
 pub struct Deep {
     inner: Memory,
     at_once: usize,
-    state: Mutex<State>,
+    state: Mutex<DeepState>,
     is_free: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct DeepState {
     /// The number of requests being served now.
     under_way: usize,
     served: Served,
@@ -57,7 +57,7 @@ impl Deep {
         std::mem::take(&mut self.state().served)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DeepState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

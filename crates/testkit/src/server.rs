@@ -78,7 +78,7 @@ impl Server {
 
     /// Answers one request of a connection. `None` ends the connection.
     fn answer(&self, stream: &TcpStream) -> Option<()> {
-        let request = Request::read(stream)?;
+        let request = HttpRequest::read(stream)?;
         let delay = {
             let mut state = self.state();
             state.requests.push(request.range.clone());
@@ -98,7 +98,7 @@ impl Server {
 
 impl State {
     /// Returns the bytes of the answer, and whether they end early.
-    fn answer(&mut self, request: &Request) -> (Vec<u8>, bool) {
+    fn answer(&mut self, request: &HttpRequest) -> (Vec<u8>, bool) {
         let empty =
             |status: u16| (format!("HTTP/1.1 {status} -\r\nContent-Length: 0\r\n\r\n").into_bytes(), false);
         if let Some(status) = self.fails.pop_front() {
@@ -133,13 +133,13 @@ impl State {
 }
 
 #[derive(Default)]
-struct Request {
+struct HttpRequest {
     range: Option<Range<usize>>,
     condition: Option<String>,
     authorization: Option<String>,
 }
 
-impl Request {
+impl HttpRequest {
     /// Reads the head of a request. `None` at the end of the connection.
     fn read(stream: &TcpStream) -> Option<Self> {
         let mut request = Self::default();

@@ -113,7 +113,7 @@ impl Limited {
     /// Appends a value as JSON.
     pub(crate) fn json(&mut self, value: &impl JsonText) -> Answered<()> {
         let most = self.most;
-        value.write(&mut Sink(self)).map_err(|_| Refusal::too_large(most))
+        value.write(&mut AnswerSink(self)).map_err(|_| Refusal::too_large(most))
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
@@ -138,9 +138,9 @@ impl JsonText for &str {
     }
 }
 
-struct Sink<'l>(&'l mut Limited);
+struct AnswerSink<'l>(&'l mut Limited);
 
-impl Write for Sink<'_> {
+impl Write for AnswerSink<'_> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         self.0.push(text).map_err(|_| io::ErrorKind::FileTooLarge)?;
         Ok(text.len())

@@ -40,12 +40,12 @@ pub enum ViewError {
 #[derive(Debug)]
 pub(crate) struct Served {
     name: String,
-    place: Place,
+    place: FilePlace,
     open: Mutex<Option<Open>>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum FilePlace {
     /// A file, and the folder in which files may be that it names.
     Path { path: PathBuf, links: PathBuf },
     /// A file on a server. Without `--links` it may name no file of this machine, so the folder is empty.
@@ -82,7 +82,7 @@ impl Served {
         let mut served = Vec::with_capacity(given.len());
         for file in given {
             let failed = |cause| ViewError::File { file: file.clone(), cause: Box::new(cause) };
-            let place = Place::of(file, links).map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
+            let place = FilePlace::of(file, links).map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
             let base = place.name();
             let mut name = base.clone();
             for number in 2.. {
@@ -105,7 +105,7 @@ impl Served {
 
     /// Returns a text that changes when the file does.
     pub(crate) fn version(&self) -> io::Result<String> {
-        let Place::Path { path, .. } = &self.place else { return Ok(UNWATCHED.to_owned()) };
+        let FilePlace::Path { path, .. } = &self.place else { return Ok(UNWATCHED.to_owned()) };
         let found = fs::metadata(path)?;
         if !found.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
@@ -175,7 +175,7 @@ impl Served {
     }
 }
 
-impl Place {
+impl FilePlace {
     fn of(given: &OsStr, links: Option<&Path>) -> io::Result<Self> {
         if let Some(url) = given.to_str().filter(|text| is_url(text)) {
             let links = links.map(Path::canonicalize).transpose()?.unwrap_or_default();

@@ -73,17 +73,17 @@ impl Memory {
         let Self(mut permit) = self;
         let unused = permit.num_permits().saturating_sub(units(answer.capacity() as u64) as usize);
         drop(permit.split(unused));
-        Bytes::from_owner(Held { answer, _permit: permit })
+        Bytes::from_owner(HeldAnswer { answer, _permit: permit })
     }
 }
 
 /// The bytes of an answer, and their share of the memory.
-struct Held {
+struct HeldAnswer {
     answer: Vec<u8>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for HeldAnswer {
     fn as_ref(&self) -> &[u8] {
         &self.answer
     }

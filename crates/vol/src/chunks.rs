@@ -11,7 +11,7 @@ use crate::rules::{Reason, Ruled};
 
 /// How a dataset stores its chunks.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Form {
+pub(crate) struct ChunkForm {
     pub(crate) datatype: Datatype,
     /// The number of elements of a chunk along each dimension.
     pub(crate) chunk: Vec<u64>,
@@ -21,13 +21,13 @@ pub(crate) struct Form {
 
 /// A chunk as it is stored, with all filters.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredChunk {
     /// The position of its first element in the box.
     pub(crate) first: Vec<u64>,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Form {
+impl ChunkForm {
     /// Returns the size of an element in bytes.
     pub(crate) fn element_size(&self) -> u64 {
         self.datatype.size(WIDTHS)
@@ -57,7 +57,7 @@ impl Form {
         shape: &[u64],
         elements: &[u8],
         memory: Option<&Datatype>,
-        each: &mut dyn FnMut(Stored) -> Result<(), Error>,
+        each: &mut dyn FnMut(StoredChunk) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = File::in_memory()?;
         // A chunk may be larger than the box.
@@ -79,7 +79,7 @@ impl Form {
                 return Err(refused("a chunk that a filter did not make smaller"));
             }
             let first = coord.iter().zip(&self.chunk).map(|(at, len)| at * len).collect();
-            each(Stored { first, bytes: dataset.read_stored_chunk(record)? })?;
+            each(StoredChunk { first, bytes: dataset.read_stored_chunk(record)? })?;
         }
         Ok(())
     }

@@ -12,24 +12,24 @@ use hyperslab_format::layout::Layout;
 use hyperslab_io::process::forks;
 
 use crate::callbacks::object::Object;
-use crate::chunks::Form;
+use crate::chunks::ChunkForm;
 use crate::form;
-use crate::pending::Key;
+use crate::pending::DatasetKey;
 use crate::rules::{Least, Reason, Ruled};
 
 /// What a handle knows of its dataset.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The engine's dataset, and the process that has it: a child opens it again.
-    source: Mutex<Option<(u32, Ruled<Arc<Source>>)>>,
-    form: Mutex<Option<Ruled<Arc<Form>>>>,
-    key: OnceLock<Key>,
+    source: Mutex<Option<(u32, Ruled<Arc<EngineDataset>>)>>,
+    form: Mutex<Option<Ruled<Arc<ChunkForm>>>>,
+    key: OnceLock<DatasetKey>,
     is_virtual: OnceLock<bool>,
 }
 
 /// A dataset that the engine can read.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct EngineDataset {
     pub(crate) dataset: hyperslab::Dataset,
     pub(crate) shape: Vec<u64>,
     pub(crate) datatype: Arc<Datatype>,
@@ -39,7 +39,7 @@ pub(crate) struct Source {
 
 impl Known {
     /// Returns what identifies the dataset of an object, whatever handle it has.
-    pub(crate) fn key(&self, object: &Object) -> Ruled<Key> {
+    pub(crate) fn key(&self, object: &Object) -> Ruled<DatasetKey> {
         if let Some(key) = self.key.get() {
             return Ok(*key);
         }
@@ -53,13 +53,13 @@ impl Known {
     }
 
     /// Returns how the native connector stores the chunks of an object.
-    pub(crate) fn form(&self, object: &Object) -> Ruled<Arc<Form>> {
+    pub(crate) fn form(&self, object: &Object) -> Ruled<Arc<ChunkForm>> {
         let mut known = self.form.lock().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert_with(|| form::of(object).map(Arc::new)).clone()
     }
 
     /// Returns the engine's dataset of an object.
-    pub(crate) fn source(&self, object: &Object) -> Ruled<Arc<Source>> {
+    pub(crate) fn source(&self, object: &Object) -> Ruled<Arc<EngineDataset>> {
         let mut known = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = known.as_ref().filter(|(made, _)| *made == forks()) {
             // A file that is refreshed may have been changed by another program.
@@ -74,7 +74,7 @@ impl Known {
 
 /// Opens the dataset of an object in the engine, if the engine gives the same elements as the native
 /// connector.
-fn open(object: &Object) -> Ruled<Source> {
+fn open(object: &Object) -> Ruled<EngineDataset> {
     let (number, address) = object.dataset.key(object)?;
     object.file.check_has(number)?;
     if object.library.is_refreshed(number) {
@@ -108,7 +108,7 @@ fn open(object: &Object) -> Ruled<Source> {
     }
     let Least { filtered, plain, .. } = Least::work();
     let fewest = if is_filtered { filtered } else { plain };
-    Ok(Source { shape: dataset.shape(), datatype, fewest, dataset })
+    Ok(EngineDataset { shape: dataset.shape(), datatype, fewest, dataset })
 }
 
 /// Returns whether the program's Blosc 2 may have another order of the blocks in a chunk than the engine, by

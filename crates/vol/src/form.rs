@@ -8,7 +8,7 @@ use hyperslab::storage::{FillBytes, FilterSpec};
 use hyperslab_filters::{FilterId, Registry};
 
 use crate::callbacks::object::Object;
-use crate::chunks::Form;
+use crate::chunks::ChunkForm;
 use crate::dataset::WIDTHS;
 use crate::ffi::datatypes::OwnedDatatype;
 use crate::ffi::lists::{self, Fill, Filter, List};
@@ -24,7 +24,7 @@ const KEEP_THE_SIZE: [u16; 2] = [2, 3];
 const LOSSY: [u16; 3] = [5, 6, 32_013];
 
 /// Returns how a dataset stores its chunks, if the engine stores the same elements.
-pub(crate) fn of(object: &Object) -> Ruled<Form> {
+pub(crate) fn of(object: &Object) -> Ruled<ChunkForm> {
     object.file.check_has(object.dataset.key(object)?.0)?;
     object.file.check_writable()?;
     let native = object.native_dataset();
@@ -46,7 +46,7 @@ pub(crate) fn is_virtual(object: &Object) -> bool {
 }
 
 /// Returns what a property list for the creation of a dataset says of its chunks.
-fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) -> Ruled<Form> {
+fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) -> Ruled<ChunkForm> {
     if datatype.has_variable_parts() || datatype.has_references() {
         return Err(Reason::Datatype);
     }
@@ -73,7 +73,7 @@ fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) 
         Fill::NotGiven => FillBytes::Default,
         Fill::Given(value) => FillBytes::Defined(value),
     };
-    Ok(Form { datatype, chunk, filters, fill })
+    Ok(ChunkForm { datatype, chunk, filters, fill })
 }
 
 fn filter(filter: Filter) -> Ruled<FilterSpec> {
@@ -89,7 +89,7 @@ fn filter(filter: Filter) -> Ruled<FilterSpec> {
 /// last chunk).
 pub(crate) fn write_chunk(
     native: NativeDataset,
-    form: &Form,
+    form: &ChunkForm,
     first: &[u64],
     bytes: &[u8],
 ) -> Result<(), Error> {

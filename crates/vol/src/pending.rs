@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hyperslab_io::process::forks;
 
 use crate::boxes::{Box, copy};
-use crate::chunks::Form;
-use crate::ffi::native::{NativeDataset, Place};
+use crate::chunks::ChunkForm;
+use crate::ffi::native::{MemoryBox, NativeDataset};
 use crate::form::write_chunk;
 use crate::report;
 use crate::rules::{Reason, Ruled};
@@ -28,39 +28,39 @@ const TOGETHER: usize = 32 << 20;
 const MOST_PARTS: usize = 256;
 
 /// What identifies a dataset of a library: the number of the file, and the address of the object.
-pub(crate) type Key = (u64, u64);
+pub(crate) type DatasetKey = (u64, u64);
 
 /// The chunks that a library's datasets hold.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    state: Mutex<State>,
+    state: Mutex<PendingState>,
     /// The number of datasets and of files in the state, to be asked without the lock.
     count: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    datasets: BTreeMap<Key, Held>,
+struct PendingState {
+    datasets: BTreeMap<DatasetKey, HeldChunks>,
     /// The numbers of files of which parts were lost, until the program is told.
     lost: BTreeSet<u64>,
 }
 
 /// The chunks of one dataset.
 #[derive(Debug)]
-struct Held {
+struct HeldChunks {
     /// The native dataset through which the parts were written.
     native: NativeDataset,
-    form: Arc<Form>,
+    form: Arc<ChunkForm>,
     /// The shape of the dataset, which changes only after the chunks are stored.
     extent: Vec<u64>,
-    chunks: BTreeMap<Vec<u64>, Chunk>,
+    chunks: BTreeMap<Vec<u64>, DecodedChunk>,
     /// In which process they were written.
     forks: u32,
 }
 
 /// A decoded chunk.
 #[derive(Debug)]
-struct Chunk {
+struct DecodedChunk {
     bytes: Vec<u8>,
     /// The parts that were written, unless they overlap or are too many.
     parts: Option<Vec<Box>>,
@@ -70,10 +70,10 @@ struct Chunk {
 
 /// A part to write.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part<'a> {
-    pub(crate) key: Key,
+pub(crate) struct PendingPart<'a> {
+    pub(crate) key: DatasetKey,
     pub(crate) native: NativeDataset,
-    pub(crate) form: &'a Arc<Form>,
+    pub(crate) form: &'a Arc<ChunkForm>,
     pub(crate) extent: &'a [u64],
     pub(crate) elements: &'a [u8],
     /// The place of the elements in the dataset.
@@ -81,12 +81,12 @@ pub(crate) struct Part<'a> {
 }
 
 impl Pending {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PendingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state, and counts its datasets and files.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut PendingState) -> T) -> T {
         let mut state = self.lock();
         let result = change(&mut state);
         self.count.store(state.datasets.len() + state.lost.len(), Ordering::Relaxed);
@@ -99,12 +99,12 @@ impl Pending {
     }
 
     /// Takes the parts of a dataset out, so that libhdf5 is never called with the lock: it may call back.
-    fn take(&self, key: Key) -> Option<Held> {
+    fn take(&self, key: DatasetKey) -> Option<HeldChunks> {
         self.change(|state| state.datasets.remove(&key))
     }
 
     /// Puts them back, if there are any.
-    fn put(&self, key: Key, held: Held) {
+    fn put(&self, key: DatasetKey, held: HeldChunks) {
         if !held.chunks.is_empty() {
             self.change(|state| state.datasets.insert(key, held));
         }
@@ -112,24 +112,24 @@ impl Pending {
 
     /// Forgets everything, when the library shuts down.
     pub(crate) fn clear(&self) {
-        self.change(|state| *state = State::default());
+        self.change(|state| *state = PendingState::default());
     }
 
     /// Holds a part of chunks, and stores chunks that are complete.
     ///
     /// Errors: `Unstored` if parts that were written before cannot be stored; any other if this part is to be
     /// written by the native connector.
-    pub(crate) fn write(&self, part: &Part<'_>) -> Ruled<()> {
+    pub(crate) fn write(&self, part: &PendingPart<'_>) -> Ruled<()> {
         let form = part.form;
         let touched = part.place.chunks_touched(&form.chunk).ok_or(Reason::PartOfChunk)?;
         let touched =
             usize::try_from(touched).ok().and_then(|count| count.checked_mul(form.chunk_bytes().ok()?));
         let touched = touched.filter(|bytes| *bytes <= MOST / 2).ok_or(Reason::PartOfChunk)?;
-        let all: usize = self.lock().datasets.values().map(Held::len).sum();
+        let all: usize = self.lock().datasets.values().map(HeldChunks::len).sum();
         if all + touched > MOST {
             self.settle(|_| true).map_err(|_| Reason::Unstored)?;
         }
-        let mut held = self.take(part.key).unwrap_or_else(|| Held {
+        let mut held = self.take(part.key).unwrap_or_else(|| HeldChunks {
             native: part.native,
             form: Arc::clone(part.form),
             extent: part.extent.to_vec(),
@@ -139,7 +139,8 @@ impl Pending {
         // A panic must not lose the parts.
         let done = catch_unwind(AssertUnwindSafe(|| {
             held.add(part)?;
-            let complete: usize = held.chunks.values().filter(|chunk| chunk.left == 0).map(Chunk::len).sum();
+            let complete: usize =
+                held.chunks.values().filter(|chunk| chunk.left == 0).map(DecodedChunk::len).sum();
             if complete < TOGETHER {
                 return Ok(());
             }
@@ -152,7 +153,7 @@ impl Pending {
     /// Stores the parts that are held of some datasets.
     ///
     /// Errors: neither the engine nor the native connector could store a chunk. It stays held.
-    pub(crate) fn settle(&self, which: impl Fn(&Key) -> bool) -> Ruled<()> {
+    pub(crate) fn settle(&self, which: impl Fn(&DatasetKey) -> bool) -> Ruled<()> {
         self.settle_those(|key, _| which(key))
     }
 
@@ -163,11 +164,11 @@ impl Pending {
         self.settle_those(|_, held| !held.is_inherited())
     }
 
-    fn settle_those(&self, which: impl Fn(&Key, &Held) -> bool) -> Ruled<()> {
+    fn settle_those(&self, which: impl Fn(&DatasetKey, &HeldChunks) -> bool) -> Ruled<()> {
         if !self.is_any() {
             return Ok(());
         }
-        let keys: Vec<Key> =
+        let keys: Vec<DatasetKey> =
             self.lock().datasets.iter().filter(|(key, held)| which(key, held)).map(|(key, _)| *key).collect();
         let mut done = Ok(());
         for key in keys {
@@ -198,9 +199,9 @@ impl Pending {
     }
 }
 
-impl Held {
+impl HeldChunks {
     /// Copies a part into its chunks.
-    fn add(&mut self, part: &Part<'_>) -> Ruled<()> {
+    fn add(&mut self, part: &PendingPart<'_>) -> Ruled<()> {
         let form = &self.form;
         let size = form.element_size();
         for coord in part.place.chunks(&form.chunk) {
@@ -211,14 +212,14 @@ impl Held {
                 std::collections::btree_map::Entry::Vacant(vacant) => {
                     let mut bytes = form.filled_chunk()?;
                     if written != whole {
-                        let place = Place { within: &form.chunk, at: &whole };
+                        let place = MemoryBox { within: &form.chunk, at: &whole };
                         // The library stores another chunk first if it needs room, and may have failed at it.
                         // The program would not be told if the native connector wrote this part.
                         if !self.native.read_box(&place, &mut bytes, size) {
                             return Err(Reason::Unstored);
                         }
                     }
-                    vacant.insert(Chunk { bytes, parts: Some(Vec::new()), left: whole.elements() })
+                    vacant.insert(DecodedChunk { bytes, parts: Some(Vec::new()), left: whole.elements() })
                 }
             };
             copy(
@@ -233,7 +234,7 @@ impl Held {
 
     /// Returns the number of bytes that are held.
     fn len(&self) -> usize {
-        self.chunks.values().map(Chunk::len).sum()
+        self.chunks.values().map(DecodedChunk::len).sum()
     }
 
     /// Stores all chunks. A panic is an error, since libhdf5 cannot be unwound.
@@ -242,7 +243,7 @@ impl Held {
     }
 
     /// Stores the chunks that `which` wants, and no longer holds them. Chunks are encoded together.
-    fn store(&mut self, which: impl Fn(&Chunk) -> bool) -> Ruled<()> {
+    fn store(&mut self, which: impl Fn(&DecodedChunk) -> bool) -> Ruled<()> {
         let form = Arc::clone(&self.form);
         let wanted: Vec<Vec<u64>> =
             self.chunks.iter().filter(|(_, chunk)| which(chunk)).map(|(coord, _)| coord.clone()).collect();
@@ -286,7 +287,7 @@ impl Held {
         let mut done = Ok(());
         for coord in coords {
             let whole = Box::of_chunk(coord, &self.form.chunk).within(&self.extent);
-            let place = Place { within: &self.form.chunk, at: &whole };
+            let place = MemoryBox { within: &self.form.chunk, at: &whole };
             if self.native.write_box(&place, &self.chunks[coord].bytes, self.form.element_size()) {
                 self.chunks.remove(coord);
             } else {
@@ -297,7 +298,7 @@ impl Held {
     }
 }
 
-impl Chunk {
+impl DecodedChunk {
     fn len(&self) -> usize {
         self.bytes.len()
     }

@@ -27,7 +27,7 @@ struct Counts {
 
 /// What happened in this process.
 #[derive(Debug, Default)]
-struct Report {
+struct ProcessReport {
     reads: Counts,
     writes: Counts,
     /// The versions of the libraries that use the plug-in.
@@ -38,18 +38,18 @@ struct Report {
     forks: u32,
 }
 
-static REPORT: Mutex<Option<Report>> = Mutex::new(None);
+static REPORT: Mutex<Option<ProcessReport>> = Mutex::new(None);
 
 /// Where a report for a person goes: a program may close its standard error before it ends.
 static STDERR: OnceLock<File> = OnceLock::new();
 
-fn with(f: impl FnOnce(&mut Report)) {
+fn with(f: impl FnOnce(&mut ProcessReport)) {
     let mut known = REPORT.lock().unwrap_or_else(PoisonError::into_inner);
     let report = known.get_or_insert_default();
     if report.forks != forks() {
         // A child reports its own calls.
         let libraries = std::mem::take(&mut report.libraries);
-        *report = Report { libraries, forks: forks(), ..Report::default() };
+        *report = ProcessReport { libraries, forks: forks(), ..ProcessReport::default() };
     }
     f(report);
 }

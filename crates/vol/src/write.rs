@@ -7,12 +7,12 @@ use hyperslab::datatype::Datatype;
 use crate::boxes::Box;
 use crate::callbacks::calls::{Arguments, Call, conversion, each};
 use crate::callbacks::object::Object;
-use crate::chunks::Form;
+use crate::chunks::ChunkForm;
 use crate::dataset::WIDTHS;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
 use crate::form::write_chunk;
 use crate::memory::Strided;
-use crate::pending::Part;
+use crate::pending::PendingPart;
 use crate::report;
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::Space;
@@ -80,7 +80,7 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
     if wanted.is_some() {
         return Err(Reason::PartOfChunk);
     }
-    let part = Part {
+    let part = PendingPart {
         key: object.dataset.key(object)?,
         native: object.native_dataset(),
         form: &form,
@@ -94,7 +94,7 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
 /// Encodes whole chunks and stores them, some rows of chunks at a time.
 fn write_whole(
     object: &Object,
-    form: &Form,
+    form: &ChunkForm,
     place: Box,
     elements: &[u8],
     memory: Option<&Datatype>,
@@ -117,7 +117,7 @@ fn write_whole(
 }
 
 /// Returns the number of rows to encode at a time: whole chunks, of [`BATCH`] bytes.
-fn rows(shape: &[u64], form: &Form) -> u64 {
+fn rows(shape: &[u64], form: &ChunkForm) -> u64 {
     let row = shape.iter().skip(1).fold(form.element_size(), |bytes, &len| bytes.saturating_mul(len)).max(1);
     let chunk = form.chunk[0];
     (BATCH / row / chunk).max(1) * chunk

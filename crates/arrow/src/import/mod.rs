@@ -15,7 +15,7 @@ use hyperslab_tables::Table;
 
 pub use self::described::{Described, described};
 use crate::error::{BadValue, Error, Result};
-use crate::values::{Kind, Member, Native, Values};
+use crate::values::{Member, Native, ValueKind, Values};
 
 type Converted = Result<Vec<u8>, BadValue>;
 
@@ -35,7 +35,7 @@ impl Rows {
     pub fn new(table: &Table, defaults: Option<Vec<u8>>) -> Result<Self> {
         let dataset = table.dataset();
         let row = Values::of("", &dataset.datatype(), dataset.file().store().widths())?;
-        let Kind::Record(members) = row.kind else {
+        let ValueKind::Record(members) = row.kind else {
             return Ok(Self { members: Vec::new(), size: 0, defaults });
         };
         Ok(Self { members, size: row.size, defaults })
@@ -98,7 +98,7 @@ impl Values {
         if matches!(array.data_type(), DataType::Dictionary(..)) {
             return self.stored(&plain(array)?);
         }
-        if let Kind::Clock { unit, is_duration } = self.kind {
+        if let ValueKind::Clock { unit, is_duration } = self.kind {
             return time::clock(array, unit, is_duration);
         }
         if let Some(nulls) = array.logical_nulls()
@@ -107,8 +107,8 @@ impl Values {
             return Err(BadValue::new(index, "the value must not be null; fill nulls first"));
         }
         match &self.kind {
-            Kind::Native(native) => native.stored(array),
-            Kind::Enumerated(native, names) => {
+            ValueKind::Native(native) => native.stored(array),
+            ValueKind::Enumerated(native, names) => {
                 if let Some(texts) = text::texts(array) {
                     let value = |(index, text): (usize, &[u8])| {
                         let name = std::str::from_utf8(text).ok();
@@ -133,12 +133,12 @@ impl Values {
                 }
             }
             // Times are taken above.
-            Kind::Opaque | Kind::Clock { .. } => text::opaque(array, self.size),
-            Kind::List { inner, len } => {
+            ValueKind::Opaque | ValueKind::Clock { .. } => text::opaque(array, self.size),
+            ValueKind::List { inner, len } => {
                 let items = inner.stored(&items(array, *len)?);
                 items.map_err(|bad| bad.in_list(*len))
             }
-            Kind::Record(members) => record(array, members, self.size),
+            ValueKind::Record(members) => record(array, members, self.size),
         }
     }
 }

@@ -7,7 +7,7 @@ use hyperslab::Dataset;
 use crate::codes::HS_NO_ADDRESS;
 use crate::failure::{Failure, guard};
 use crate::handle;
-use crate::items::{self, Kind};
+use crate::items::{self, ItemKind};
 use crate::pointers;
 use crate::structs::{hs_chunk_info, hs_dataset, hs_items};
 
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn hs_chunk_read(
             found.address = record.extent.addr.get();
             found.bytes = record.extent.len;
             if let Some(bytes) = bytes {
-                items::put(bytes, Kind::Data, std::iter::once(&stored[..]))?;
+                items::put(bytes, ItemKind::Data, std::iter::once(&stored[..]))?;
             }
         }
         place.put(&found);

@@ -18,8 +18,8 @@ use crate::codes::{
     HS_LAYOUT_DEFAULT, HS_MAX_RANK, HS_UNLIMITED,
 };
 use crate::failure::{Failure, guard};
-use crate::handle::{self, Entry};
-use crate::items::{self, Kind};
+use crate::handle::{self, HandleEntry};
+use crate::items::{self, ItemKind};
 use crate::opened::Opened;
 use crate::pointers;
 use crate::structs::{
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn hs_type(dataset: *mut hs_dataset, message: *mut hs_item
         let place = unsafe { pointers::items("message", message) }?;
         let dataset = handle::dataset(dataset.addr())?;
         let bytes = types::message(&dataset.datatype(), dataset.file().store().widths());
-        items::put(place, Kind::Data, std::iter::once(&bytes[..]))
+        items::put(place, ItemKind::Data, std::iter::once(&bytes[..]))
     })
 }
 
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn hs_filters(dataset: *mut hs_dataset, filters: *mut hs_i
             words
         };
         let filters: Vec<Vec<u32>> = pipeline.filters.iter().map(words).collect();
-        items::put(place, Kind::Data, filters.iter().map(|words| bytemuck::cast_slice(words)))
+        items::put(place, ItemKind::Data, filters.iter().map(|words| bytemuck::cast_slice(words)))
     })
 }
 
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn hs_resize(dataset: *mut hs_dataset, rank: u32, shape: *
 }
 
 fn handle(dataset: Dataset) -> Result<*mut hs_dataset, Failure> {
-    handle::insert(Entry::Dataset(Arc::new(Opened::new(dataset)))).map(ptr::without_provenance_mut)
+    handle::insert(HandleEntry::Dataset(Arc::new(Opened::new(dataset)))).map(ptr::without_provenance_mut)
 }
 
 /// Returns the properties of a new dataset.

@@ -12,7 +12,7 @@ use hyperslab_convert::{Conversion, text_of};
 use crate::codes::{HS_NATIVE, HS_STORED, HS_STRING};
 use crate::failure::{Failure, guard};
 use crate::handle;
-use crate::items::{self, Kind};
+use crate::items::{self, ItemKind};
 use crate::pointers;
 use crate::structs::{hs_dataset, hs_io_options, hs_items, hs_selection};
 use crate::transfer::{Chosen, Transfer, bytes_of};
@@ -224,13 +224,13 @@ pub(super) fn put_items(
         Datatype::Text(text) => {
             check_text_code(code)?;
             let texts = elements.chunks_exact(pitch).map(|element| text_of(element, text.padding));
-            items::put(place, Kind::Text, texts)
+            items::put(place, ItemKind::Text, texts)
         }
         Datatype::VariableText(_) => {
             check_text_code(code)?;
             let found = file.vlen_items(&StoredIds::new(elements, 0, pitch, widths), 1)?;
             let texts = (0..found.len()).map(|index| text_of(found.get(index), Padding::NullTerminated));
-            items::put(place, Kind::Text, texts)
+            items::put(place, ItemKind::Text, texts)
         }
         Datatype::Sequence(base) => {
             let datatype = Named { code, message: &[] }.in_memory(base, widths)?;
@@ -238,11 +238,11 @@ pub(super) fn put_items(
             let found = file.vlen_items(&StoredIds::new(elements, 0, pitch, widths), size)?;
             let conversion = Conversion::with_widths(base, &datatype, widths)?;
             if conversion.is_identity() {
-                return items::put(place, Kind::Data, (0..found.len()).map(|index| found.get(index)));
+                return items::put(place, ItemKind::Data, (0..found.len()).map(|index| found.get(index)));
             }
             let converted = found.iter().map(|item| converted(&conversion, item));
             let converted = converted.collect::<Result<Vec<_>, _>>()?;
-            items::put(place, Kind::Data, converted.iter().map(Vec::as_slice))
+            items::put(place, ItemKind::Data, converted.iter().map(Vec::as_slice))
         }
         _ => Err(no_items()),
     }

@@ -8,7 +8,7 @@ use hyperslab::{File, LibVersion, OpenOptions};
 
 use crate::codes::{HS_APPEND, HS_CREATE, HS_CREATE_NEW, HS_READ, HS_WRITE};
 use crate::failure::{Failure, guard};
-use crate::handle::{self, Entry};
+use crate::handle::{self, HandleEntry};
 use crate::pointers;
 use crate::structs::{hs_file, hs_open_options};
 
@@ -78,7 +78,7 @@ pub extern "C" fn hs_close(file: *mut hs_file) -> i32 {
 }
 
 fn handle(file: File) -> Result<*mut hs_file, Failure> {
-    handle::insert(Entry::File(file)).map(ptr::without_provenance_mut)
+    handle::insert(HandleEntry::File(file)).map(ptr::without_provenance_mut)
 }
 
 fn in_mode(options: OpenOptions, mode: i32) -> Result<OpenOptions, Failure> {

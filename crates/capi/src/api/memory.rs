@@ -9,7 +9,7 @@ use hyperslab_format::Structure;
 
 use crate::failure::{Failure, guard};
 use crate::handle;
-use crate::items::{self, Kind};
+use crate::items::{self, ItemKind};
 use crate::pointers;
 use crate::structs::{hs_file, hs_items};
 
@@ -45,10 +45,10 @@ pub unsafe extern "C" fn hs_resolve(
         }
         let _kept = file.reading_vlen();
         let found = file.vlen_items(&StoredIds::new(stored, offset, pitch, widths), element_size.max(1))?;
-        let kind = if element_size == 0 { Kind::Text } else { Kind::Data };
+        let kind = if element_size == 0 { ItemKind::Text } else { ItemKind::Data };
         let whole = |index| match kind {
-            Kind::Text => text_of(found.get(index), Padding::NullTerminated),
-            Kind::Data => found.get(index),
+            ItemKind::Text => text_of(found.get(index), Padding::NullTerminated),
+            ItemKind::Data => found.get(index),
         };
         items::put(place, kind, (0..found.len()).map(whole))
     })

@@ -10,7 +10,7 @@ use crate::codes::{
 };
 use crate::failure::{Failure, guard};
 use crate::handle;
-use crate::items::{self, Kind};
+use crate::items::{self, ItemKind};
 use crate::pointers;
 use crate::structs::{hs_file, hs_items, hs_link_info, hs_object_info};
 use crate::types;
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn hs_type_at(
                 return Err(Failure::request(format!("{path:?} is a group, which has no datatype")));
             }
         };
-        items::put(place, Kind::Data, std::iter::once(&bytes[..]))
+        items::put(place, ItemKind::Data, std::iter::once(&bytes[..]))
     })
 }
 

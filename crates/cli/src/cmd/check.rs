@@ -10,7 +10,7 @@ use hyperslab_format::Addr;
 use serde_json::json;
 
 use super::Outputs;
-use crate::place::Named;
+use crate::place::NamedObject;
 use crate::show::paint::{BROKEN, HEAD, Paint};
 use crate::show::{bytes, counted, plain};
 use crate::{error, place, progress};
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
-    let files: Vec<Named> = args.files.iter().map(|file| Named::file(file)).collect();
+    let files: Vec<NamedObject> = args.files.iter().map(|file| NamedObject::file(file)).collect();
     to.each(&files, |to, file| check(args, &file.file, to))
 }
 

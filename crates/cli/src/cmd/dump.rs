@@ -11,7 +11,7 @@ use hyperslab_select::{Parsed, axes, batches};
 use super::{Outputs, Selected};
 use crate::canon;
 use crate::error::Usage;
-use crate::place::{Named, Places, shown};
+use crate::place::{NamedObject, ObjectPaths, shown};
 use crate::show::array::{self, ArrayWriter, Style};
 use crate::show::paint::HEAD;
 use crate::show::value::{Decoder, Value};
@@ -31,7 +31,7 @@ are printed as dates. In JSON, dates, NaN and infinities are strings, bytes are 
 references are {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    places: Places,
+    places: ObjectPaths,
     #[command(flatten)]
     selected: Selected,
     /// Print at most N elements, or all if N is 0 [default: 1000, or all with --json and --canon]. With
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
     })
 }
 
-fn dump(args: &Args, named: &Named, out: &mut dyn Write) -> anyhow::Result<()> {
+fn dump(args: &Args, named: &NamedObject, out: &mut dyn Write) -> anyhow::Result<()> {
     let node = named.open()?;
     if args.canon {
         return canon::write(&node, args.limit(), out);
@@ -142,7 +142,7 @@ fn as_text(
 
 fn as_json(
     args: &Args,
-    named: &Named,
+    named: &NamedObject,
     node: &Node,
     parsed: Option<&Parsed>,
     decoder: &Decoder<'_>,

@@ -6,7 +6,7 @@ use hyperslab::{Dataset, VirtualSource};
 use serde_json::json;
 
 use super::Selected;
-use crate::place::Place;
+use crate::place::ObjectPath;
 use crate::show::{datatype, plain, shape};
 
 /// Show how a selection would be read, without reading data
@@ -19,7 +19,7 @@ Shows the chunks that the selection touches, their positions in the file, and wh
 straight into the result.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: ObjectPath,
     #[command(flatten)]
     selected: Selected,
     /// Print the whole plan as JSON

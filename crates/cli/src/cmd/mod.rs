@@ -39,7 +39,7 @@ pub use self::query::sql::Sql;
 pub use self::refs::Icechunk;
 use crate::error::{self, Reading, Usage};
 use crate::interrupt::{Left, Watch};
-use crate::place::Named;
+use crate::place::NamedObject;
 use crate::show::paint::Paint;
 use crate::{FAILED, OK, USAGE};
 
@@ -94,8 +94,8 @@ impl Outputs<'_> {
     /// next object.
     fn each(
         &mut self,
-        named: &[Named],
-        mut f: impl FnMut(&mut Self, &Named) -> anyhow::Result<()>,
+        named: &[NamedObject],
+        mut f: impl FnMut(&mut Self, &NamedObject) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let mut failed = 0;
         for one in named {

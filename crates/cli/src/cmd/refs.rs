@@ -10,7 +10,7 @@ use crate::error::Usage;
 use crate::interrupt::Left;
 use crate::refs::{Options, Plan, kerchunk};
 use crate::show::{counted, plain};
-use crate::target::{self, Target};
+use crate::target::{self, OutputFile};
 use crate::{place, progress};
 
 /// Write kerchunk or Icechunk references, with which Zarr readers open HDF5 files
@@ -200,7 +200,7 @@ fn one(
             target::check(path, file)?;
             let _busy = progress::busy(&format!("writing {}", plain(&path.display().to_string())))?;
             let named = || path.display().to_string();
-            let mut out = BufWriter::new(Target::new(path).with_context(named)?);
+            let mut out = BufWriter::new(OutputFile::new(path).with_context(named)?);
             kerchunk::write(&plan, &mut out).map_err(|error| whose(error, &shown(), Some(&named())))?;
             out.flush().with_context(named)?;
             out.into_inner()

@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::Outputs;
-use crate::place::Named;
+use crate::place::NamedObject;
 use crate::show::paint::{BROKEN, DATATYPE, FAINT, HEAD};
 use crate::show::table::{Cell, Table};
 use crate::show::{bytes, counted, datatype, plain, shape, storage};
@@ -55,7 +55,7 @@ enum Sort {
 
 /// The facts of a file.
 #[derive(Debug, Default)]
-struct Report {
+struct FileFacts {
     groups: u64,
     datatypes: u64,
     attributes: u64,
@@ -86,7 +86,7 @@ struct DatasetReport {
 }
 
 pub(super) fn run(args: &Args, to: &mut Outputs<'_>) -> anyhow::Result<()> {
-    let files: Vec<Named> = args.files.iter().map(|file| Named::file(file)).collect();
+    let files: Vec<NamedObject> = args.files.iter().map(|file| NamedObject::file(file)).collect();
     let mut is_first = true;
     to.each(&files, |to, file| {
         if !std::mem::take(&mut is_first) && !args.json {
@@ -116,9 +116,9 @@ fn stat(args: &Args, path: &Path, to: &mut Outputs<'_>) -> anyhow::Result<()> {
     }
 }
 
-fn examine(file: &File, progress: &ProgressBar) -> Report {
+fn examine(file: &File, progress: &ProgressBar) -> FileFacts {
     let root = file.root();
-    let mut report = Report { groups: 1, ..Report::default() };
+    let mut report = FileFacts { groups: 1, ..FileFacts::default() };
     report.attributes_of(&root, "/");
     let mut unlisted = Vec::new();
     for step in Walk::new(&root) {
@@ -134,7 +134,7 @@ fn examine(file: &File, progress: &ProgressBar) -> Report {
     report
 }
 
-impl Report {
+impl FileFacts {
     fn visit(&mut self, step: &Step, progress: &ProgressBar) {
         match &step.link.target {
             LinkTarget::Hard(_) => {}
@@ -258,7 +258,13 @@ const TICK: u64 = 100_000;
 /// The columns of a datatype in the table.
 const ROOM: usize = 40;
 
-fn as_text(path: &str, len: u64, file: &File, report: &Report, to: &mut Outputs<'_>) -> anyhow::Result<()> {
+fn as_text(
+    path: &str,
+    len: u64,
+    file: &File,
+    report: &FileFacts,
+    to: &mut Outputs<'_>,
+) -> anyhow::Result<()> {
     let (paint, out) = (to.paint, &mut *to.out);
     let store = file.store();
     let widths = store.widths();
@@ -329,7 +335,7 @@ fn as_text(path: &str, len: u64, file: &File, report: &Report, to: &mut Outputs<
 const HEADS: [&str; 10] =
     ["dataset", "stored", "share", "decoded", "ratio", "datatype", "shape", "index", "chunks", "filters"];
 
-fn as_json(path: &str, len: u64, file: &File, report: &Report, out: &mut dyn Write) -> anyhow::Result<()> {
+fn as_json(path: &str, len: u64, file: &File, report: &FileFacts, out: &mut dyn Write) -> anyhow::Result<()> {
     let (store, widths) = (file.store(), file.store().widths());
     let (stored, decoded) = report.totals();
     let broken = report.broken.iter().map(|(path, reason)| json!({ "path": path, "error": reason }));

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-pub use plane::{Axis, Plane, plane};
+pub use plane::{Plane, PlaneAxis, plane};
 
 /// The size of a picture in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

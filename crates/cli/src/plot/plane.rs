@@ -8,7 +8,7 @@ use super::{Picture, Size, save};
 
 /// The axis of the rows or of the columns of a plane.
 #[derive(Debug, Clone)]
-pub struct Axis<'a> {
+pub struct PlaneAxis<'a> {
     /// The name, with the unit if it has one: `time (ms)`.
     pub label: &'a str,
     /// The coordinate of the first row or column.
@@ -27,9 +27,9 @@ pub struct Plane<'a> {
     /// The number of columns. For seismic data, these are the traces.
     pub columns: usize,
     /// The axis of the rows.
-    pub row_axis: Axis<'a>,
+    pub row_axis: PlaneAxis<'a>,
     /// The axis of the columns.
-    pub column_axis: Axis<'a>,
+    pub column_axis: PlaneAxis<'a>,
     /// The text above the image.
     pub title: &'a str,
     /// The percentile of absolute values that gets the strongest colour, from 0 to 100. 99 is usual.

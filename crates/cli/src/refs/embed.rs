@@ -9,13 +9,13 @@ use hyperslab_format::message::filters::FilterPipeline;
 use super::dtype::element;
 
 /// Encodes chunks that were stored without some of the filters with all of them, as Zarr expects.
-pub(super) struct Encoder {
+pub(super) struct ChunkEncoder {
     pipeline: Pipeline,
     chunk_bytes: usize,
     scratch: Scratch,
 }
 
-impl Encoder {
+impl ChunkEncoder {
     /// Creates an encoder for chunks of `chunk_bytes`.
     pub(super) fn new(
         filters: &FilterPipeline,

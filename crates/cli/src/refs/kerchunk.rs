@@ -11,7 +11,7 @@ use crate::show::json;
 /// Errors: those of the file and of `out`.
 pub fn write(plan: &Plan, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut json =
-        Json { out, line: Vec::new(), prefix: String::new(), url: Known::default(), is_first: true };
+        Json { out, line: Vec::new(), prefix: String::new(), url: KnownUrl::default(), is_first: true };
     json.out.write_all(br#"{"version":1,"refs":{"#)?;
     plan.write(&mut json)?;
     Ok(json.out.write_all(b"\n}}\n")?)
@@ -22,13 +22,13 @@ struct Json<'o> {
     line: Vec<u8>,
     /// The begin of the keys of the chunks, as JSON without the last quote.
     prefix: String,
-    url: Known,
+    url: KnownUrl,
     is_first: bool,
 }
 
 /// The URL of the last chunk, and the same as JSON.
 #[derive(Default)]
-struct Known {
+struct KnownUrl {
     url: String,
     json: String,
 }
@@ -70,7 +70,7 @@ impl Sink for Json<'_> {
         match chunk {
             Chunk::Stored { url, offset, len } => {
                 if self.url.url != url {
-                    self.url = Known { url: url.to_owned(), json: json(url) };
+                    self.url = KnownUrl { url: url.to_owned(), json: json(url) };
                 }
                 write!(self.line, "\":[{},{offset},{len}]", self.url.json)?;
             }

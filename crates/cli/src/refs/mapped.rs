@@ -5,7 +5,7 @@ use hyperslab::{Dataset, VirtualSource};
 use hyperslab_format::layout::Layout;
 use hyperslab_format::selection::StoredSelection;
 
-use super::place::{Source, Survey, absolute, chunk_count, contiguous, each_chunk};
+use super::place::{ChunkSource, Survey, absolute, chunk_count, contiguous, each_chunk};
 use super::url::Urls;
 use super::{Array, Chunk, Refused, Sink, fill_bytes};
 
@@ -13,7 +13,7 @@ use super::{Array, Chunk, Refused, Sink, fill_bytes};
 #[derive(Debug)]
 pub(super) struct Mapped {
     dataset: Dataset,
-    source: Source,
+    source: ChunkSource,
     /// The first chunk of the box in the other dataset, and the first after it.
     from: Vec<(u64, u64)>,
     /// The first chunk of the box in the virtual dataset.
@@ -44,7 +44,7 @@ pub(super) fn parts(dataset: &Dataset, urls: &Urls) -> anyhow::Result<Result<Par
             Ok(found) => found,
             Err(why) => return Ok(Err(format!("its source {}:{}: {why}", source.file, source.dataset))),
         };
-        let Found { mapped, chunks, skipped, elements, bounds } = found;
+        let FoundMapping { mapped, chunks, skipped, elements, bounds } = found;
         filled = filled.saturating_add(elements);
         boxes.push(bounds);
         match &mut parts {
@@ -71,7 +71,7 @@ pub(super) fn parts(dataset: &Dataset, urls: &Urls) -> anyhow::Result<Result<Par
     Ok(Ok(parts))
 }
 
-struct Found {
+struct FoundMapping {
     mapped: Mapped,
     chunks: Vec<u64>,
     skipped: u32,
@@ -80,7 +80,11 @@ struct Found {
     bounds: Vec<(u64, u64)>,
 }
 
-fn part(dataset: &Dataset, source: &VirtualSource, urls: &Urls) -> anyhow::Result<Result<Found, Refused>> {
+fn part(
+    dataset: &Dataset,
+    source: &VirtualSource,
+    urls: &Urls,
+) -> anyhow::Result<Result<FoundMapping, Refused>> {
     let refused = |why: &str| Ok(Err(why.to_owned()));
     let Some(other) = dataset.open_source(source)? else { return refused("it does not exist") };
     if *other.datatype() != *dataset.datatype() {
@@ -97,12 +101,12 @@ fn part(dataset: &Dataset, source: &VirtualSource, urls: &Urls) -> anyhow::Resul
                 return refused("some of its chunks were stored without filters");
             }
             let is_full = survey.count == chunk_count(&from_shape, &layout.chunk_shape);
-            let source = urls.of(other.file()).map(|url| Source::Chunks { url, base: survey.base });
+            let source = urls.of(other.file()).map(|url| ChunkSource::Chunks { url, base: survey.base });
             (layout.chunk_shape, source, survey.base, is_full)
         }
         Layout::Contiguous(extent) => {
             let found = contiguous(&other, extent, urls)?;
-            let is_full = !matches!(found, Ok(Source::Nothing));
+            let is_full = !matches!(found, Ok(ChunkSource::Nothing));
             (from_shape.clone(), found, 0, is_full)
         }
         Layout::Compact { .. } | Layout::Virtual { .. } => {
@@ -140,7 +144,7 @@ fn part(dataset: &Dataset, source: &VirtualSource, urls: &Urls) -> anyhow::Resul
     });
     let elements = if is_full { to.iter().map(|(start, end)| end - start).product() } else { 0 };
     let mapped = Mapped { from: from.collect(), to: first, axes, dataset: other, source: found };
-    Ok(Ok(Found { mapped, chunks, skipped, elements, bounds: to }))
+    Ok(Ok(FoundMapping { mapped, chunks, skipped, elements, bounds: to }))
 }
 
 /// Returns the bounds of a selection along each axis, if it is one block inside `shape`.
@@ -208,7 +212,7 @@ impl Mapped {
     pub(super) fn write(&self, array: &Array, sink: &mut dyn Sink) -> anyhow::Result<()> {
         let mut coord = vec![0; array.shape.len()];
         match &self.source {
-            Source::Chunks { url, .. } => each_chunk(&self.dataset, |at, ChunkRecord { extent, .. }| {
+            ChunkSource::Chunks { url, .. } => each_chunk(&self.dataset, |at, ChunkRecord { extent, .. }| {
                 let mut bounds = at.iter().zip(&self.from);
                 if !bounds.all(|(at, (first, end))| first <= at && at < end) {
                     return Ok(());
@@ -217,12 +221,12 @@ impl Mapped {
                 let offset = absolute(&self.dataset, extent.addr);
                 sink.chunk(array, &coord, Chunk::Stored { url, offset, len: extent.len })
             }),
-            Source::Extent { url, offset } => {
+            ChunkSource::Extent { url, offset } => {
                 self.place(&vec![0; self.from.len()], &mut coord);
                 let len = self.dataset.len_bytes();
                 sink.chunk(array, &coord, Chunk::Stored { url, offset: *offset, len })
             }
-            Source::Embedded(_) | Source::Mapped(_) | Source::Nothing => Ok(()),
+            ChunkSource::Embedded(_) | ChunkSource::Mapped(_) | ChunkSource::Nothing => Ok(()),
         }
     }
 

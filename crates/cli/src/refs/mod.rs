@@ -21,7 +21,7 @@ use hyperslab_format::layout::Layout;
 use hyperslab_format::message::dataspace::Dataspace;
 
 use self::dtype::Type;
-use self::place::{Source, Survey};
+use self::place::{ChunkSource, Survey};
 use self::url::Urls;
 use crate::show::value::Decoder;
 use crate::show::{json, json_numbers};
@@ -153,7 +153,7 @@ pub struct Plan {
 #[derive(Debug)]
 enum Entry {
     Group { path: String, attributes: String },
-    Array { dataset: Dataset, array: Box<Array>, source: Source },
+    Array { dataset: Dataset, array: Box<Array>, source: ChunkSource },
 }
 
 impl Plan {
@@ -245,10 +245,10 @@ struct Planner<'f> {
 }
 
 /// How a dataset is stored, as Zarr has it.
-struct Stored {
+struct ZarrStorage {
     chunks: Vec<u64>,
     codecs: Vec<String>,
-    source: Source,
+    source: ChunkSource,
     /// Whether every element is in some chunk, so that the fill value never shows.
     is_full: bool,
 }
@@ -282,7 +282,7 @@ impl Planner<'_> {
             Ok(stored) => stored,
             Err(why) => return Ok(Err(why)),
         };
-        let Stored { mut chunks, codecs, source, is_full } = stored;
+        let ZarrStorage { mut chunks, codecs, source, is_full } = stored;
         let Some(dims) = self.names.of(&step.parent, &step.link.name, &kind.axes) else {
             return Ok(Err("it was just created".to_owned()));
         };
@@ -315,13 +315,14 @@ impl Planner<'_> {
             grid,
             element_size: self.decoder.size(&kind.element)? as u64,
         };
-        let source = if dataset.size() == 0 { Source::Nothing } else { source };
+        let source = if dataset.size() == 0 { ChunkSource::Nothing } else { source };
         Ok(Ok(Some(Entry::Array { dataset: dataset.clone(), array: Box::new(array), source })))
     }
 
-    fn stored(&self, dataset: &Dataset, kind: &Type) -> anyhow::Result<Result<Stored, Refused>> {
+    fn stored(&self, dataset: &Dataset, kind: &Type) -> anyhow::Result<Result<ZarrStorage, Refused>> {
         let shape = dataset.shape();
-        let plain = |source, is_full| Stored { chunks: shape.clone(), codecs: Vec::new(), source, is_full };
+        let plain =
+            |source, is_full| ZarrStorage { chunks: shape.clone(), codecs: Vec::new(), source, is_full };
         if kind.is_text() {
             let Some(bytes) = embed::strings(dataset, self.options.embed)? else {
                 let most = self.options.embed;
@@ -330,7 +331,7 @@ impl Planner<'_> {
                 )));
             };
             let codecs = vec![r#"{"id":"vlen-utf8"}"#.to_owned()];
-            return Ok(Ok(Stored { codecs, ..plain(Source::Embedded(bytes), true) }));
+            return Ok(Ok(ZarrStorage { codecs, ..plain(ChunkSource::Embedded(bytes), true) }));
         }
         if kind.is_space_padded() {
             let most = self.options.embed;
@@ -339,19 +340,19 @@ impl Planner<'_> {
                     "spaces fill its strings, so they are embedded, if they have at most {most} bytes"
                 )));
             }
-            return Ok(Ok(plain(Source::Embedded(embed::elements(dataset)?), true)));
+            return Ok(Ok(plain(ChunkSource::Embedded(embed::elements(dataset)?), true)));
         }
         Ok(match dataset.layout() {
             Layout::Compact { .. } => {
                 let bytes = embed::elements(dataset)?;
-                Ok(plain(Source::Embedded(bytes), true))
+                Ok(plain(ChunkSource::Embedded(bytes), true))
             }
             Layout::Contiguous(extent) => place::contiguous(dataset, extent, &self.urls)?.map(|source| {
-                let is_full = !matches!(source, Source::Nothing);
+                let is_full = !matches!(source, ChunkSource::Nothing);
                 let is_here = !dataset.has_external_files();
                 let limit = if is_here && is_full { self.options.split } else { u64::MAX };
                 let chunks = place::split(&shape, dataset.element_size() as u64, limit);
-                Stored { chunks, ..plain(source, is_full) }
+                ZarrStorage { chunks, ..plain(source, is_full) }
             }),
             Layout::Chunked(layout) => {
                 let survey = Survey::of(dataset, &layout)?;
@@ -373,10 +374,10 @@ impl Planner<'_> {
                 let is_full = survey.count == place::chunk_count(&shape, &layout.chunk_shape);
                 let filters = dataset.filters();
                 let codecs = codecs::codecs(&filters.filters, survey.base, self.options.imagecodecs);
-                codecs.map(|codecs| Stored {
+                codecs.map(|codecs| ZarrStorage {
                     chunks: layout.chunk_shape,
                     codecs,
-                    source: Source::Chunks { url, base: survey.base },
+                    source: ChunkSource::Chunks { url, base: survey.base },
                     is_full,
                 })
             }
@@ -385,10 +386,10 @@ impl Planner<'_> {
                 Ok(parts) => {
                     let filters = parts.like.filters();
                     let codecs = codecs::codecs(&filters.filters, parts.skipped, self.options.imagecodecs);
-                    codecs.map(|codecs| Stored {
+                    codecs.map(|codecs| ZarrStorage {
                         chunks: parts.chunks,
                         codecs,
-                        source: Source::Mapped(parts.mapped),
+                        source: ChunkSource::Mapped(parts.mapped),
                         is_full: parts.is_full,
                     })
                 }

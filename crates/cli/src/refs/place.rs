@@ -8,14 +8,14 @@ use hyperslab::storage::{ChunkRecord, FilterMask};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::{Addr, Extent};
 
-use super::embed::{self, Encoder};
+use super::embed::{self, ChunkEncoder};
 use super::mapped::Mapped;
 use super::url::Urls;
 use super::{Chunk, Options, Refused, Sink};
 
 /// The chunks of a Zarr array.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum ChunkSource {
     /// Chunks in an index.
     Chunks {
         /// The URL of the file.
@@ -152,19 +152,19 @@ pub(super) fn contiguous(
     dataset: &Dataset,
     extent: Extent,
     urls: &Urls,
-) -> anyhow::Result<Result<Source, Refused>> {
+) -> anyhow::Result<Result<ChunkSource, Refused>> {
     if dataset.has_external_files() {
         return external(dataset, urls);
     }
     if extent.addr.is_undefined() {
-        return Ok(Ok(Source::Nothing));
+        return Ok(Ok(ChunkSource::Nothing));
     }
     dataset.file().store().check(Extent::new(extent.addr, dataset.len_bytes()), ("Raw data", "IV.B"))?;
-    Ok(urls.of(dataset.file()).map(|url| Source::Extent { url, offset: absolute(dataset, extent.addr) }))
+    Ok(urls.of(dataset.file()).map(|url| ChunkSource::Extent { url, offset: absolute(dataset, extent.addr) }))
 }
 
 /// The place of data in other files without structure.
-fn external(dataset: &Dataset, urls: &Urls) -> anyhow::Result<Result<Source, Refused>> {
+fn external(dataset: &Dataset, urls: &Urls) -> anyhow::Result<Result<ChunkSource, Refused>> {
     let parts = dataset.external_parts()?;
     let mut parts = parts.iter().filter(|part| part.len > 0);
     let (Some(part), None) = (parts.next(), parts.next()) else {
@@ -177,7 +177,7 @@ fn external(dataset: &Dataset, urls: &Urls) -> anyhow::Result<Result<Source, Ref
     if part.offset.checked_add(part.len).is_none_or(|end| end > len) {
         return Ok(Err("the external file is shorter than the elements".to_owned()));
     }
-    Ok(urls.beside(path).map(|url| Source::Extent { url, offset: part.offset }))
+    Ok(urls.beside(path).map(|url| ChunkSource::Extent { url, offset: part.offset }))
 }
 
 /// Returns the offset in the file of an address, which counts from the end of a user block.
@@ -196,7 +196,7 @@ pub(super) fn is_ordered(dataset: &Dataset) -> bool {
     }
 }
 
-impl Source {
+impl ChunkSource {
     /// Gives the chunks of `array` to `sink`.
     pub(super) fn write(
         &self,
@@ -282,9 +282,9 @@ fn chunks(
     })
 }
 
-fn encoder_of(dataset: &Dataset, layout: &ChunkedLayout) -> anyhow::Result<embed::Encoder> {
+fn encoder_of(dataset: &Dataset, layout: &ChunkedLayout) -> anyhow::Result<embed::ChunkEncoder> {
     let len = usize::try_from(layout.chunk_len()).context("a chunk larger than memory")?;
-    Encoder::new(&dataset.filters(), dataset.element_size(), len)
+    ChunkEncoder::new(&dataset.filters(), dataset.element_size(), len)
 }
 
 #[cfg(test)]

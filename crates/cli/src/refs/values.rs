@@ -8,7 +8,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 
 use super::base64::base64;
 use crate::show::json;
-use crate::show::value::{Decoder, Target, Value};
+use crate::show::value::{Decoder, ReferenceTarget, Value};
 
 /// Attributes with which libraries describe the structure of the file.
 const INTERNAL: [&str; 8] = [
@@ -83,7 +83,7 @@ fn value(found: &Value) -> String {
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         Value::List(items) => format!("[{}]", items.iter().map(value).collect::<Vec<_>>().join(",")),
-        Value::Reference(Target::Object(path)) => json(path),
+        Value::Reference(ReferenceTarget::Object(path)) => json(path),
         other => other.json(),
     }
 }

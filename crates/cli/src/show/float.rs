@@ -45,14 +45,14 @@ fn bits(t: &Float, stored: &[u8]) -> Option<u128> {
 }
 
 /// A number, and what its decimal depends on.
-struct Number {
+struct FloatNumber {
     value: f64,
     /// The distance to the next larger number of the type.
     step: f64,
     is_power_of_two: bool,
 }
 
-impl Number {
+impl FloatNumber {
     const fn of(value: f64) -> Self {
         Self { value, step: 0.0, is_power_of_two: false }
     }
@@ -77,7 +77,7 @@ fn decimal(t: &Float, bits: u128) -> Option<Value> {
 }
 
 /// Returns the number with these bits, or `None` if a double has not its range.
-fn number(t: &Float, bits: u128) -> Option<Number> {
+fn number(t: &Float, bits: u128) -> Option<FloatNumber> {
     let field = |at: u8, size: u8| bits.checked_shr(at.into()).map(|bits| bits & ones(size));
     let is_negative = field(t.sign_location, 1)? == 1;
     let exponent = field(t.exponent_location, t.exponent_size)?;
@@ -89,7 +89,7 @@ fn number(t: &Float, bits: u128) -> Option<Number> {
     // VAX numbers have neither infinities nor NaN.
     if exponent == ones(t.exponent_size) && t.order != ByteOrder::Vax {
         let sign = if is_negative { -1.0 } else { 1.0 };
-        return Some(Number::of(if fraction == 0 { f64::INFINITY * sign } else { f64::NAN }));
+        return Some(FloatNumber::of(if fraction == 0 { f64::INFINITY * sign } else { f64::NAN }));
     }
     let implied = t.normalization == Normalization::Implied && exponent > 0;
     let significand = mantissa | if implied { 1_u128.checked_shl(t.mantissa_size.into())? } else { 0 };
@@ -97,7 +97,7 @@ fn number(t: &Float, bits: u128) -> Option<Number> {
     let power = i32::try_from(power).ok()?;
     let magnitude = scaled(significand, power)?;
     let value = if is_negative { -magnitude } else { magnitude };
-    Some(Number { value, step: scaled(1, power).unwrap_or(0.0), is_power_of_two: fraction == 0 })
+    Some(FloatNumber { value, step: scaled(1, power).unwrap_or(0.0), is_power_of_two: fraction == 0 })
 }
 
 /// Returns `significand` times two to the `power`, or `None` if an `f64` cannot hold it.
@@ -112,7 +112,7 @@ fn scaled(significand: u128, power: i32) -> Option<f64> {
 
 /// Returns the decimal with the fewest digits that is nearer to the number than to its neighbours. The lower
 /// neighbour of a power of two is only half as far away.
-fn rounded(number: &Number) -> f64 {
+fn rounded(number: &FloatNumber) -> f64 {
     let most = number.step / if number.is_power_of_two { 4.0 } else { 2.0 };
     let value = number.value;
     let candidates = (0..9).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());

@@ -35,12 +35,12 @@ pub(crate) enum Value {
     /// The elements of an array or a sequence, nested as its dimensions.
     List(Vec<Value>),
     /// The target of a reference.
-    Reference(Target),
+    Reference(ReferenceTarget),
 }
 
 /// The target of a reference.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Target {
+pub(crate) enum ReferenceTarget {
     /// Nothing.
     Null,
     /// An object.
@@ -191,13 +191,15 @@ impl<'f> Decoder<'f> {
         Ok(Value::Complex(Box::new([self.value(base, re)?, self.value(base, im)?])))
     }
 
-    fn target(&self, reference: Reference, stored: &[u8]) -> anyhow::Result<Target> {
-        let Some(target) = self.file.reference_target(&reference, stored)? else { return Ok(Target::Null) };
+    fn target(&self, reference: Reference, stored: &[u8]) -> anyhow::Result<ReferenceTarget> {
+        let Some(target) = self.file.reference_target(&reference, stored)? else {
+            return Ok(ReferenceTarget::Null);
+        };
         let object = self.path_of(target.object);
         Ok(match (target.attribute, target.selection) {
-            (Some(name), _) => Target::Attribute { object, name },
-            (None, Some(selection)) => Target::Region { object, selection },
-            (None, None) => Target::Object(object),
+            (Some(name), _) => ReferenceTarget::Attribute { object, name },
+            (None, Some(selection)) => ReferenceTarget::Region { object, selection },
+            (None, None) => ReferenceTarget::Object(object),
         })
     }
 
@@ -245,10 +247,10 @@ impl Value {
                 format!("[{}]", shown.join(" "))
             }
             Self::Reference(target) => match target {
-                Target::Null => "null".to_owned(),
-                Target::Object(object) => format!("-> {}", super::plain(object)),
-                Target::Region { object, .. } => format!("-> region of {}", super::plain(object)),
-                Target::Attribute { object, name } => {
+                ReferenceTarget::Null => "null".to_owned(),
+                ReferenceTarget::Object(object) => format!("-> {}", super::plain(object)),
+                ReferenceTarget::Region { object, .. } => format!("-> region of {}", super::plain(object)),
+                ReferenceTarget::Attribute { object, name } => {
                     format!("-> @{} of {}", super::plain(name), super::plain(object))
                 }
             },
@@ -270,12 +272,12 @@ impl Value {
             }
             Self::List(items) => format!("[{}]", items.iter().map(Self::json).collect::<Vec<_>>().join(",")),
             Self::Reference(target) => match target {
-                Target::Null => "null".to_owned(),
-                Target::Object(object) => format!(r#"{{"object":{}}}"#, json(object)),
-                Target::Region { object, selection } => {
+                ReferenceTarget::Null => "null".to_owned(),
+                ReferenceTarget::Object(object) => format!(r#"{{"object":{}}}"#, json(object)),
+                ReferenceTarget::Region { object, selection } => {
                     format!(r#"{{"region_of":{},"elements":{}}}"#, json(object), region::json(selection))
                 }
-                Target::Attribute { object, name } => {
+                ReferenceTarget::Attribute { object, name } => {
                     format!(r#"{{"attribute":{},"of":{}}}"#, json(name), json(object))
                 }
             },
@@ -407,7 +409,7 @@ mod tests {
         let record = Value::Record(vec![
             ("a\"b".to_owned(), Value::NotFinite("nan")),
             ("b".to_owned(), Value::Bytes(vec![0, 255])),
-            ("c".to_owned(), Value::Reference(Target::Null)),
+            ("c".to_owned(), Value::Reference(ReferenceTarget::Null)),
         ]);
         assert_eq!(record.json(), r#"{"a\"b":"nan","b":{"hex":"00ff"},"c":null}"#);
         assert_eq!(record.text(9), "(nan, 0x00ff, null)");

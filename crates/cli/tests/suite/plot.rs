@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
 use crate::common::Scratch;
-use hyperslab_cli::plot::{Axis, Plane, Size, plane};
+use hyperslab_cli::plot::{Plane, PlaneAxis, Size, plane};
 
 const SIZE: Size = Size { width: 600, height: 400 };
 
@@ -13,8 +13,8 @@ fn rows(values: &[f32]) -> Plane<'_> {
         values,
         rows: 3,
         columns: values.len() / 3,
-        row_axis: Axis { label: "time (ms)", first: 0.0, last: 1000.0 },
-        column_axis: Axis { label: "crossline", first: 100.0, last: 200.0 },
+        row_axis: PlaneAxis { label: "time (ms)", first: 0.0, last: 1000.0 },
+        column_axis: PlaneAxis { label: "crossline", first: 100.0, last: 200.0 },
         title: "inline 7",
         clip: 99.0,
     }

@@ -9,10 +9,10 @@ use std::borrow::Cow;
 pub(crate) use self::fold::{fold, mirrored};
 use crate::error::{Error, Result, no_meaning};
 use crate::kernels::{Op, TimeMath};
-use crate::program::{Constant, Program, Registers, Source, Step};
+use crate::program::{Constant, OperandSource, Program, Registers, Step};
 use crate::tree::Binary as B;
 use crate::tree::Binary;
-use crate::tree::{Kind, Node, Unary};
+use crate::tree::{Node, NodeKind, Unary};
 use crate::types::{Class, Type};
 use crate::typing::{float_of, promote, weak};
 use crate::value::Value;
@@ -37,7 +37,7 @@ pub(crate) fn lower(
 ) -> Result<Program> {
     let program = Program {
         steps: Vec::new(),
-        result: Source::Constant(0),
+        result: OperandSource::Constant(0),
         kind: Type::Bool,
         names: Vec::new(),
         types: Vec::new(),
@@ -67,7 +67,7 @@ struct Lowering<'a> {
 enum Lowered {
     /// A scalar without a type of its own.
     Weak(Value),
-    Strong(Source, Type),
+    Strong(OperandSource, Type),
 }
 
 impl Lowered {
@@ -94,21 +94,21 @@ impl Lowered {
 impl Lowering<'_> {
     fn node(&mut self, node: &Node) -> Result<Lowered> {
         match &node.kind {
-            Kind::Literal(value) => Ok(Lowered::Weak(value.clone())),
-            Kind::Name(number) => self.name(*number),
-            Kind::Unary(operator, inner) => {
+            NodeKind::Literal(value) => Ok(Lowered::Weak(value.clone())),
+            NodeKind::Name(number) => self.name(*number),
+            NodeKind::Unary(operator, inner) => {
                 let inner = self.node(inner)?;
                 self.unary(*operator, inner)
             }
-            Kind::Binary(operator, both) => {
+            NodeKind::Binary(operator, both) => {
                 let (a, b) = (self.node(&both[0])?, self.node(&both[1])?);
                 self.binary(*operator, &a, &b)
             }
-            Kind::Call(function, arguments) => {
+            NodeKind::Call(function, arguments) => {
                 let arguments = arguments.iter().map(|one| self.node(one)).collect::<Result<Vec<_>>>()?;
                 self.call(*function, arguments)
             }
-            Kind::Reduction(..) => no_meaning(
+            NodeKind::Reduction(..) => no_meaning(
                 "a reduction such as sum(a)",
                 "a condition cannot contain reductions; compute them with `Expr`",
             ),
@@ -129,7 +129,7 @@ impl Lowering<'_> {
                     program.types.push(*kind);
                     program.names.len() - 1
                 });
-                Lowered::Strong(Source::Array(number), *kind)
+                Lowered::Strong(OperandSource::Array(number), *kind)
             }
             Operand::Scalar(value) => Lowered::Weak(value.clone()),
             Operand::Typed(kind, bytes) if bytes.len() == kind.size() => {
@@ -142,29 +142,29 @@ impl Lowering<'_> {
         })
     }
 
-    fn constant(&mut self, bytes: &[u8]) -> Source {
+    fn constant(&mut self, bytes: &[u8]) -> OperandSource {
         self.program.constants.push(Constant::new(bytes));
-        Source::Constant(self.program.constants.len() - 1)
+        OperandSource::Constant(self.program.constants.len() - 1)
     }
 
-    fn push(&mut self, op: Op, inputs: &[Source], kind: Type) -> Result<Source> {
+    fn push(&mut self, op: Op, inputs: &[OperandSource], kind: Type) -> Result<OperandSource> {
         if let Some(constant) = self.folded(op, inputs, kind)? {
             return Ok(constant);
         }
         let out = self.register(inputs, kind);
         self.program.steps.push(Step { op, inputs: inputs.to_vec(), out });
-        Ok(Source::Register(out))
+        Ok(OperandSource::Register(out))
     }
 
     /// Computes a step whose operands are all constant.
-    fn folded(&mut self, op: Op, inputs: &[Source], kind: Type) -> Result<Option<Source>> {
-        if !inputs.iter().all(|input| matches!(input, Source::Constant(_))) {
+    fn folded(&mut self, op: Op, inputs: &[OperandSource], kind: Type) -> Result<Option<OperandSource>> {
+        if !inputs.iter().all(|input| matches!(input, OperandSource::Constant(_))) {
             return Ok(None);
         }
         let step = Step { op, inputs: inputs.to_vec(), out: 0 };
         let program = Program {
             steps: vec![step],
-            result: Source::Register(0),
+            result: OperandSource::Register(0),
             kind,
             names: Vec::new(),
             types: Vec::new(),
@@ -178,13 +178,13 @@ impl Lowering<'_> {
 
     /// Returns a register for results. A register that no later step reads could be taken again, but
     /// expressions are short.
-    fn register(&mut self, _inputs: &[Source], kind: Type) -> usize {
+    fn register(&mut self, _inputs: &[OperandSource], kind: Type) -> usize {
         self.program.registers.push(kind);
         self.program.registers.len() - 1
     }
 
     /// Gives a weak scalar the type that it has beside another type, or alone.
-    fn strong(&mut self, lowered: Lowered, beside: Option<Type>) -> Result<(Source, Type)> {
+    fn strong(&mut self, lowered: Lowered, beside: Option<Type>) -> Result<(OperandSource, Type)> {
         let value = match lowered {
             Lowered::Strong(source, kind) => return Ok((source, kind)),
             Lowered::Weak(value) => value,
@@ -196,7 +196,7 @@ impl Lowering<'_> {
     }
 
     /// Returns a weak scalar as a constant of a type.
-    fn typed(&mut self, value: &Value, kind: Type) -> Result<Source> {
+    fn typed(&mut self, value: &Value, kind: Type) -> Result<OperandSource> {
         let cast = |from: Type, bytes: &[u8], this: &mut Self| {
             let source = this.constant(bytes);
             if from == kind { Ok(source) } else { this.cast((source, from), kind) }
@@ -228,7 +228,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn cast(&mut self, (source, from): (Source, Type), to: Type) -> Result<Source> {
+    fn cast(&mut self, (source, from): (OperandSource, Type), to: Type) -> Result<OperandSource> {
         match (from, to) {
             _ if from == to => Ok(source),
             (Type::Datetime(a) | Type::Timedelta(a), Type::Datetime(b) | Type::Timedelta(b)) => {
@@ -248,7 +248,7 @@ impl Lowering<'_> {
     }
 
     /// Casts to a type that may lack some values.
-    fn astype(&mut self, (source, from): (Source, Type), to: Type) -> Result<Source> {
+    fn astype(&mut self, (source, from): (OperandSource, Type), to: Type) -> Result<OperandSource> {
         use Class::{Bool, Complex, Datetime, Signed, Timedelta, Unsigned};
         let (class, other) = (from.class(), to.class());
         let is_cast = match (class, other) {
@@ -313,9 +313,9 @@ impl Lowering<'_> {
     fn in_wide(
         &mut self,
         kind: Type,
-        f: impl FnOnce(&mut Self, Type, Source) -> Result<Source>,
-        source: Source,
-    ) -> Result<Source> {
+        f: impl FnOnce(&mut Self, Type, OperandSource) -> Result<OperandSource>,
+        source: OperandSource,
+    ) -> Result<OperandSource> {
         if kind != Type::F16 {
             return f(self, kind, source);
         }
@@ -468,7 +468,7 @@ impl Lowering<'_> {
     }
 
     /// Returns a string. A text of Python beside bytes is taken in UTF-8.
-    fn string(&mut self, lowered: Lowered, beside_bytes: bool) -> Result<(Source, Type)> {
+    fn string(&mut self, lowered: Lowered, beside_bytes: bool) -> Result<(OperandSource, Type)> {
         match lowered {
             Lowered::Weak(Value::Text(text)) if beside_bytes => {
                 self.strong(Lowered::Weak(Value::Bytes(text.into_bytes())), None)

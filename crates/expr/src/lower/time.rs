@@ -3,7 +3,7 @@
 use super::{Lowered, Lowering};
 use crate::error::{Result, no_meaning};
 use crate::kernels::Op;
-use crate::program::Source;
+use crate::program::OperandSource;
 use crate::tree::Binary as B;
 use crate::tree::Binary;
 use crate::types::Class::{self, Datetime, Timedelta};
@@ -65,8 +65,8 @@ impl Lowering<'_> {
     fn durations_by(
         &mut self,
         operator: Binary,
-        (duration, kind): (Source, Type),
-        (number, by): (Source, Type),
+        (duration, kind): (OperandSource, Type),
+        (number, by): (OperandSource, Type),
     ) -> Result<Lowered> {
         let (op, with) = match by.class() {
             Class::Float => (Op::TimeByFloat(operator), Type::F64),

@@ -9,7 +9,7 @@ use num_complex::Complex;
 use super::Cell;
 
 /// An order of elements.
-pub(super) trait Order: Clone + Send + 'static {
+pub(super) trait ElementOrder: Clone + Send + 'static {
     type Element: Pod + Send;
     /// The element of a cell that has seen none.
     const NONE: Self::Element;
@@ -23,7 +23,7 @@ pub(super) trait Order: Clone + Send + 'static {
 #[derive(Clone)]
 pub(super) struct Signed;
 
-impl Order for Signed {
+impl ElementOrder for Signed {
     type Element = i64;
     const NONE: i64 = 0;
     fn less(a: &i64, b: &i64) -> bool {
@@ -34,7 +34,7 @@ impl Order for Signed {
 #[derive(Clone)]
 pub(super) struct Unsigned;
 
-impl Order for Unsigned {
+impl ElementOrder for Unsigned {
     type Element = u64;
     const NONE: u64 = 0;
     fn less(a: &u64, b: &u64) -> bool {
@@ -45,7 +45,7 @@ impl Order for Unsigned {
 #[derive(Clone)]
 pub(super) struct Floats;
 
-impl Order for Floats {
+impl ElementOrder for Floats {
     type Element = f64;
     const NONE: f64 = 0.0;
     fn less(a: &f64, b: &f64) -> bool {
@@ -60,7 +60,7 @@ impl Order for Floats {
 #[derive(Clone)]
 pub(super) struct Complexes;
 
-impl Order for Complexes {
+impl ElementOrder for Complexes {
     type Element = Complex<f64>;
     const NONE: Complex<f64> = Complex::new(0.0, 0.0);
     #[expect(clippy::float_cmp, reason = "only equal real parts leave the decision to the imaginary ones")]
@@ -76,7 +76,7 @@ impl Order for Complexes {
 #[derive(Clone)]
 pub(super) struct Times;
 
-impl Order for Times {
+impl ElementOrder for Times {
     type Element = i64;
     const NONE: i64 = 0;
     fn less(a: &i64, b: &i64) -> bool {
@@ -94,14 +94,14 @@ pub(super) type Largest<O> = Best<O, true>;
 
 /// The smallest or the largest element.
 #[derive(Clone)]
-pub(super) struct Best<O: Order, const LARGEST: bool> {
+pub(super) struct Best<O: ElementOrder, const LARGEST: bool> {
     element: O::Element,
     /// The position of the element. Without an element it is the largest integer.
     at: u64,
     order: PhantomData<O>,
 }
 
-impl<O: Order, const LARGEST: bool> Best<O, LARGEST> {
+impl<O: ElementOrder, const LARGEST: bool> Best<O, LARGEST> {
     /// Returns whether an element replaces this one. One at an earlier position replaces an equal one.
     #[inline]
     fn gives_way(&self, element: &O::Element, at: u64) -> bool {
@@ -117,7 +117,7 @@ impl<O: Order, const LARGEST: bool> Best<O, LARGEST> {
     }
 }
 
-impl<O: Order, const LARGEST: bool> Cell for Best<O, LARGEST> {
+impl<O: ElementOrder, const LARGEST: bool> Cell for Best<O, LARGEST> {
     type Element = O::Element;
     type Result = O::Element;
     const START: Self = Self { element: O::NONE, at: u64::MAX, order: PhantomData };
@@ -167,7 +167,7 @@ impl<O: Order, const LARGEST: bool> Cell for Best<O, LARGEST> {
 #[derive(Clone)]
 pub(super) struct PlaceOf<B>(B);
 
-impl<O: Order, const LARGEST: bool> Cell for PlaceOf<Best<O, LARGEST>> {
+impl<O: ElementOrder, const LARGEST: bool> Cell for PlaceOf<Best<O, LARGEST>> {
     type Element = O::Element;
     type Result = i64;
     const START: Self = Self(Best::START);

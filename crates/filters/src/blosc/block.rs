@@ -9,7 +9,7 @@ use crate::codec::Contexts;
 use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::buffer;
-use crate::gather::{Rows, Source, Walk};
+use crate::gather::{DecodedSource, Rows, Walk};
 use crate::planes::{MAX_FEW, Planes};
 use crate::simd::{Kernels, Plane, Stores};
 use crate::sink::{All, Sink};
@@ -48,7 +48,7 @@ enum Filters {
 
 /// One filter to undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum UndoStep {
     Unshuffle(usize),
     BitUnshuffle,
 }
@@ -58,7 +58,7 @@ pub(super) struct Decoder<'a> {
     chunk: Chunk<'a>,
     codec: Codec,
     filters: Filters,
-    steps: [Option<Step>; 6],
+    steps: [Option<UndoStep>; 6],
     /// Whether the last step undoes the difference from the first block.
     delta: bool,
     /// Whether `Buffers::reference` holds the first block of this chunk.
@@ -112,9 +112,9 @@ impl<'a> Decoder<'a> {
                     if width == 1 {
                         continue;
                     }
-                    Step::Unshuffle(width)
+                    UndoStep::Unshuffle(width)
                 }
-                2 => Step::BitUnshuffle,
+                2 => UndoStep::BitUnshuffle,
                 3 if self.delta => return unsupported("delta applied twice".into()),
                 3 => {
                     self.delta = true;
@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
         }
         self.filters = match (steps, self.steps[0], self.delta) {
             (0, _, false) => Filters::None,
-            (1, Some(Step::Unshuffle(width)), false) => Filters::Shuffle(width),
+            (1, Some(UndoStep::Unshuffle(width)), false) => Filters::Shuffle(width),
             _ => Filters::Steps,
         };
         Ok(())
@@ -416,10 +416,10 @@ impl<'a> Decoder<'a> {
     }
 
     /// Undoes one filter.
-    fn undo(&self, step: Step, src: &[u8], dst: &mut [u8], transposed: &mut Vec<u8>) {
+    fn undo(&self, step: UndoStep, src: &[u8], dst: &mut [u8], transposed: &mut Vec<u8>) {
         match step {
-            Step::Unshuffle(width) => Kernels::fastest().unshuffle(width, src, dst, Stores::Cached),
-            Step::BitUnshuffle => {
+            UndoStep::Unshuffle(width) => Kernels::fastest().unshuffle(width, src, dst, Stores::Cached),
+            UndoStep::BitUnshuffle => {
                 let width = self.chunk.type_size;
                 // Version 2 of the format does not transpose a block unless it is a multiple of eight
                 // elements.
@@ -451,7 +451,7 @@ struct Fill<'a>(&'a mut [u8]);
 
 impl User for Fill<'_> {
     #[inline]
-    fn take<S: Source>(&mut self, source: &S) {
+    fn take<S: DecodedSource>(&mut self, source: &S) {
         source.copy(0, self.0);
     }
 }

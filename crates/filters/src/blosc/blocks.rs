@@ -15,7 +15,7 @@ pub(super) struct Blocks<'a> {
 }
 
 /// One block.
-pub(super) enum Block<'a> {
+pub(super) enum BloscBlock<'a> {
     /// A block whose bytes are contiguous.
     Whole(&'a [u8]),
     /// A block of `len` bytes made of runs of the chunk. Bytes that no run fills are padding.
@@ -41,25 +41,28 @@ impl Blocks<'_> {
     }
 
     /// Calls `visit` with each block in order, and stops at the first error.
-    pub(super) fn each<E>(&self, mut visit: impl FnMut(usize, &Block<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn each<E>(
+        &self,
+        mut visit: impl FnMut(usize, &BloscBlock<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some((grid, item_size)) = self.grid else {
             let mut blocks = self.bytes.chunks(self.block_size).enumerate();
-            return blocks.try_for_each(|(index, block)| visit(index, &Block::Whole(block)));
+            return blocks.try_for_each(|(index, block)| visit(index, &BloscBlock::Whole(block)));
         };
         let (shape, axes) = (grid.shape(), grid.axes(item_size));
         let gather = Gather::new(item_size, shape, &axes[..shape.len()], 0);
         grid.visit(&gather, |index, walk| {
             let whole = walk.single().filter(|run| run.len == self.block_size);
             let block = match whole {
-                Some(run) => Block::Whole(&self.bytes[run.target..run.target + run.len]),
-                None => Block::Runs { chunk: self.bytes, walk, len: self.block_size },
+                Some(run) => BloscBlock::Whole(&self.bytes[run.target..run.target + run.len]),
+                None => BloscBlock::Runs { chunk: self.bytes, walk, len: self.block_size },
             };
             visit(index, &block)
         })
     }
 }
 
-impl Block<'_> {
+impl BloscBlock<'_> {
     /// Returns the length in bytes, with padding.
     pub(super) fn len(&self) -> usize {
         match *self {

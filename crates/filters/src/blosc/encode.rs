@@ -1,6 +1,6 @@
 //! Encoding of one chunk: the choice of the block size, split streams, and runs (`README_CHUNK_FORMAT`).
 
-use super::blocks::{Block, Blocks};
+use super::blocks::{Blocks, BloscBlock};
 use super::blosclz::Positions;
 use super::chunk::{
     BIT_SHUFFLED, EXTENDED_HEADER, HEADER, MAX_SPLITS, MEMCPYED, MIN_BUFFER, SHUFFLED, UNSPLIT,
@@ -198,7 +198,7 @@ impl Encoder {
     }
 
     /// Returns block `index` with the filter applied, which is the codec's input.
-    fn forward<'b>(&self, index: usize, block: &'b Block<'b>, buffers: &'b mut Forwarding) -> &'b [u8] {
+    fn forward<'b>(&self, index: usize, block: &'b BloscBlock<'b>, buffers: &'b mut Forwarding) -> &'b [u8] {
         let eighths = (block.len() / self.type_size).is_multiple_of(8);
         let forward = match self.forward {
             // Version 2 of the format does not transpose such a block.

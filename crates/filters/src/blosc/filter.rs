@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::chunk::{NAN32, NAN64, Special};
 use super::encode::{Encoder, Encoding};
-use super::frame::{FRAME_EXTRA, Stored, Summary};
+use super::frame::{FRAME_EXTRA, FrameStorage, Summary};
 use super::nd::Grid;
 use super::note::MAX_NOTE;
 use super::{Blosc, Parameters};
@@ -132,10 +132,10 @@ impl Blosc {
         let (decoded, block_size) = (blocks.len(), blocks.block_size);
         let summary = Summary { encoder, decoded, block_size, array: blocks.grid, note };
         summary.write(dst, |out| match repeated(src, encoder.type_size.min(MAX_REPEATED)) {
-            Some(value) if value.iter().all(|&byte| byte == 0) => Some(Stored::Special(Special::Zero)),
-            Some(value) if *value == NAN32 || *value == NAN64 => Some(Stored::Special(Special::NaN)),
-            Some(value) => encoder.constant(value, decoded, block_size, out).map(Stored::Chunk),
-            None => encoder.chunk(&blocks, out, buffers).map(Stored::Chunk),
+            Some(value) if value.iter().all(|&byte| byte == 0) => Some(FrameStorage::Special(Special::Zero)),
+            Some(value) if *value == NAN32 || *value == NAN64 => Some(FrameStorage::Special(Special::NaN)),
+            Some(value) => encoder.constant(value, decoded, block_size, out).map(FrameStorage::Chunk),
+            None => encoder.chunk(&blocks, out, buffers).map(FrameStorage::Chunk),
         })
     }
 }

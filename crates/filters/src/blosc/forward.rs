@@ -1,6 +1,6 @@
 //! The filters of a block before the codec: shuffles, differences and truncated precision.
 
-use super::blocks::Block;
+use super::blocks::BloscBlock;
 use crate::choice::BloscFilter;
 use crate::error::{FilterError, Result};
 use crate::simd::Kernels;
@@ -33,7 +33,7 @@ impl BloscFilter {
         self,
         type_size: usize,
         index: usize,
-        block: &'b Block<'b>,
+        block: &'b BloscBlock<'b>,
         buffers: &'b mut Forwarding,
     ) -> &'b [u8] {
         /// For pieces shorter than this many bytes, copying before the shuffle is faster than shuffling in
@@ -57,8 +57,8 @@ impl BloscFilter {
             return changed;
         }
         let rows = match *block {
-            Block::Whole(bytes) => bytes,
-            Block::Runs { .. } => {
+            BloscBlock::Whole(bytes) => bytes,
+            BloscBlock::Runs { .. } => {
                 let rows = crate::filter::buffer(rows, len);
                 block.copy_into(rows);
                 rows

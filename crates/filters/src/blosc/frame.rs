@@ -140,7 +140,7 @@ pub(super) struct Summary<'a> {
 }
 
 /// How the chunk of a new frame is stored.
-pub(super) enum Stored {
+pub(super) enum FrameStorage {
     /// In this many bytes.
     Chunk(usize),
     /// Not at all. The offsets mark the chunk as special.
@@ -156,14 +156,14 @@ impl Summary<'_> {
     pub(super) fn write(
         &self,
         out: &mut [u8],
-        chunk: impl FnOnce(&mut [u8]) -> Option<Stored>,
+        chunk: impl FnOnce(&mut [u8]) -> Option<FrameStorage>,
     ) -> Option<usize> {
         let mut head = Vec::with_capacity(512);
         let checksum = self.header(&mut head);
         let header = head.len();
         let (stored, first) = match chunk(out.get_mut(header..)?)? {
-            Stored::Chunk(stored) => (stored, 0),
-            Stored::Special(special) => (0, special.offset()),
+            FrameStorage::Chunk(stored) => (stored, 0),
+            FrameStorage::Special(special) => (0, special.offset()),
         };
         let len = header + stored + OFFSETS.len() + 8 + TRAILER.len() + 16;
         put(&mut head, HEADER_LEN, 4, header);

@@ -23,7 +23,7 @@ pub use self::span::Spans;
 use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
-use crate::gather::{Gather, Rows, Runs, Source, Target, Walk};
+use crate::gather::{DecodedSource, Gather, Rows, Runs, Target, Walk};
 use crate::repeated::hand_repeated;
 use crate::sink::{All, Feed, Handed, Sink};
 
@@ -377,7 +377,7 @@ struct Pieces<'a, 'r, K: ?Sized> {
 
 impl<K: Sink + ?Sized> User for Pieces<'_, '_, K> {
     #[inline]
-    fn take<S: Source>(&mut self, source: &S) {
+    fn take<S: DecodedSource>(&mut self, source: &S) {
         while let Some(run) = self.runs.before(self.end) {
             self.sink.piece(run, run.source - self.start, source);
         }

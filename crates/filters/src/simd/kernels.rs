@@ -6,7 +6,7 @@ use super::Stores;
 use super::pick;
 use super::plane::{From, Plane, Rack, Strided};
 use super::scalar;
-use super::transpose::Runs;
+use super::transpose::ElementRuns;
 
 /// The transposes compiled for one set of instructions.
 ///
@@ -20,9 +20,9 @@ pub(crate) struct Kernels {
     /// them.
     pub(super) unshuffle: unsafe fn(*const u8, usize, usize, *mut u8, usize, Stores),
     /// Arguments: planes, runs.
-    pub(super) unshuffle_runs: unsafe fn(&[Plane<'_>], Runs),
+    pub(super) unshuffle_runs: unsafe fn(&[Plane<'_>], ElementRuns),
     /// Arguments: planes at equal distances in any order, runs.
-    pub(super) unshuffle_rack: unsafe fn(&Rack<'_>, Runs),
+    pub(super) unshuffle_rack: unsafe fn(&Rack<'_>, ElementRuns),
     /// Arguments: elements, element size, planes, distance of planes, number of elements.
     pub(super) shuffle: unsafe fn(*const u8, usize, *mut u8, usize, usize),
     /// Arguments: bytes, number of bytes, rows, distance of rows.
@@ -62,13 +62,13 @@ static SCALAR: Kernels = {
         // SAFETY: the same contract.
         unsafe { scalar::unshuffle(Strided { first: src, stride }, size, dst, n) }
     }
-    unsafe fn unshuffle_runs(planes: &[Plane<'_>], mut runs: Runs) {
+    unsafe fn unshuffle_runs(planes: &[Plane<'_>], mut runs: ElementRuns) {
         while let Some((first, dst)) = runs.next() {
             // SAFETY: the same contract.
             unsafe { scalar::unshuffle(From { planes, first }, planes.len(), dst, runs.elements) }
         }
     }
-    unsafe fn unshuffle_rack(rack: &Rack<'_>, mut runs: Runs) {
+    unsafe fn unshuffle_rack(rack: &Rack<'_>, mut runs: ElementRuns) {
         while let Some((first, dst)) = runs.next() {
             // SAFETY: the same contract.
             unsafe { scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements) }
@@ -94,7 +94,7 @@ macro_rules! kernels {
         pub(super) static $name: Kernels = {
             use super::Stores;
             use super::plane::{Plane, Rack, Strided};
-            use super::transpose::{self, Runs};
+            use super::transpose::{self, ElementRuns};
 
             #[target_feature(enable = $feature)]
             unsafe fn unshuffle(
@@ -110,12 +110,12 @@ macro_rules! kernels {
                 unsafe { transpose::unshuffle::<$vector, $lane, _>(planes, size, dst, n, stores) }
             }
             #[target_feature(enable = $feature)]
-            unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: Runs) {
+            unsafe fn unshuffle_runs(planes: &[Plane<'_>], runs: ElementRuns) {
                 // SAFETY: the same contract, and the instructions are enabled here.
                 unsafe { transpose::unshuffle_runs::<$vector, $lane>(planes, runs) }
             }
             #[target_feature(enable = $feature)]
-            unsafe fn unshuffle_rack(rack: &Rack<'_>, runs: Runs) {
+            unsafe fn unshuffle_rack(rack: &Rack<'_>, runs: ElementRuns) {
                 // SAFETY: the same contract, and the instructions are enabled here.
                 unsafe { transpose::unshuffle_rack::<$vector, $lane>(rack, runs) }
             }

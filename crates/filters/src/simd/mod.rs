@@ -26,7 +26,7 @@ use comb::Comb;
 pub(crate) use kernels::Kernels;
 pub(crate) use pick::Picks;
 pub(crate) use plane::{Plane, Rack};
-use transpose::Runs;
+use transpose::ElementRuns;
 pub use widest::widest;
 
 /// How results are written to memory.
@@ -185,14 +185,15 @@ fn runs(
     step: usize,
     into: &mut Comb<'_>,
     stores: Stores,
-) -> Option<(Runs, usize)> {
+) -> Option<(ElementRuns, usize)> {
     let (bytes, count) = (into.run_len(), into.count());
     let elements = bytes.checked_div(size).unwrap_or(0);
     assert!(elements * size == bytes, "the destination of planes is not a whole number of elements");
     let last = count.checked_sub(1)?;
     let end =
         step.checked_mul(last).and_then(|at| at.checked_add(first)).and_then(|at| at.checked_add(elements));
-    let runs = Runs { first, step, dst: into.first(), stride: into.stride(), count, elements, bytes, stores };
+    let runs =
+        ElementRuns { first, step, dst: into.first(), stride: into.stride(), count, elements, bytes, stores };
     // An end that overflows is beyond every plane.
     Some((runs, end.unwrap_or(usize::MAX)))
 }

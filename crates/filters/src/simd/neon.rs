@@ -6,14 +6,14 @@ use std::arch::aarch64::{
 };
 
 use super::kernels::{Kernels, kernels};
-use super::pick::Step;
+use super::pick::PickStep;
 use super::vector::{Lane, Vector, methods};
 
 kernels!(NEON, "neon", uint8x16_t, uint8x16_t, Some(pick));
 
 #[target_feature(enable = "neon")]
 unsafe fn pick(
-    steps: &[Step],
+    steps: &[PickStep],
     src: *const u8,
     src_pitch: usize,
     dst: *mut u8,

@@ -17,7 +17,7 @@ pub(crate) struct Picks {
     /// The source offset of each byte of a group, for data too short for a register.
     bytes: Box<[usize]>,
     /// The steps in ascending order of `to`. A register may also write bytes that later steps overwrite.
-    steps: Box<[Step]>,
+    steps: Box<[PickStep]>,
     /// The bytes that the steps of a group read and write, from the start of the group.
     reads: usize,
     writes: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Picks {
 
 /// The step that makes one register of a group.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PickStep {
     from: usize,
     to: usize,
     picks: [u8; WINDOW],
@@ -33,7 +33,7 @@ pub(super) struct Step {
 
 /// The function that runs the steps. Arguments: steps, source, bytes of a source group, destination, bytes of
 /// a destination group, number of groups.
-pub(super) type Kernel = unsafe fn(&[Step], *const u8, usize, *mut u8, usize, usize);
+pub(super) type Kernel = unsafe fn(&[PickStep], *const u8, usize, *mut u8, usize, usize);
 
 impl Picks {
     /// Creates the picks for elements whose byte k is byte `map[k]` of an element of `size` bytes. Panics if
@@ -86,7 +86,7 @@ impl Picks {
 
 /// Covers the bytes of a group with registers, greedily from the front. A group has `src` bytes in the
 /// source.
-fn steps(bytes: &[usize], src: usize) -> Box<[Step]> {
+fn steps(bytes: &[usize], src: usize) -> Box<[PickStep]> {
     let mut steps = Vec::new();
     let mut to = 0;
     while to < bytes.len() {
@@ -106,7 +106,7 @@ fn steps(bytes: &[usize], src: usize) -> Box<[Step]> {
         for (pick, byte) in picks.iter_mut().zip(&bytes[to..to + len]) {
             *pick = (byte - from).to_le_bytes()[0];
         }
-        steps.push(Step { from, to, picks });
+        steps.push(PickStep { from, to, picks });
         to += len;
     }
     steps.into()
@@ -132,7 +132,7 @@ fn unit(size: usize, map: &[u16]) -> usize {
 /// the source. The processor has the instructions of `L`, including the instruction to pick.
 #[inline(always)]
 pub(super) unsafe fn pick<L: Lane>(
-    steps: &[Step],
+    steps: &[PickStep],
     mut src: *const u8,
     src_pitch: usize,
     mut dst: *mut u8,

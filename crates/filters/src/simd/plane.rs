@@ -83,12 +83,12 @@ pub(crate) struct Rack<'a> {
     pitch: usize,
     /// The elements of each plane.
     elements: usize,
-    order: Order<'a>,
+    order: PlaneOrder<'a>,
 }
 
 /// The planes that make up an element.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Order<'a> {
+pub(super) enum PlaneOrder<'a> {
     /// The first planes, this many.
     First(usize),
     /// These planes.
@@ -105,10 +105,10 @@ impl<'a> Rack<'a> {
         width: usize,
         order: Option<&'a [u16]>,
     ) -> Self {
-        let order = order.map_or(Order::First(width), Order::Given);
+        let order = order.map_or(PlaneOrder::First(width), PlaneOrder::Given);
         let last = match order {
-            Order::First(count) => count.checked_sub(1),
-            Order::Given(planes) => planes.iter().max().map(|&last| usize::from(last)),
+            PlaneOrder::First(count) => count.checked_sub(1),
+            PlaneOrder::Given(planes) => planes.iter().max().map(|&last| usize::from(last)),
         };
         let end =
             last.map_or(Some(0), |last| last.checked_mul(pitch).and_then(|at| at.checked_add(elements)));
@@ -120,8 +120,8 @@ impl<'a> Rack<'a> {
     #[inline]
     pub(crate) fn count(&self) -> usize {
         match self.order {
-            Order::First(count) => count,
-            Order::Given(planes) => planes.len(),
+            PlaneOrder::First(count) => count,
+            PlaneOrder::Given(planes) => planes.len(),
         }
     }
 
@@ -129,8 +129,8 @@ impl<'a> Rack<'a> {
     #[inline]
     pub(crate) fn plane(&self, k: usize) -> Plane<'a> {
         let k = match self.order {
-            Order::First(_) => k,
-            Order::Given(planes) => usize::from(planes[k]),
+            PlaneOrder::First(_) => k,
+            PlaneOrder::Given(planes) => usize::from(planes[k]),
         };
         Plane::of(&self.bytes[k * self.pitch..][..self.elements])
     }
@@ -144,7 +144,7 @@ impl<'a> Rack<'a> {
     /// Returns the first plane, the distance from one plane to the next, and the planes that make up an
     /// element.
     #[inline(always)]
-    pub(super) fn parts(&self) -> (*const u8, usize, Order<'a>) {
+    pub(super) fn parts(&self) -> (*const u8, usize, PlaneOrder<'a>) {
         (self.bytes.as_ptr(), self.pitch, self.order)
     }
 }

@@ -3,13 +3,13 @@
 //! A perfect shuffle (zip) of N registers rotates the index of every byte by one bit. With N = 2^p planes of
 //! 16 elements, p rounds turn planes into elements, and 4 further rounds turn elements into planes.
 
-use super::plane::{From, Order, Picked, Plane, Planes, Rack, Strided};
+use super::plane::{From, Picked, Plane, PlaneOrder, Planes, Rack, Strided};
 use super::vector::{Lane, Vector};
 use super::{Stores, scalar};
 
 /// Runs of elements, at equal distances in the planes and in the destination.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Runs {
+pub(super) struct ElementRuns {
     /// The first element of the first run.
     pub(super) first: usize,
     /// The elements from the start of one run to the start of the next.
@@ -26,7 +26,7 @@ pub(super) struct Runs {
     pub(super) stores: Stores,
 }
 
-impl Runs {
+impl ElementRuns {
     /// Returns the first element and the destination of the next run. (This is not a closure, because a
     /// closure is compiled without the instructions of its caller unless it is small enough to be inlined.)
     #[inline(always)]
@@ -72,7 +72,7 @@ const STREAMED_FROM: usize = 4 << 10;
 /// Each plane has the elements of all runs, and every run has room for its elements. Source and destination
 /// do not overlap. The processor has the instructions of `V` and `L`.
 #[inline(always)]
-pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], mut runs: Runs) {
+pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], mut runs: ElementRuns) {
     // SAFETY: the same contract, for each run. The fixed sizes are the number of planes.
     unsafe {
         match *planes {
@@ -91,7 +91,10 @@ pub(super) unsafe fn unshuffle_runs<V: Vector, L: Lane>(planes: &[Plane<'_>], mu
 
 /// `unshuffle_runs` for N = 2, 4 or 8 planes.
 #[inline(always)]
-unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(planes: [Plane<'_>; N], mut runs: Runs) {
+unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(
+    planes: [Plane<'_>; N],
+    mut runs: ElementRuns,
+) {
     let n = runs.elements;
     if n == 1 {
         // SAFETY: the same contract.
@@ -113,7 +116,7 @@ unsafe fn unshuffle_fixed_runs<V: Vector, L: Lane, const N: usize>(planes: [Plan
 
 /// `unshuffle_fixed_runs` for runs of one element, which needs only moves.
 #[inline(always)]
-unsafe fn single<const N: usize>(planes: [Plane<'_>; N], runs: Runs) {
+unsafe fn single<const N: usize>(planes: [Plane<'_>; N], runs: ElementRuns) {
     let (mut at, mut dst) = (runs.first, runs.dst);
     for _ in 0..runs.count {
         let mut element = [0; N];
@@ -135,7 +138,7 @@ unsafe fn single<const N: usize>(planes: [Plane<'_>; N], runs: Runs) {
 /// The rack has the elements of all runs, and every run has room for its elements. Source and destination do
 /// not overlap. The processor has the instructions of `V` and `L`.
 #[inline(always)]
-pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut runs: Runs) {
+pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut runs: ElementRuns) {
     let (first, stride, order) = rack.parts();
     let all = Strided { first, stride };
     while let Some((first, dst)) = runs.next() {
@@ -145,10 +148,10 @@ pub(super) unsafe fn unshuffle_rack<V: Vector, L: Lane>(rack: &Rack<'_>, mut run
                 _ if rack.count() < 16 => {
                     scalar::unshuffle(From { planes: rack, first }, rack.count(), dst, runs.elements);
                 }
-                Order::First(size) => {
+                PlaneOrder::First(size) => {
                     unshuffle_any::<V, L, _, 16>(From { planes: all, first }, size, dst, runs.elements);
                 }
-                Order::Given(order) => {
+                PlaneOrder::Given(order) => {
                     let planes = Picked { all, order };
                     unshuffle_any::<V, L, _, 16>(From { planes, first }, order.len(), dst, runs.elements);
                 }

@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 };
 
 use super::kernels::{Kernels, kernels};
-use super::pick::Step;
+use super::pick::PickStep;
 use super::vector::{Lane, Vector, methods};
 
 kernels!(SSE2, "sse2", __m128i, __m128i, None);
@@ -18,7 +18,7 @@ kernels!(AVX2, "avx2", __m256i, __m128i, Some(pick));
 
 #[target_feature(enable = "avx2")]
 unsafe fn pick(
-    steps: &[Step],
+    steps: &[PickStep],
     src: *const u8,
     src_pitch: usize,
     dst: *mut u8,

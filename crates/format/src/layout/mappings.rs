@@ -76,13 +76,13 @@ fn name(
 }
 
 /// The first mapping that has a name, for each name that is long enough to be shared.
-struct Names<'m> {
+struct SharedNames<'m> {
     first: HashMap<&'m str, u64>,
     /// The shortest name that takes at least as many bytes as the number of a mapping.
     shortest: usize,
 }
 
-impl<'m> Names<'m> {
+impl<'m> SharedNames<'m> {
     /// Returns the number of the first mapping with this name, if that is an earlier one.
     fn find(&mut self, name: &'m str, number: u64) -> Option<u64> {
         if name.len() < self.shortest {
@@ -128,7 +128,7 @@ impl Structure for VirtualMappings {
     }
 
     fn encode(&self, w: &mut Writer<'_>, (): &()) {
-        let names = || Names { first: HashMap::new(), shortest: w.widths().length.bytes() - 1 };
+        let names = || SharedNames { first: HashMap::new(), shortest: w.widths().length.bytes() - 1 };
         let (mut files, mut datasets) = (names(), names());
         w.u8(self.version);
         w.length(self.mappings.len() as u64);

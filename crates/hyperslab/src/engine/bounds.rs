@@ -13,16 +13,16 @@ use super::array::{ChunkedStorage, StoredArray};
 
 /// A column whose values have an order: a number of 1 to 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Column {
+struct OrderedColumn {
     /// The first byte of the column in a record.
     at: usize,
-    kind: Kind,
+    kind: BoundKind,
     is_big: bool,
 }
 
 /// The kind of a column's values. The discriminants are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BoundKind {
     U8 = 1,
     U16,
     U32,
@@ -35,7 +35,7 @@ enum Kind {
     F64,
 }
 
-impl Kind {
+impl BoundKind {
     fn size(self) -> usize {
         match self {
             Self::U8 | Self::I8 => 1,
@@ -60,7 +60,7 @@ impl Kind {
     }
 }
 
-impl Column {
+impl OrderedColumn {
     /// Returns the byte that stands for the kind and the byte order.
     fn code(self) -> u8 {
         self.kind as u8 | u8::from(self.is_big) << 7
@@ -72,7 +72,7 @@ impl Column {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
     record: usize,
-    list: Vec<Column>,
+    list: Vec<OrderedColumn>,
 }
 
 impl Columns {
@@ -101,21 +101,21 @@ impl Columns {
             }
             Datatype::Enumeration(enumeration) => return self.add(&enumeration.base, at),
             Datatype::Integer(number) if number.is_whole() => {
-                (Kind::integer(number.size, number.signed), number.order)
+                (BoundKind::integer(number.size, number.signed), number.order)
             }
             Datatype::Bits(bits) if bits.bits == BitRange::whole(bits.size) => {
-                (Kind::integer(bits.size, false), bits.order)
+                (BoundKind::integer(bits.size, false), bits.order)
             }
             Datatype::Float(float) if float.is_ieee() => match float.size {
-                4 => (Some(Kind::F32), float.order),
-                8 => (Some(Kind::F64), float.order),
+                4 => (Some(BoundKind::F32), float.order),
+                8 => (Some(BoundKind::F64), float.order),
                 _ => return Some(()),
             },
             _ => return Some(()),
         };
         let Some(kind) = kind else { return Some(()) };
         let is_inside = at.checked_add(kind.size()).is_some_and(|end| end <= self.record);
-        is_inside.then(|| self.list.push(Column { at, kind, is_big: order == ByteOrder::Big }))
+        is_inside.then(|| self.list.push(OrderedColumn { at, kind, is_big: order == ByteOrder::Big }))
     }
 
     /// Returns the length of a note of these columns in bytes.
@@ -270,7 +270,7 @@ fn low_word(size: usize) -> [u8; 4] {
 }
 
 /// A number as it is stored.
-trait Number: Copy + PartialOrd {
+trait StoredNumber: Copy + PartialOrd {
     const SIZE: usize;
     /// The bounds of no values.
     const NONE: (Self, Self);
@@ -281,7 +281,7 @@ trait Number: Copy + PartialOrd {
 
 macro_rules! numbers {
     ($($number:ty: $low:expr, $high:expr, $kind:ident;)*) => {
-        $(impl Number for $number {
+        $(impl StoredNumber for $number {
             const SIZE: usize = size_of::<Self>();
             const NONE: (Self, Self) = ($high, $low);
 
@@ -307,13 +307,13 @@ macro_rules! numbers {
         }
 
         impl Extremes {
-            fn none(kind: Kind) -> Self {
+            fn none(kind: BoundKind) -> Self {
                 match kind {
-                    $(Kind::$kind => Self::$kind(Visited { low: <$number>::NONE.0, high: <$number>::NONE.1, has_nan: false }),)*
+                    $(BoundKind::$kind => Self::$kind(Visited { low: <$number>::NONE.0, high: <$number>::NONE.1, has_nan: false }),)*
                 }
             }
 
-            fn visit(&mut self, column: Column, records: &[u8], record: usize) {
+            fn visit(&mut self, column: OrderedColumn, records: &[u8], record: usize) {
                 match (self, column.is_big) {
                     $((Self::$kind(visited), false) => visited.visit::<false>(column.at, records, record),
                     (Self::$kind(visited), true) => visited.visit::<true>(column.at, records, record),)*
@@ -328,12 +328,12 @@ macro_rules! numbers {
             }
         }
 
-        impl Column {
+        impl OrderedColumn {
             /// Returns whether two stored values are numbers in ascending order.
             fn is_ascending(self, low: &[u8], high: &[u8]) -> bool {
                 match (self.kind, self.is_big) {
-                    $((Kind::$kind, false) => <$number>::little(low) <= <$number>::little(high),
-                    (Kind::$kind, true) => <$number>::big(low) <= <$number>::big(high),)*
+                    $((BoundKind::$kind, false) => <$number>::little(low) <= <$number>::little(high),
+                    (BoundKind::$kind, true) => <$number>::big(low) <= <$number>::big(high),)*
                 }
             }
         }
@@ -366,7 +366,7 @@ const GATHERED: usize = 256;
 /// The independent comparisons of a loop, which the compiler turns into vectors.
 const LANES: usize = 16;
 
-impl<T: Number> Visited<T> {
+impl<T: StoredNumber> Visited<T> {
     /// Visits the values at byte `at` of at most [`GATHERED`] records.
     fn visit<const BIG: bool>(&mut self, at: usize, records: &[u8], record: usize) {
         let mut values = [T::NONE.0; GATHERED];

@@ -11,13 +11,13 @@ use parking_lot::{Condvar, Mutex};
 struct Call {
     /// The work, which the caller borrows.
     work: *const (dyn Fn() + Sync),
-    state: Mutex<State>,
+    state: Mutex<HelpState>,
     /// A thread has stopped helping.
     stopped: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct HelpState {
     /// Whether the caller is done, so that no other thread begins to help.
     is_over: bool,
     /// The number of threads that help now.

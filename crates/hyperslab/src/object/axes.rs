@@ -49,7 +49,7 @@ impl Dataset {
 pub struct AxisNames {
     /// The groups, each before those below it.
     groups: Vec<Members>,
-    by_address: HashMap<Place, usize>,
+    by_address: HashMap<FileAddr, usize>,
     /// What identifies each file: the root's own, and those behind external links. A file that is not on a
     /// disk can only be the first.
     files: Vec<Option<(u64, u64)>>,
@@ -58,7 +58,7 @@ pub struct AxisNames {
 }
 
 /// The number of a file, and an address in it.
-type Place = (usize, Addr);
+type FileAddr = (usize, Addr);
 
 /// The dimensions and the datasets of a group.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ struct Dimension {
     is_unlimited: bool,
     number: u64,
     /// The dimension scale, if there is one.
-    scale: Option<Place>,
+    scale: Option<FileAddr>,
 }
 
 impl Dimension {
@@ -105,14 +105,14 @@ impl Dimension {
 struct Axes {
     /// The length of each axis, and whether it is unlimited.
     lens: Vec<(u64, bool)>,
-    source: Source,
+    source: AxisSource,
     /// Whether the netCDF library reads the datatype. It skips the other datasets.
     is_known: bool,
     names: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Source {
+enum AxisSource {
     /// The file of the dataset, and the scales of each axis.
     Scales(usize, Vec<Vec<Addr>>),
     /// A scale itself, whose first axis has its name.
@@ -218,13 +218,13 @@ impl AxisNames {
                 self.next = self.next.max(dimension.number.saturating_add(1));
                 self.groups[number].add(dimension);
                 match readable(dataset.attribute_values::<i64>(NUMBERS))? {
-                    Some(numbers) if lens.len() > 1 && numbers.len() == lens.len() => Source::Numbers(
+                    Some(numbers) if lens.len() > 1 && numbers.len() == lens.len() => AxisSource::Numbers(
                         numbers.into_iter().map(|number| u64::try_from(number).unwrap_or(u64::MAX)).collect(),
                     ),
-                    _ => Source::Itself,
+                    _ => AxisSource::Itself,
                 }
             }
-            _ => Source::Scales(file, readable(dataset.addresses_of_scales())?.unwrap_or_default()),
+            _ => AxisSource::Scales(file, readable(dataset.addresses_of_scales())?.unwrap_or_default()),
         };
         let datatype = dataset.datatype();
         let is_known =
@@ -255,15 +255,15 @@ impl AxisNames {
         }
         let lens = axes.lens.clone();
         let mut found: Vec<Option<String>> = match &axes.source {
-            Source::Itself => vec![Some(name.clone())],
-            Source::Numbers(numbers) => {
+            AxisSource::Itself => vec![Some(name.clone())],
+            AxisSource::Numbers(numbers) => {
                 let dims = numbers.iter().zip(&lens);
                 dims.map(|(&dim, &(len, _))| {
                     self.nearest(number, |dimension| dimension.number == dim && dimension.may_have(len))
                 })
                 .collect()
             }
-            Source::Scales(file, scales) => scales
+            AxisSource::Scales(file, scales) => scales
                 .iter()
                 .map(|scales| scales.iter().find_map(|&scale| self.scale(number, (*file, scale))))
                 .collect(),
@@ -282,7 +282,7 @@ impl AxisNames {
     }
 
     /// Returns the name of a scale: one that the group can see, or any.
-    fn scale(&self, number: usize, scale: Place) -> Option<String> {
+    fn scale(&self, number: usize, scale: FileAddr) -> Option<String> {
         let is_it = |dimension: &Dimension| dimension.scale == Some(scale);
         self.nearest(number, is_it).or_else(|| {
             let all = self.groups.iter().flat_map(|group| &group.dimensions);

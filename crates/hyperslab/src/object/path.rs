@@ -131,7 +131,7 @@ fn parent<'p>(start: &Group, path: &'p str, budget: &mut Budget) -> Result<(Opti
 }
 
 /// The place of a link that exists or will be created.
-pub(super) struct Place<'p> {
+pub(super) struct LinkPlace<'p> {
     /// The last existing group on the way.
     pub(super) group: Group,
     /// The missing groups below it, to be created.
@@ -140,7 +140,7 @@ pub(super) struct Place<'p> {
     pub(super) name: &'p str,
 }
 
-impl Place<'_> {
+impl LinkPlace<'_> {
     /// Returns the path of the link.
     pub(super) fn path(&self) -> Arc<str> {
         let names = self.missing.iter().chain([&self.name]);
@@ -150,7 +150,7 @@ impl Place<'_> {
 
 /// Returns the place of a link at `path`, from the root of the file if `path` begins with `/`, else from
 /// `start`.
-pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
+pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<LinkPlace<'p>> {
     let mut components: Vec<&str> = names(path).collect();
     // As in libhdf5, `group/.` is the group itself and not a link.
     let is_itself = path.rsplit('/').find(|component| !component.is_empty()) == Some(".");
@@ -159,7 +159,7 @@ pub(super) fn place<'p>(start: &Group, path: &'p str) -> Result<Place<'p>> {
         return Err(RequestError::Argument { what: format!("path {path:?}"), why }.into());
     };
     let (group, passed) = groups_on_the_way(start, path, |_| {})?;
-    Ok(Place { group, missing: components[passed..].to_vec(), name })
+    Ok(LinkPlace { group, missing: components[passed..].to_vec(), name })
 }
 
 /// Follows `path` up to its last component, as far as groups exist. Calls `f` with each group on the way, and

@@ -42,22 +42,22 @@ impl File {
         let decode = |r: &mut Reader<'_>| match reference.kind {
             // libhdf5 writes the lower half of an address of 16 bytes, and leaves the upper half undefined.
             ReferenceKind::Object1 if widths.offset == Width::Sixteen => {
-                let object = r.u64().map(|object| Place::Object(Addr::new(object)))?;
+                let object = r.u64().map(|object| DirectTarget::Object(Addr::new(object)))?;
                 r.skip(8).map(|()| object)
             }
-            ReferenceKind::Object1 => r.addr().map(Place::Object),
-            ReferenceKind::Region1 => r.structure::<GlobalHeapId>(&()).map(Place::Region1),
+            ReferenceKind::Object1 => r.addr().map(DirectTarget::Object),
+            ReferenceKind::Region1 => r.structure::<GlobalHeapId>(&()).map(DirectTarget::Region1),
             ReferenceKind::Object2 | ReferenceKind::Region2 | ReferenceKind::Attribute => encoded(r),
         };
         match r.within("reference", SPEC, decode)? {
-            Place::Object(object) if is_null(object) => Ok(None),
-            Place::Object(object) => Ok(Some(ReferenceTarget::object(object))),
-            Place::Region1(id) | Place::Encoded { id, .. } if id.is_null() => Ok(None),
-            place @ (Place::Region1(id) | Place::Encoded { id, .. }) => {
+            DirectTarget::Object(object) if is_null(object) => Ok(None),
+            DirectTarget::Object(object) => Ok(Some(ReferenceTarget::object(object))),
+            DirectTarget::Region1(id) | DirectTarget::Encoded { id, .. } if id.is_null() => Ok(None),
+            place @ (DirectTarget::Region1(id) | DirectTarget::Encoded { id, .. }) => {
                 let bytes = self.heap_object(id)?;
                 let mut r = Reader::new(&bytes, widths, id.collection);
                 let target = |r: &mut Reader<'_>| {
-                    if let Place::Encoded { kind, is_elsewhere, .. } = place {
+                    if let DirectTarget::Encoded { kind, is_elsewhere, .. } = place {
                         return in_blob(r, kind, is_elsewhere);
                     }
                     let object = r.addr()?;
@@ -225,7 +225,7 @@ impl File {
 
 /// The location that an element of a reference type names directly.
 #[derive(Clone, Copy)]
-enum Place {
+enum DirectTarget {
     Object(Addr),
     /// A heap object with an object's address and a selection.
     Region1(GlobalHeapId),
@@ -242,20 +242,20 @@ enum Place {
 
 /// Decodes the encoding of HDF5 1.12. The address of an object in the same file is stored in the element,
 /// everything else in the global heap.
-fn encoded(r: &mut Reader<'_>) -> hyperslab_format::Result<Place> {
+fn encoded(r: &mut Reader<'_>) -> hyperslab_format::Result<DirectTarget> {
     let (kind, flags) = (r.u8()?, r.u8()?);
     if kind == 0 {
-        return Ok(Place::Object(Addr::UNDEFINED)); // never written
+        return Ok(DirectTarget::Object(Addr::UNDEFINED)); // never written
     }
     let is_elsewhere = flags & EXTERNAL != 0;
     if !matches!(kind, OBJECT | REGION | ATTRIBUTE) {
         return Err(r.bad_value("reference type", kind.into(), "2, 3 or 4"));
     }
     if kind == OBJECT && !is_elsewhere {
-        return token(r).map(Place::Object);
+        return token(r).map(DirectTarget::Object);
     }
     let _size = r.u32()?;
-    Ok(Place::Encoded { kind, is_elsewhere, id: r.structure(&())? })
+    Ok(DirectTarget::Encoded { kind, is_elsewhere, id: r.structure(&())? })
 }
 
 /// Decodes the part of such a reference that is in the global heap.

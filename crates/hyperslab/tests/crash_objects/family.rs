@@ -4,7 +4,7 @@
 use hyperslab::Durability;
 use hyperslab::{FileSpace, LibVersion};
 use hyperslab_testkit::counts::say_counts;
-use hyperslab_testkit::crash_members::{RecordedMembers, Step};
+use hyperslab_testkit::crash_members::{MemberStep, RecordedMembers};
 
 use super::base;
 use super::members::{fail_everywhere, run};
@@ -44,9 +44,9 @@ fn a_kill_leaves_the_old_or_the_new_state_of_a_family() {
             });
             assert_eq!(last, 1, "{}", operation.name);
             let steps = folder.steps();
-            added += steps.iter().filter(|step| matches!(step, Step::Create { .. })).count();
-            removed += steps.iter().filter(|step| matches!(step, Step::Remove(_))).count();
-            assert!(!steps.contains(&Step::Sync));
+            added += steps.iter().filter(|step| matches!(step, MemberStep::Create { .. })).count();
+            removed += steps.iter().filter(|step| matches!(step, MemberStep::Remove(_))).count();
+            assert!(!steps.contains(&MemberStep::Sync));
         });
     }
     say_counts(format_args!("crash_objects: a family, killed: {images} images, {added} members added"));

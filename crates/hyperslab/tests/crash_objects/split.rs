@@ -4,7 +4,7 @@
 use hyperslab::Durability;
 use hyperslab::{FileSpace, LibVersion};
 use hyperslab_testkit::counts::say_counts;
-use hyperslab_testkit::crash_members::{RecordedMembers, Step, parts};
+use hyperslab_testkit::crash_members::{MemberStep, RecordedMembers, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 use super::base;
@@ -31,8 +31,8 @@ fn each(version: LibVersion, step: usize, mut f: impl FnMut(usize, &[u8], &Opera
     }
 }
 
-fn is_of_elements(step: &Step) -> bool {
-    matches!(step, Step::Write { file: 1, .. } | Step::SetLen(1, _))
+fn is_of_elements(step: &MemberStep) -> bool {
+    matches!(step, MemberStep::Write { file: 1, .. } | MemberStep::SetLen(1, _))
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_kill_leaves_the_old_or_the_new_state_of_a_split_file() {
             });
             assert_eq!(last, 1, "{}", operation.name);
             of_elements += split.steps().iter().filter(|step| is_of_elements(step)).count();
-            assert!(!split.steps().iter().any(|step| matches!(step, Step::Flush(_))));
+            assert!(!split.steps().iter().any(|step| matches!(step, MemberStep::Flush(_))));
         });
     }
     say_counts(format_args!("crash_objects: split files, killed: {images} images"));

@@ -14,7 +14,7 @@ use hyperslab_testkit::contract::{
     read_many_returns_the_error_of_a_range, reading_past_the_end_is_an_error, reads_are_exact,
     threads_read_at_the_same_time,
 };
-use hyperslab_testkit::crash_members::{RecordedMembers, Step, joined};
+use hyperslab_testkit::crash_members::{MemberStep, RecordedMembers, joined};
 use hyperslab_testkit::deep::Deep;
 
 #[path = "../../examples/driver.rs"]
@@ -124,14 +124,14 @@ fn a_flush_makes_each_changed_member_durable_once_and_a_close_after_it_none() {
         family.flush(closing).unwrap();
         folder.steps().split_off(before)
     };
-    assert_eq!(flushed(false), [Step::Sync]);
+    assert_eq!(flushed(false), [MemberStep::Sync]);
     family.write_at(3, b"ab").unwrap();
     family.write_at(17, b"c").unwrap();
-    let expected = [Step::Flush(0), Step::Flush(1), Step::Flush(4), Step::Sync];
+    let expected = [MemberStep::Flush(0), MemberStep::Flush(1), MemberStep::Flush(4), MemberStep::Sync];
     assert_eq!(flushed(false), expected);
     assert_eq!(flushed(true), []);
     family.write_at(0, b"d").unwrap();
-    assert_eq!(flushed(false), [Step::Flush(0), Step::Sync]);
+    assert_eq!(flushed(false), [MemberStep::Flush(0), MemberStep::Sync]);
 }
 
 #[test]
@@ -182,15 +182,15 @@ fn a_flush_makes_elements_durable_before_metadata_and_each_member_once() {
         split.flush(closing).unwrap();
         recorded.steps().split_off(before)
     };
-    assert_eq!(flushed(false), [Step::Sync]);
+    assert_eq!(flushed(false), [MemberStep::Sync]);
     split.write_at(0, b"x").unwrap();
     split.write_at(u64::MAX / 2, b"y").unwrap();
-    assert_eq!(flushed(false), [Step::Flush(1), Step::Flush(0), Step::Sync]);
+    assert_eq!(flushed(false), [MemberStep::Flush(1), MemberStep::Flush(0), MemberStep::Sync]);
     split.elements().unwrap().set_len(9).unwrap();
-    assert_eq!(flushed(false), [Step::Flush(1), Step::Sync]);
+    assert_eq!(flushed(false), [MemberStep::Flush(1), MemberStep::Sync]);
     split.set_len(9).unwrap();
     assert_eq!(flushed(true), []);
-    assert_eq!(flushed(false), [Step::Flush(0), Step::Sync]);
+    assert_eq!(flushed(false), [MemberStep::Flush(0), MemberStep::Sync]);
 }
 
 #[test]

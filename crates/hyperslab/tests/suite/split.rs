@@ -12,7 +12,7 @@ use hyperslab_check::{CheckOptions, Report, check_path};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 use hyperslab_store::commit::recovery::{Action, act, inspect};
-use hyperslab_testkit::crash_members::{RecordedMembers, Step, driver_of, joined, parts};
+use hyperslab_testkit::crash_members::{MemberStep, RecordedMembers, driver_of, joined, parts};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use tempfile::TempDir;
 
@@ -593,7 +593,7 @@ fn the_first_commit_makes_the_names_durable() {
     fill(&file);
     file.close().unwrap();
     let steps = split.steps();
-    let synced = steps.iter().position(|step| *step == Step::Sync).unwrap();
-    let sealed = steps.iter().rposition(|step| matches!(step, Step::Write { file: 0, offset: 0, .. }));
+    let synced = steps.iter().position(|step| *step == MemberStep::Sync).unwrap();
+    let sealed = steps.iter().rposition(|step| matches!(step, MemberStep::Write { file: 0, offset: 0, .. }));
     assert!(synced < sealed.unwrap(), "before the superblock");
 }

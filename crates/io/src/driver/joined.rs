@@ -10,13 +10,13 @@ use super::{Create, Driver, Hints, Posix};
 /// Bytes beyond its end read as zeros, as in libhdf5.
 #[derive(Debug)]
 pub struct Joined {
-    parts: Vec<Opened>,
+    parts: Vec<OpenedPart>,
     len: u64,
 }
 
 /// A part of a file.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct FilePart {
     /// The possible paths of the file. The first that exists is used.
     pub candidates: Vec<PathBuf>,
     /// The offset of the part in its file.
@@ -26,8 +26,8 @@ pub struct Part {
 }
 
 #[derive(Debug)]
-struct Opened {
-    part: Part,
+struct OpenedPart {
+    part: FilePart,
     /// The offset of the part in the joined medium.
     start: u64,
     /// The file, opened for reading.
@@ -38,20 +38,20 @@ struct Opened {
 
 impl Joined {
     /// Joins the parts. Fails if their total length does not fit a `u64`.
-    pub fn new(parts: Vec<Part>) -> io::Result<Self> {
+    pub fn new(parts: Vec<FilePart>) -> io::Result<Self> {
         let mut len = 0_u64;
         let mut placed = Vec::with_capacity(parts.len());
         for part in parts {
             let start = len;
             let end = part.offset.checked_add(part.len).and_then(|_| len.checked_add(part.len));
             len = end.ok_or(io::ErrorKind::FileTooLarge)?;
-            placed.push(Opened { part, start, reading: OnceLock::new(), writing: OnceLock::new() });
+            placed.push(OpenedPart { part, start, reading: OnceLock::new(), writing: OnceLock::new() });
         }
         Ok(Self { parts: placed, len })
     }
 }
 
-impl Opened {
+impl OpenedPart {
     /// Returns the file, opened for reading.
     fn reading(&self) -> io::Result<&Posix> {
         if let Some(file) = self.reading.get() {
@@ -108,7 +108,7 @@ impl Joined {
         &self,
         offset: u64,
         len: usize,
-        mut f: impl FnMut(&Opened, u64, usize) -> io::Result<()>,
+        mut f: impl FnMut(&OpenedPart, u64, usize) -> io::Result<()>,
     ) -> io::Result<()> {
         if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -166,8 +166,8 @@ mod tests {
 
     use super::*;
 
-    fn part(path: PathBuf, offset: u64, len: u64) -> Part {
-        Part { candidates: vec![path], offset, len }
+    fn part(path: PathBuf, offset: u64, len: u64) -> FilePart {
+        FilePart { candidates: vec![path], offset, len }
     }
 
     #[test]

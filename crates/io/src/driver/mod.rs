@@ -24,7 +24,7 @@ pub use ahead::{Medium, read_ahead};
 #[doc(hidden)]
 pub use aside::Aside;
 #[doc(hidden)]
-pub use joined::{Joined, Part};
+pub use joined::{FilePart, Joined};
 pub use mapped::Mapped;
 pub use members::Members;
 #[doc(hidden)]

@@ -56,7 +56,7 @@ impl Plugin {
     }
 
     pub(crate) fn added(this: &Arc<Self>) -> Arc<dyn Added> {
-        Arc::new(Shared(Arc::clone(this)))
+        Arc::new(SharedPlugIn(Arc::clone(this)))
     }
 
     fn failed(&self, error: PluginError) -> FilterError {
@@ -76,9 +76,9 @@ impl Plugin {
 
 /// A plug-in, shared by all datasets.
 #[derive(Debug)]
-struct Shared(Arc<Plugin>);
+struct SharedPlugIn(Arc<Plugin>);
 
-impl Added for Shared {
+impl Added for SharedPlugIn {
     fn name(&self) -> &str {
         self.0.name()
     }

@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::Group;
 use crate::buffer;
 use crate::calls;
-use crate::create::{Request, dataspace, datatype, writable};
+use crate::create::{CreateRequest, dataspace, datatype, writable};
 use crate::error::{OrRaise, argument, exception, missing_object};
 use crate::links::{ExternalLink, SoftLink};
 use crate::object::{HLObject, name_required, wrap};
@@ -429,7 +429,7 @@ impl Group {
     fn _create_dataset<'py>(
         slf: &Bound<'py, Self>,
         name: &Bound<'py, PyAny>,
-        request: Request<'py>,
+        request: CreateRequest<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a dataset")?);
         let options = request.options(state)?;

@@ -15,7 +15,7 @@ use crate::ingest::{Domain, IngestOptions};
 use crate::number::{Number, Numbers};
 use crate::plane;
 use crate::sample::SampleFormat;
-use crate::survey::{Axis, Kind, Survey};
+use crate::survey::{Axis, Survey, SurveyKind};
 
 /// A survey in an HDF5 file.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Cube {
     /// The samples.
     pub data: Dataset,
     /// The kind of the survey.
-    pub kind: Kind,
+    pub kind: SurveyKind,
     /// The axes except that of samples.
     pub axes: Vec<Axis>,
     /// The axis of samples.
@@ -90,7 +90,7 @@ impl Cube {
         let text = |name: &str| attributes::text(&group, name)?.ok_or_else(|| missing(name));
         let number = |name: &str| attributes::number(&group, name)?.ok_or_else(|| missing(name));
         let named = text(attribute::KIND)?;
-        let kind = Kind::from_name(&named)
+        let kind = SurveyKind::from_name(&named)
             .ok_or_else(|| bad(&file, format!("unknown kind of survey: {named:?}")))?;
         let code = number(attribute::FORMAT)?;
         let format = SampleFormat::from_code(code.cast_signed())

@@ -50,7 +50,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// A run of traces, and its destination.
-struct Run<'r> {
+struct TraceRun<'r> {
     slots: &'r [Slot],
     /// The destination of the samples: for each trace, its parts in the chunks that hold it, one after
     /// another.
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         let mut parts = pieces::parts(piece, self.chunk, layout.format.stored().size(), buffer);
         let per_trace = parts.len() / piece.places().max(1);
         let most = RUN_BYTES / layout.trace_bytes(self.segy.traces.samples());
-        let runs: Vec<Mutex<Run<'_>>> = pieces::runs(slots, usize::try_from(most).unwrap_or(1))
+        let runs: Vec<Mutex<TraceRun<'_>>> = pieces::runs(slots, usize::try_from(most).unwrap_or(1))
             .map(|slots| {
                 let (own, others) = std::mem::take(&mut headers).split_at_mut(slots.len() * header_bytes);
                 headers = others;
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
                     let of_slot = &mut parts[slot.place * per_trace..(slot.place + 1) * per_trace];
                     own_parts.extend(of_slot.iter_mut().map(std::mem::take));
                 }
-                Mutex::new(Run { slots, parts: own_parts, headers: own, words: Vec::new() })
+                Mutex::new(TraceRun { slots, parts: own_parts, headers: own, words: Vec::new() })
             })
             .collect();
         each_number(runs.len() as u64, &|number| {
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
     /// trace has its predicted position.
     fn read(
         &self,
-        run: &mut Run<'_>,
+        run: &mut TraceRun<'_>,
         per_trace: usize,
         samples: &Range<u64>,
         bytes: &mut Vec<u8>,

@@ -1,7 +1,7 @@
 //! Derives the geometry of a survey from all trace headers.
 
 use super::scan::{self, Column};
-use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
+use super::{Axis, Keys, Survey, SurveyKind, SurveyOptions, TraceMap};
 use crate::error::{AS_TRACES, Error, Result};
 use crate::field::{Field, FieldKind};
 use crate::file::SegyFile;
@@ -45,7 +45,7 @@ enum Laid {
 pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> {
     let wanted = |kind| options.kind.is_none_or(|asked| asked == kind);
     let mut looked = Vec::new();
-    if wanted(Kind::Volume) || wanted(Kind::Prestack) {
+    if wanted(SurveyKind::Volume) || wanted(SurveyKind::Prestack) {
         let places: Vec<(Field, Field)> = match options.lines {
             Some(lines) => vec![lines],
             None => {
@@ -75,7 +75,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             }
         }
     }
-    if wanted(Kind::Line) || wanted(Kind::PrestackLine) {
+    if wanted(SurveyKind::Line) || wanted(SurveyKind::PrestackLine) {
         let keys = options.keys();
         let columns = scan::columns(file, &[keys.cdp, keys.offset])?;
         looked.push(format!("the ensemble in {}", keys.cdp));
@@ -83,7 +83,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
             return Ok(survey);
         }
     }
-    if let Some(kind) = options.kind.filter(|&kind| kind != Kind::Traces) {
+    if let Some(kind) = options.kind.filter(|&kind| kind != SurveyKind::Traces) {
         return Err(Error::geometry(
             file.path(),
             format!(
@@ -99,7 +99,7 @@ pub(super) fn infer(file: &SegyFile, options: &SurveyOptions) -> Result<Survey> 
     });
     let axes = vec![Axis { name: "trace", values: Numbers::Integers((0..count.cast_signed()).collect()) }];
     let map = TraceMap::Regular { origin: 0, strides: vec![1], shape: vec![count] };
-    Ok(Survey { note, ..Survey::new(Kind::Traces, options.keys(), axes, map) })
+    Ok(Survey { note, ..Survey::new(SurveyKind::Traces, options.keys(), axes, map) })
 }
 
 /// Finds a volume or a prestack volume.
@@ -111,18 +111,18 @@ fn lines(
     least: u64,
 ) -> Result<Option<Survey>> {
     let asked = options.kind;
-    let mut twice = match lay_out(file.path(), Kind::Volume, &columns, least)? {
-        Laid::Out(axes, map) if asked != Some(Kind::Prestack) => {
-            return Ok(Some(Survey::new(Kind::Volume, keys, axes, map)));
+    let mut twice = match lay_out(file.path(), SurveyKind::Volume, &columns, least)? {
+        Laid::Out(axes, map) if asked != Some(SurveyKind::Prestack) => {
+            return Ok(Some(Survey::new(SurveyKind::Volume, keys, axes, map)));
         }
         Laid::Sparse => return Ok(None),
         Laid::Out(..) => None,
         Laid::Twice { traces, taken } => Some((traces, taken)),
     };
-    if asked != Some(Kind::Volume) {
+    if asked != Some(SurveyKind::Volume) {
         columns.extend(scan::columns(file, &[keys.offset])?);
-        match lay_out(file.path(), Kind::Prestack, &columns, least)? {
-            Laid::Out(axes, map) => return Ok(Some(Survey::new(Kind::Prestack, keys, axes, map))),
+        match lay_out(file.path(), SurveyKind::Prestack, &columns, least)? {
+            Laid::Out(axes, map) => return Ok(Some(Survey::new(SurveyKind::Prestack, keys, axes, map))),
             // Traces that share all numbers say more than traces that share their lines.
             Laid::Twice { traces, .. } => twice = twice.map(|(_, taken)| (traces, taken)),
             Laid::Sparse => {}
@@ -130,7 +130,7 @@ fn lines(
     }
     match twice {
         Some((traces, taken)) if asked.is_some() || taken * 100 >= file.traces.count() * NEARLY_ALL => {
-            Err(both_at(file.path(), Kind::Prestack, traces, &columns))
+            Err(both_at(file.path(), SurveyKind::Prestack, traces, &columns))
         }
         _ => Ok(None),
     }
@@ -141,10 +141,10 @@ fn line(file: &SegyFile, options: &SurveyOptions, keys: Keys, columns: &[Column]
     let asked = options.kind;
     let least = if asked.is_some() { 0 } else { LEAST_FILLED };
     let constant = columns[0].is_constant();
-    if constant && (asked.is_none() || file.traces.count() > 1) && asked != Some(Kind::PrestackLine) {
+    if constant && (asked.is_none() || file.traces.count() > 1) && asked != Some(SurveyKind::PrestackLine) {
         return Ok(None);
     }
-    for kind in [Kind::Line, Kind::PrestackLine] {
+    for kind in [SurveyKind::Line, SurveyKind::PrestackLine] {
         if asked.is_some_and(|asked| asked != kind) {
             continue;
         }
@@ -161,7 +161,7 @@ fn line(file: &SegyFile, options: &SurveyOptions, keys: Keys, columns: &[Column]
 }
 
 /// Returns the error for two traces that share a position, with the axes on which they agree.
-fn both_at(path: &str, kind: Kind, [a, b]: [u64; 2], columns: &[Column]) -> Error {
+fn both_at(path: &str, kind: SurveyKind, [a, b]: [u64; 2], columns: &[Column]) -> Error {
     let [at, other] = [a, b].map(|trace| usize::try_from(trace).unwrap_or(0));
     let axes = kind.axes().iter().zip(columns);
     let (places, fields): (Vec<String>, Vec<String>) = axes
@@ -176,7 +176,7 @@ fn both_at(path: &str, kind: Kind, [a, b]: [u64; 2], columns: &[Column]) -> Erro
 }
 
 /// Lays traces out along axes, if at least `least` of a hundred positions have a trace.
-fn lay_out(path: &str, kind: Kind, columns: &[Column], least: u64) -> Result<Laid> {
+fn lay_out(path: &str, kind: SurveyKind, columns: &[Column], least: u64) -> Result<Laid> {
     let count = columns.first().map_or(0, Column::len);
     let axes: Vec<Vec<i64>> = columns.iter().map(distinct).collect();
     let positions = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.len() as u64));

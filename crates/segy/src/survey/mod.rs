@@ -54,12 +54,12 @@ pub struct SurveyOptions {
     /// The bytes of the coordinates.
     pub coordinates: Option<(Field, Field)>,
     /// The kind of the survey, if it is not to be inferred.
-    pub kind: Option<Kind>,
+    pub kind: Option<SurveyKind>,
 }
 
 /// The kind of a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SurveyKind {
     /// A trace for each inline and crossline.
     Volume,
     /// A trace for each inline, crossline and offset.
@@ -72,7 +72,7 @@ pub enum Kind {
     Traces,
 }
 
-impl Kind {
+impl SurveyKind {
     /// Returns the names of the axes except that of samples.
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
@@ -123,7 +123,7 @@ pub struct Axis {
 #[derive(Debug, Clone)]
 pub struct Survey {
     /// The kind of the survey.
-    pub kind: Kind,
+    pub kind: SurveyKind,
     /// The header fields that locate a trace.
     pub keys: Keys,
     /// The axes except that of samples.
@@ -138,7 +138,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    pub(crate) fn new(kind: Kind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Self {
+    pub(crate) fn new(kind: SurveyKind, keys: Keys, axes: Vec<Axis>, map: TraceMap) -> Self {
         Self { kind, keys, axes, map, is_predicted: false, note: None }
     }
 

@@ -1,6 +1,6 @@
 //! Predicts the geometry of a whole survey from a few headers, so that one pass over the file suffices.
 
-use super::{Axis, Keys, Kind, Survey, SurveyOptions, TraceMap};
+use super::{Axis, Keys, Survey, SurveyKind, SurveyOptions, TraceMap};
 use crate::error::Result;
 use crate::file::SegyFile;
 use crate::number::{Number, Numbers};
@@ -12,7 +12,7 @@ const SAMPLES: u64 = 64;
 /// Returns the survey, if its first traces are those of a full volume, line after line in even steps, and the
 /// sampled traces agree.
 pub(super) fn predict(file: &SegyFile, options: &SurveyOptions) -> Result<Option<Survey>> {
-    if options.kind.is_some_and(|kind| kind != Kind::Volume) || file.traces.vary() {
+    if options.kind.is_some_and(|kind| kind != SurveyKind::Volume) || file.traces.vary() {
         return Ok(None);
     }
     let keys = options.keys();
@@ -98,12 +98,12 @@ fn regular(keys: Keys, first: [i128; 2], steps: [i128; 2], shape: [u64; 2], fast
             strides[axis] = -strides[axis];
         }
     }
-    let names = Kind::Volume.axes();
+    let names = SurveyKind::Volume.axes();
     let axes = names
         .iter()
         .zip(values)
         .map(|(&name, values)| Axis { name, values: Numbers::Integers(values) })
         .collect();
     let map = TraceMap::Regular { origin, strides: strides.to_vec(), shape: shape.to_vec() };
-    Survey { is_predicted: true, ..Survey::new(Kind::Volume, keys, axes, map) }
+    Survey { is_predicted: true, ..Survey::new(SurveyKind::Volume, keys, axes, map) }
 }

@@ -16,14 +16,14 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 /// contend, and evicts the least useful blocks first.
 #[derive(Debug)]
 pub struct BlockCache {
-    blocks: Cache<(Addr, TypeId), Block, ByBytes>,
+    blocks: Cache<(Addr, TypeId), CachedBlock, ByBytes>,
     budget_bytes: u64,
     /// The number of times that the cache was cleared.
     epoch: AtomicU64,
 }
 
 #[derive(Debug, Clone)]
-struct Block {
+struct CachedBlock {
     value: Arc<dyn Any + Send + Sync>,
     /// The length on disk, which the budget counts: decoded blocks have about the same size.
     len: u64,
@@ -34,8 +34,8 @@ struct Block {
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<(Addr, TypeId), Block> for ByBytes {
-    fn weight(&self, _: &(Addr, TypeId), block: &Block) -> u64 {
+impl Weighter<(Addr, TypeId), CachedBlock> for ByBytes {
+    fn weight(&self, _: &(Addr, TypeId), block: &CachedBlock) -> u64 {
         block.len + OVERHEAD
     }
 }
@@ -81,7 +81,7 @@ impl BlockCache {
     /// Caches a value that was read since `epoch`. The value is never found if the cache was cleared
     /// meanwhile.
     pub(crate) fn insert_of<S: Send + Sync + 'static>(&self, epoch: u64, at: Addr, value: Arc<S>, len: u64) {
-        self.blocks.insert((at, TypeId::of::<S>()), Block { value, len, epoch });
+        self.blocks.insert((at, TypeId::of::<S>()), CachedBlock { value, len, epoch });
     }
 
     /// Removes a value.

@@ -100,8 +100,8 @@ pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
         Err(error) => return Outcome::Undone(error),
     };
     match plan {
-        Plan::Superblock { ends } => replace_superblock(driver, &commit, ends),
-        Plan::Journal { journal, at, end } => {
+        CommitPlan::Superblock { ends } => replace_superblock(driver, &commit, ends),
+        CommitPlan::Journal { journal, at, end } => {
             if let Err(outcome) = begin(driver, &journal, at, durability) {
                 return outcome;
             }
@@ -114,7 +114,7 @@ pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
 }
 
 /// The steps that a commit takes.
-enum Plan {
+enum CommitPlan {
     /// Only the superblock changes, in one write.
     Superblock { ends: Ends },
     /// The four steps. The journal is written at `at`, and the file ends at `end` afterwards.
@@ -137,12 +137,12 @@ impl Ends {
 
 /// Checks the commit against the file and for consistency. Writes nothing; takes the overwrites out of
 /// `commit`.
-fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
+fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<CommitPlan> {
     let at = commit.superblock_at;
     let superblock = decode_superblock(&commit.after, at)?;
     let Some(before) = &commit.before else {
         check(commit.overwrites.is_empty(), "overwrites in a file without a superblock")?;
-        return Ok(Plan::Superblock { ends: Ends { before: 0, after: superblock.end_of_file() } });
+        return Ok(CommitPlan::Superblock { ends: Ends { before: 0, after: superblock.end_of_file() } });
     };
     check(before.len() == commit.after.len(), "superblocks of different lengths")?;
     let mut found = vec![0; before.len()];
@@ -155,7 +155,7 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     // Inside its sector a superblock is whole or detectably torn, but versions 0 and 1 have no checksum that
     // would detect it.
     if commit.overwrites.is_empty() && (superblock.version() >= 2 || *before == commit.after) {
-        return Ok(Plan::Superblock { ends });
+        return Ok(CommitPlan::Superblock { ends });
     }
     let before = before.clone();
     let entries = entries(driver, commit, ends)?;
@@ -169,7 +169,9 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<Plan> {
     // The guard works only if the file, journal included, is shorter than the guard says.
     let len = journal_at + journal.encoded_len();
     match guard::bits(superblock.widths().offset, reach) {
-        Some(bits) if len < lowest(bits) => Ok(Plan::Journal { journal, at: journal_at, end: ends.after }),
+        Some(bits) if len < lowest(bits) => {
+            Ok(CommitPlan::Journal { journal, at: journal_at, end: ends.after })
+        }
         _ => Err(no_guard(&superblock)),
     }
 }

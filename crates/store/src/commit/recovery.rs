@@ -78,7 +78,7 @@ pub struct Report {
     pub action: Action,
     /// The reason for a refusal, if the action is [`Refuse`](Action::Refuse).
     pub refusal: Option<&'static str>,
-    place: Place,
+    place: SuperblockPlace,
     /// The superblock after the action, as bytes and decoded.
     image: Vec<u8>,
     superblock: Superblock,
@@ -88,7 +88,7 @@ pub struct Report {
 
 /// The place of a superblock.
 #[derive(Debug, Clone)]
-struct Place {
+struct SuperblockPlace {
     at: u64,
     file_len: u64,
     /// The bytes from `at` on: the superblock and the bytes after it.
@@ -200,7 +200,7 @@ pub fn inspect(driver: &dyn Driver) -> Result<Report> {
 /// Makes the report if only the superblock shows the state of the file.
 fn without_images(
     driver: &dyn Driver,
-    place: Place,
+    place: SuperblockPlace,
     trailer: Trailer,
     decoded: hyperslab_format::Result<Superblock>,
 ) -> Result<Report> {
@@ -223,7 +223,7 @@ fn without_images(
 /// Makes the report if a journal has the possible states of the superblock.
 fn with_images(
     driver: &dyn Driver,
-    place: Place,
+    place: SuperblockPlace,
     images: Images,
     journal: Option<Journal>,
 ) -> Result<Report> {
@@ -320,14 +320,14 @@ pub fn act(driver: &dyn Driver, report: &Report) -> Result<()> {
 }
 
 /// Finds the superblock: its offset, the length of the file, and the bytes at the offset.
-fn locate(driver: &dyn Driver) -> Result<Place> {
+fn locate(driver: &dyn Driver) -> Result<SuperblockPlace> {
     let file_len = driver.len().map_err(Error::io("length", 0, 0))?;
     for at in Superblock::candidate_offsets(file_len) {
         let len = usize::try_from(file_len - at).unwrap_or(usize::MAX).min(FRONT);
         let mut bytes = vec![0; len];
         journal::read(driver, at, &mut bytes)?;
         if Superblock::is_signature(&bytes) {
-            return Ok(Place { at, file_len, bytes });
+            return Ok(SuperblockPlace { at, file_len, bytes });
         }
     }
     Err(broken::<Superblock>(Addr::new(0), ErrorKind::NotHdf5 { file_len }))

@@ -12,7 +12,7 @@ use hyperslab_format::btree1::{BTree1Context, BTree1Kind, BTree1Node};
 use hyperslab_select::{Coord, first_element};
 use smallvec::SmallVec;
 
-use super::{ChunkIndex, ChunkRecord, State, Visitor, misfit};
+use super::{ChunkIndex, ChunkRecord, CursorState, Visitor, misfit};
 use crate::Store;
 use crate::tree::{BTree1, check_level};
 
@@ -25,10 +25,10 @@ pub(super) fn lookup(
     store: &Store,
     root: Addr,
     coord: &Coord,
-    state: &mut State,
+    state: &mut CursorState,
 ) -> Result<Option<ChunkRecord>> {
     let first = first_element(coord, &index.chunk_shape);
-    if let State::BTree1(Leaf(leaf)) = state
+    if let CursorState::BTree1(Leaf(leaf)) = state
         && let Some(child) = child_of(leaf, &first)
         && let found = record(index, leaf, child, &first)
         && (found.is_some() || check_keys(index, leaf, child, root).is_ok())
@@ -48,12 +48,12 @@ pub(super) fn lookup(
             if found.is_none() {
                 check_keys(index, &node, child, at)?;
             }
-            *state = State::BTree1(Leaf(node));
+            *state = CursorState::BTree1(Leaf(node));
             return Ok(found);
         }
         // A reader of consecutive chunks will need the next leaves. To check whether they are cached has a
         // small cost, so only some look-ups do it.
-        let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, State::BTree1(_));
+        let is_tried = child % LEAVES_UNTRIED == 0 || !matches!(state, CursorState::BTree1(_));
         let ahead = if node.level == 1 && is_tried { LEAVES_AHEAD } else { 1 };
         let children = (child..node.entries.len()).filter_map(|child| node.entries.child(child));
         let children: SmallVec<[Addr; 4]> = children.take(ahead).collect();

@@ -15,7 +15,7 @@ use crate::Store;
 
 /// The blocks of an array that were read so far.
 #[derive(Debug)]
-pub(super) struct Array {
+pub(super) struct ExtensibleBlocks {
     pub(super) header: Arc<ExtensibleArrayHeader>,
     geometry: Geometry,
     /// Absent until the first chunk is written.
@@ -47,7 +47,7 @@ impl Last {
 }
 
 /// The result of a look-up.
-pub(super) enum Found {
+pub(super) enum Lookup {
     Element(ChunkElement),
     /// The element and all later elements before `end` were never written.
     Hole {
@@ -55,7 +55,7 @@ pub(super) enum Found {
     },
 }
 
-impl Array {
+impl ExtensibleBlocks {
     pub(super) fn open(index: &ChunkIndex, store: &Store, at: Addr) -> Result<Self> {
         let header = store.get::<ExtensibleArrayHeader>(at, &())?;
         index.check_client::<ExtensibleArrayHeader>(header.format.client, at)?;
@@ -64,22 +64,22 @@ impl Array {
         Ok(Self { geometry: Geometry::new(header.parameters), header, index_block, last: None })
     }
 
-    pub(super) fn find(&mut self, store: &Store, number: u64) -> Result<Found> {
+    pub(super) fn find(&mut self, store: &Store, number: u64) -> Result<Lookup> {
         if let Some(element) = self.last.as_ref().and_then(|last| last.get(number)) {
-            return Ok(Found::Element(element));
+            return Ok(Lookup::Element(element));
         }
         let (Some(index_block), Some(slot)) = (&self.index_block, self.geometry.slot(number)) else {
-            return Ok(Found::Hole { end: u64::MAX });
+            return Ok(Lookup::Hole { end: u64::MAX });
         };
         match slot {
             Slot::Index { position } => {
                 let element = index_block.elements.get(position);
-                Ok(element.map_or(Found::Hole { end: number + 1 }, Found::Element))
+                Ok(element.map_or(Lookup::Hole { end: number + 1 }, Lookup::Element))
             }
             Slot::Direct { data_block, elements, position } => {
                 let end = number.saturating_add(elements - position);
                 let Some(at) = defined(&index_block.data_blocks, data_block) else {
-                    return Ok(Found::Hole { end });
+                    return Ok(Lookup::Hole { end });
                 };
                 let block = store.get::<DataBlock>(at, &(*self.header, elements))?;
                 self.found(number, position, LastElements::Block(block), at)
@@ -88,11 +88,11 @@ impl Array {
                 let Some(at) = defined(&index_block.secondary_blocks, secondary) else {
                     let before = (data_block as u64).saturating_mul(elements).saturating_add(position);
                     let all = (self.geometry.data_blocks(super_block) as u64).saturating_mul(elements);
-                    return Ok(Found::Hole { end: number.saturating_add(all - before) });
+                    return Ok(Lookup::Hole { end: number.saturating_add(all - before) });
                 };
                 let block = store.get::<SecondaryBlock>(at, &(*self.header, super_block))?;
                 let Some(at) = defined(&block.data_blocks, data_block) else {
-                    return Ok(Found::Hole { end: number.saturating_add(elements - position) });
+                    return Ok(Lookup::Hole { end: number.saturating_add(elements - position) });
                 };
                 let pages = self.geometry.pages(elements);
                 if pages == 0 {
@@ -102,10 +102,10 @@ impl Array {
                 let page_elements = self.geometry.page_elements();
                 let (page, position) = (position / page_elements, position % page_elements);
                 if !block.has_page(data_block, page, pages) {
-                    return Ok(Found::Hole { end: number.saturating_add(page_elements - position) });
+                    return Ok(Lookup::Hole { end: number.saturating_add(page_elements - position) });
                 }
                 let Some(extent) = DataBlock::page_extent(at, page, &self.header, store.widths()) else {
-                    return Ok(Found::Hole { end: u64::MAX });
+                    return Ok(Lookup::Hole { end: u64::MAX });
                 };
                 let context = (usize::try_from(page_elements).unwrap_or(usize::MAX), self.header.format);
                 let page = store.get::<Page>(extent.addr, &context)?;
@@ -114,23 +114,23 @@ impl Array {
         }
     }
 
-    fn found(&mut self, number: u64, position: u64, elements: LastElements, at: Addr) -> Result<Found> {
+    fn found(&mut self, number: u64, position: u64, elements: LastElements, at: Addr) -> Result<Lookup> {
         let last = Last { first: number - position, elements };
         let element = last.get(number);
         self.last = Some(last);
-        element.map(Found::Element).ok_or_else(|| missing::<DataBlock>(at))
+        element.map(Lookup::Element).ok_or_else(|| missing::<DataBlock>(at))
     }
 }
 
 pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor<'_>) -> Result<()> {
-    let mut array = Array::open(index, store, at)?;
+    let mut array = ExtensibleBlocks::open(index, store, at)?;
     let end = array.header.statistics.elements_set;
     let mut coord: Vec<u64> = vec![0; index.grid.largest.len()];
     let mut number = 0;
     while number < end {
         match array.find(store, number)? {
-            Found::Hole { end } => number = end,
-            Found::Element(element) => {
+            Lookup::Hole { end } => number = end,
+            Lookup::Element(element) => {
                 if let Some(record) = index.record(element) {
                     index.grid.coord_unlimited_first(number, &mut coord);
                     if f(&coord, record).is_break() {

@@ -12,14 +12,14 @@ use crate::Store;
 
 /// The blocks of an array that were read so far.
 #[derive(Debug)]
-pub(super) struct Array {
+pub(super) struct FixedBlocks {
     pub(super) header: Arc<FixedArrayHeader>,
     /// Absent until the first chunk is written.
     block: Option<Arc<FixedArrayBlock>>,
     page: Option<(u64, Arc<Page>)>,
 }
 
-impl Array {
+impl FixedBlocks {
     pub(super) fn open(index: &ChunkIndex, store: &Store, at: Addr) -> Result<Self> {
         let header = store.get::<FixedArrayHeader>(at, &())?;
         index.check_client::<FixedArrayHeader>(header.format.client, at)?;
@@ -68,7 +68,7 @@ impl Array {
 }
 
 pub(super) fn visit(index: &ChunkIndex, store: &Store, at: Addr, f: &mut Visitor<'_>) -> Result<()> {
-    let mut array = Array::open(index, store, at)?;
+    let mut array = FixedBlocks::open(index, store, at)?;
     let mut coord: Vec<u64> = vec![0; index.grid.largest.len()];
     let page_elements = array.header.page_elements();
     let mut number = 0;

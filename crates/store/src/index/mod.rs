@@ -51,7 +51,7 @@ pub struct ChunkIndex {
     /// The state of the last cursor and the generation of the file's metadata at that time. The next cursor
     /// takes the state if the generation is unchanged, so a small read starts where the previous small read
     /// of the dataset ended.
-    last: Mutex<(u64, State)>,
+    last: Mutex<(u64, CursorState)>,
 }
 
 /// A callback for each chunk: its coordinate, counted in chunks, and its record. It may stop the visit.
@@ -109,7 +109,7 @@ impl ChunkIndex {
     pub fn reshaped(&self, grid: Grid, before: u64, after: u64) -> Self {
         let has_same_chunks = self.grid.current.iter().zip(&grid.current).all(|(old, new)| old <= new);
         let last = std::mem::take(&mut *self.last.lock());
-        let last = if has_same_chunks && last.0 == before { (after, last.1) } else { (0, State::New) };
+        let last = if has_same_chunks && last.0 == before { (after, last.1) } else { (0, CursorState::New) };
         Self {
             grid,
             chunk_shape: self.chunk_shape.clone(),
@@ -128,7 +128,8 @@ impl ChunkIndex {
     pub fn cursor<'s>(&'s self, store: &'s Store) -> Cursor<'s> {
         let generation = store.generation();
         let last = self.last.try_lock().map(|mut last| std::mem::take(&mut *last));
-        let state = last.filter(|(known, _)| *known == generation).map_or(State::New, |(_, state)| state);
+        let state =
+            last.filter(|(known, _)| *known == generation).map_or(CursorState::New, |(_, state)| state);
         Cursor { index: self, store, generation, state }
     }
 
@@ -197,18 +198,18 @@ pub struct Cursor<'s> {
     index: &'s ChunkIndex,
     store: &'s Store,
     generation: u64,
-    state: State,
+    state: CursorState,
 }
 
 /// The blocks that a cursor has read so far.
 #[derive(Debug, Default)]
-enum State {
+enum CursorState {
     #[default]
     New,
     BTree1(btree1::Leaf),
     BTree2(btree2::Tree),
-    FixedArray(fixed_array::Array),
-    ExtensibleArray(extensible_array::Array),
+    FixedArray(fixed_array::FixedBlocks),
+    ExtensibleArray(extensible_array::ExtensibleBlocks),
 }
 
 impl Cursor<'_> {
@@ -229,32 +230,36 @@ impl Cursor<'_> {
             }
             ChunkIndexInfo::BTree2 { addr, .. } => {
                 let Some(header) = addr.defined() else { return Ok(None) };
-                if !matches!(state, State::BTree2(_)) {
-                    *state = State::BTree2(btree2::Tree::open(index, store, header)?);
+                if !matches!(state, CursorState::BTree2(_)) {
+                    *state = CursorState::BTree2(btree2::Tree::open(index, store, header)?);
                 }
-                let State::BTree2(tree) = state else { return Ok(None) };
+                let CursorState::BTree2(tree) = state else { return Ok(None) };
                 tree.lookup(index, store, coord)
             }
             ChunkIndexInfo::FixedArray { addr, .. } => {
                 let Some(header) = addr.defined() else { return Ok(None) };
-                if !matches!(state, State::FixedArray(_)) {
-                    *state = State::FixedArray(fixed_array::Array::open(index, store, header)?);
+                if !matches!(state, CursorState::FixedArray(_)) {
+                    *state = CursorState::FixedArray(fixed_array::FixedBlocks::open(index, store, header)?);
                 }
-                let (State::FixedArray(array), Some(number)) = (state, index.grid.number(coord)) else {
+                let (CursorState::FixedArray(array), Some(number)) = (state, index.grid.number(coord)) else {
                     return Ok(None);
                 };
                 Ok(array.element(store, number)?.and_then(|element| index.record(element)))
             }
             ChunkIndexInfo::ExtensibleArray { addr, .. } => {
                 let Some(header) = addr.defined() else { return Ok(None) };
-                if !matches!(state, State::ExtensibleArray(_)) {
-                    *state = State::ExtensibleArray(extensible_array::Array::open(index, store, header)?);
+                if !matches!(state, CursorState::ExtensibleArray(_)) {
+                    *state = CursorState::ExtensibleArray(extensible_array::ExtensibleBlocks::open(
+                        index, store, header,
+                    )?);
                 }
                 let number = index.grid.number_unlimited_first(coord);
-                let (State::ExtensibleArray(array), Some(number)) = (state, number) else { return Ok(None) };
+                let (CursorState::ExtensibleArray(array), Some(number)) = (state, number) else {
+                    return Ok(None);
+                };
                 match array.find(store, number)? {
-                    extensible_array::Found::Element(element) => Ok(index.record(element)),
-                    extensible_array::Found::Hole { .. } => Ok(None),
+                    extensible_array::Lookup::Element(element) => Ok(index.record(element)),
+                    extensible_array::Lookup::Hole { .. } => Ok(None),
                 }
             }
         }

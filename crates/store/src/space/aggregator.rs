@@ -8,7 +8,7 @@ use super::{Alignment, End};
 
 /// The free space of a file without pages.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Blocks {
+pub(crate) struct Aggregator {
     free: FreeExtents,
     /// The unused part of the last metadata block.
     block: Option<Extent>,
@@ -19,7 +19,7 @@ pub(crate) struct Blocks {
     alignment: Alignment,
 }
 
-impl Blocks {
+impl Aggregator {
     pub(crate) fn new(stated: Option<u64>, alignment: Alignment) -> Self {
         Self { stated, alignment, ..Self::default() }
     }
@@ -188,13 +188,13 @@ const LARGEST_CUT: u64 = 1 << 16;
 mod tests {
     use super::*;
 
-    fn aligned() -> (Blocks, End) {
-        (Blocks::new(None, Alignment { threshold: 100, step: 64 }), End { at: 10, limit: u64::MAX })
+    fn aligned() -> (Aggregator, End) {
+        (Aggregator::new(None, Alignment { threshold: 100, step: 64 }), End { at: 10, limit: u64::MAX })
     }
 
     #[test]
     fn blocks_grow_with_the_metadata_and_the_file() {
-        let block = |end, metadata: u64| Blocks { metadata, ..Blocks::default() }.block_len(end);
+        let block = |end, metadata: u64| Aggregator { metadata, ..Aggregator::default() }.block_len(end);
         assert_eq!(block(1 << 30, 0), SMALLEST_BLOCK, "a file that is opened for a small change");
         assert_eq!(block(1 << 30, 1000), 1000);
         assert_eq!(block(1 << 30, 1 << 20), LARGEST_BLOCK);
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_large_hole_stays_whole_for_data_of_its_size() {
-        let (mut blocks, mut end) = (Blocks::default(), End { at: 3 << 20, limit: u64::MAX });
+        let (mut blocks, mut end) = (Aggregator::default(), End { at: 3 << 20, limit: u64::MAX });
         let [small, large] =
             [(1000, 10_000), (1 << 20, 1 << 20)].map(|(at, len)| Extent::new(Addr::new(at), len));
         for hole in [small, large] {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn much_metadata_is_cut_from_a_large_hole() {
-        let (mut blocks, mut end) = (Blocks::default(), End { at: 3 << 20, limit: u64::MAX });
+        let (mut blocks, mut end) = (Aggregator::default(), End { at: 3 << 20, limit: u64::MAX });
         blocks.give(Extent::new(Addr::new(1 << 20), 1 << 20));
         for _ in 0..300 {
             blocks.allocate_metadata(1000, &mut end).unwrap();
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_block_has_the_size_that_the_caller_states() {
-        let mut blocks = Blocks::new(Some(512), Alignment::default());
+        let mut blocks = Aggregator::new(Some(512), Alignment::default());
         let mut end = End { at: 48, limit: u64::MAX };
         blocks.allocate_metadata(10, &mut end).unwrap();
         assert_eq!(blocks.allocate(8, &mut end).unwrap().addr.get(), 48 + 512);

@@ -18,7 +18,7 @@ pub(crate) mod unlisted;
 
 use hyperslab_format::{Addr, Extent};
 
-use aggregator::Blocks;
+use aggregator::Aggregator;
 use free_extents::{Intervals, before};
 use paged::Pages;
 pub(crate) use rules::Small;
@@ -54,7 +54,7 @@ pub(crate) struct Space {
 /// Free space, and the way of allocating it.
 #[derive(Debug, Clone)]
 enum Pool {
-    Blocks(Blocks),
+    Aggregator(Aggregator),
     Pages(Pages),
 }
 
@@ -74,7 +74,7 @@ impl Space {
     pub(crate) fn new(end: u64, limit: u64) -> Self {
         Self {
             end: End { at: end, limit },
-            free: Pool::Blocks(Blocks::default()),
+            free: Pool::Aggregator(Aggregator::default()),
             fresh: Intervals::default(),
             unnamed: Intervals::default(),
             quarantine: Intervals::default(),
@@ -86,7 +86,7 @@ impl Space {
     /// Sets the rules, before the first allocation. The first page of a new file has metadata only.
     pub(crate) fn set_rules(&mut self, rules: SpaceRules, is_new: bool) {
         let Some(page) = rules.page else {
-            self.free = Pool::Blocks(Blocks::new(rules.metadata_block, rules.alignment));
+            self.free = Pool::Aggregator(Aggregator::new(rules.metadata_block, rules.alignment));
             return;
         };
         let mut pages = Pages::new(page);
@@ -137,7 +137,7 @@ impl Space {
         let kept =
             |extents: Vec<Extent>| extents.into_iter().filter_map(|extent| before(extent, end)).collect();
         match free {
-            Pool::Blocks(blocks) => FreeSpace { any: kept(blocks.extents()), ..FreeSpace::default() },
+            Pool::Aggregator(blocks) => FreeSpace { any: kept(blocks.extents()), ..FreeSpace::default() },
             Pool::Pages(pages) => {
                 let [metadata, data, any] = pages.extents().map(kept);
                 FreeSpace { metadata, data, any }
@@ -155,8 +155,8 @@ impl Space {
         let end = &mut self.end;
         let extent = match (&mut self.free, kind) {
             (Pool::Pages(pages), kind) => pages.allocate(kind.small(), len, end)?,
-            (Pool::Blocks(blocks), SpaceKind::Raw) => blocks.allocate(len, end)?,
-            (Pool::Blocks(blocks), _) => blocks.allocate_metadata(len, end)?,
+            (Pool::Aggregator(blocks), SpaceKind::Raw) => blocks.allocate(len, end)?,
+            (Pool::Aggregator(blocks), _) => blocks.allocate_metadata(len, end)?,
         };
         self.fresh.insert(extent);
         Some(extent)
@@ -186,7 +186,7 @@ impl Space {
             return None;
         }
         let added = match &mut self.free {
-            Pool::Blocks(blocks) => blocks.extend(extent.addr.get() + extent.len, len, &mut self.end)?,
+            Pool::Aggregator(blocks) => blocks.extend(extent.addr.get() + extent.len, len, &mut self.end)?,
             Pool::Pages(pages) => pages.extend(extent, len)?,
         };
         self.fresh.insert(added);
@@ -322,7 +322,7 @@ fn split_at(extent: Extent, at: u64) -> (Option<Extent>, Option<Extent>) {
 macro_rules! of_either {
     ($pool:expr, $free:ident => $call:expr) => {
         match $pool {
-            Pool::Blocks($free) => $call,
+            Pool::Aggregator($free) => $call,
             Pool::Pages($free) => $call,
         }
     };

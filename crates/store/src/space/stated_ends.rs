@@ -33,7 +33,7 @@ impl Store {
     pub fn driver_information(&self) -> Result<Option<DriverInformation>> {
         // A new file is not written yet.
         let changed = self.writing.as_deref().map_or_else(Vec::new, |writing| writing.dirty.read().sorted());
-        Ok(Place::find(self, &changed)?.map(|place| place.information().clone()))
+        Ok(DriverInformationPlace::find(self, &changed)?.map(|place| place.information().clone()))
     }
 
     /// Returns whether the file states the members of a split file of libhdf5 1.8 or later.
@@ -84,7 +84,7 @@ impl Store {
 /// already.
 pub(crate) fn state(store: &Store, ends: Ends, changed: &mut Blocks) -> Result<bool> {
     let Some(elements) = ends.elements else { return Ok(false) };
-    let Some(mut place) = Place::find(store, changed)? else { return Ok(false) };
+    let Some(mut place) = DriverInformationPlace::find(store, changed)? else { return Ok(false) };
     let DriverInformation::Multi(stated) = place.information_mut() else { return Ok(false) };
     let mut is_changed = false;
     for (member, end) in stated.members.iter_mut().zip([store.base + ends.first, elements]) {
@@ -106,7 +106,7 @@ pub(crate) fn state(store: &Store, ends: Ends, changed: &mut Blocks) -> Result<b
 }
 
 /// The driver information in its place.
-enum Place {
+enum DriverInformationPlace {
     Block(Addr, DriverInformation),
     Message(Box<InHeader>),
 }
@@ -120,7 +120,7 @@ struct InHeader {
     information: DriverInformation,
 }
 
-impl Place {
+impl DriverInformationPlace {
     /// Finds the driver information in the present state of the file, of which some blocks are `changed`.
     fn find(store: &Store, changed: &Blocks) -> Result<Option<Self>> {
         if let Some(at) = store.superblock.driver_information() {
@@ -205,7 +205,7 @@ fn encoded(store: &Store, changed: &Blocks, at: Addr) -> Option<Vec<u8>> {
 }
 
 /// The block of the driver information as a commit writes it. It takes the place of another block in a commit
-/// only, so the cache keeps that one; [`Place::find`] reads what the file has.
+/// only, so the cache keeps that one; [`DriverInformationPlace::find`] reads what the file has.
 #[derive(Debug)]
 struct StatedBlock {
     bytes: Vec<u8>,

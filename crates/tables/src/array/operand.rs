@@ -39,11 +39,11 @@ pub(super) struct Array<'a> {
     pub(super) shape: Vec<u64>,
     /// The used rows of the first axis.
     rows: Option<Dim>,
-    source: Source<'a>,
+    source: OperandSource<'a>,
 }
 
 #[derive(Clone)]
-enum Source<'a> {
+enum OperandSource<'a> {
     Dataset {
         dataset: Dataset,
         /// The native datatype of the elements. `None` if the stored elements are already native.
@@ -66,7 +66,7 @@ impl<'a> Array<'a> {
                 if shape::len(shape, kind.size()) != Some(bytes.len()) {
                     return Err(unusable("its bytes are not those of its shape"));
                 }
-                Self { kind: *kind, shape: shape.clone(), rows: None, source: Source::Memory(bytes) }
+                Self { kind: *kind, shape: shape.clone(), rows: None, source: OperandSource::Memory(bytes) }
             }
             Operand::Dataset(dataset) => {
                 let stored = dataset.datatype();
@@ -77,7 +77,7 @@ impl<'a> Array<'a> {
                     return Err(unusable(if is_record { of_records } else { why }));
                 };
                 let memory = (memory != *stored).then_some(memory);
-                let source = Source::Dataset { dataset: dataset.clone(), memory };
+                let source = OperandSource::Dataset { dataset: dataset.clone(), memory };
                 Self { kind, shape: dataset.shape(), rows: None, source }
             }
             Operand::Field(dataset, path) => {
@@ -85,7 +85,7 @@ impl<'a> Array<'a> {
                 let Some((kind, memory)) = field(&stored, path.split('/')) else {
                     return Err(unusable(&format!("an expression cannot compute with a field {path:?}")));
                 };
-                let source = Source::Dataset { dataset: dataset.clone(), memory: Some(memory) };
+                let source = OperandSource::Dataset { dataset: dataset.clone(), memory: Some(memory) };
                 Self { kind, shape: dataset.shape(), rows: None, source }
             }
         };
@@ -94,7 +94,7 @@ impl<'a> Array<'a> {
 
     /// Returns the array of the results of a reduction.
     pub(super) fn results(kind: Type, shape: Vec<u64>, bytes: Vec<u8>) -> Self {
-        Self { kind, shape, rows: None, source: Source::Results(bytes) }
+        Self { kind, shape, rows: None, source: OperandSource::Results(bytes) }
     }
 
     /// Leaves only these rows of the first axis.
@@ -108,7 +108,7 @@ impl<'a> Array<'a> {
     /// Returns the shape of the chunks, if each row of the array is used.
     pub(super) fn chunk_shape(&self) -> Option<Vec<u64>> {
         match (&self.source, self.rows) {
-            (Source::Dataset { dataset, .. }, None | Some(Dim { start: 0, step: 1, .. })) => {
+            (OperandSource::Dataset { dataset, .. }, None | Some(Dim { start: 0, step: 1, .. })) => {
                 dataset.chunk_shape()
             }
             _ => None,
@@ -117,7 +117,7 @@ impl<'a> Array<'a> {
 
     /// Returns whether the elements are those of a dataset.
     pub(super) fn is_of(&self, dataset: &Dataset) -> bool {
-        let Source::Dataset { dataset: own, .. } = &self.source else { return false };
+        let OperandSource::Dataset { dataset: own, .. } = &self.source else { return false };
         own.address() == dataset.address() && std::ptr::eq(own.file().store(), dataset.file().store())
     }
 
@@ -137,9 +137,9 @@ impl<'a> Array<'a> {
         let wanted = part.len() * size;
         let have = own.len() * size;
         match &self.source {
-            Source::Memory(bytes) => return Ok(self.in_memory(bytes, &own, part, buffer)),
-            Source::Results(bytes) => return Ok(self.in_memory(bytes, &own, part, buffer)),
-            Source::Dataset { dataset, memory } => {
+            OperandSource::Memory(bytes) => return Ok(self.in_memory(bytes, &own, part, buffer)),
+            OperandSource::Results(bytes) => return Ok(self.in_memory(bytes, &own, part, buffer)),
+            OperandSource::Dataset { dataset, memory } => {
                 buffer.resize(wanted.max(have), 0);
                 let what = if own.rank() == 0 { Selection::All } else { own.selection(self.rows) };
                 let options = ReadOptions::default().threads(NonZeroUsize::MIN).datatype(memory.clone());

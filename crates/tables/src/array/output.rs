@@ -45,7 +45,7 @@ impl Calculation<'_> {
     pub fn run_to(&self, out: &Dataset, rows: Option<Dim>) -> Result<()> {
         let stage = self.reduced()?;
         let shape = stage.shape()?;
-        let to = Target::new(&stage, &shape, out, rows)?;
+        let to = ResultDataset::new(&stage, &shape, out, rows)?;
         let ready = stage.ready(to.kind)?;
         let other = stage.chunk_shape(&shape);
         let is_dense = rows.is_none_or(|rows| rows.step == 1);
@@ -99,14 +99,14 @@ fn run_scattered(
 }
 
 /// A dataset that takes results.
-struct Target<'d> {
+struct ResultDataset<'d> {
     dataset: &'d Dataset,
     rows: Option<Dim>,
     kind: Type,
     options: WriteOptions,
 }
 
-impl<'d> Target<'d> {
+impl<'d> ResultDataset<'d> {
     fn new(stage: &Stage<'_>, shape: &[u64], dataset: &'d Dataset, rows: Option<Dim>) -> Result<Self> {
         let refused = |why: String| Err(Error::Argument { what: format!("out {:?}", dataset.path()), why });
         let mut place = dataset.shape();

@@ -9,12 +9,12 @@ use hyperslab::{Dataset, Progress, RequestError, WriteOptions, silent};
 use hyperslab_io::interrupt;
 use parking_lot::Mutex;
 
-use super::content::{Bounds, Content, Part, checksum, key};
-use super::layout::{Layout, damaged};
+use super::content::{Bounds, ChunkPart, Content, checksum, key};
+use super::layout::{IndexLayout, damaged};
 use super::proof::rows_in_chunk;
 use super::sizes::Sizes;
 use super::sort::Runs;
-use super::{Column, Filters, Kind, hash};
+use super::{Filters, IndexableColumn, Kind, hash};
 use crate::error::{Error, Result};
 
 /// How an index is built.
@@ -77,12 +77,12 @@ pub fn build_index_telling(
     options: &IndexOptions,
     progress: Progress<'_>,
 ) -> Result<()> {
-    let column = Column::of(table, column)?;
+    let column = IndexableColumn::of(table, column)?;
     if options.optlevel > 9 {
         let what = format!("level {}", options.optlevel);
         return Err(Error::Argument { what, why: "levels are 0 to 9".into() });
     }
-    if Layout::open(table, &column.path)?.is_some() {
+    if IndexLayout::open(table, &column.path)?.is_some() {
         let why = "it has an index already: build it anew with `reindex`, or remove it first".into();
         return Err(Error::Argument { what: format!("column {:?}", column.path), why });
     }
@@ -95,7 +95,7 @@ pub fn build_index_telling(
             Error::Argument { what: format!("sizes {sizes:?}"), why }
         })?,
     };
-    let layout = Layout::create(
+    let layout = IndexLayout::create(
         table,
         &column.path,
         column.values.indexed(),
@@ -116,7 +116,7 @@ pub fn build_index_telling(
 /// last row and those that the index does not know yet are sorted anew.
 pub(super) fn fill(
     table: &Dataset,
-    column: &Column,
+    column: &IndexableColumn,
     content: Content,
     options: &IndexOptions,
     progress: Progress<'_>,
@@ -134,7 +134,7 @@ pub(super) fn fill(
 /// An index that is being filled. Records of `N` words hold a key and a row.
 struct Filling<'a, const N: usize> {
     table: &'a Dataset,
-    column: &'a Column,
+    column: &'a IndexableColumn,
     content: Content,
     options: &'a IndexOptions,
     bucket: u64,
@@ -167,7 +167,7 @@ struct Written {
 impl<'a, const N: usize> Filling<'a, N> {
     fn of(
         table: &'a Dataset,
-        column: &'a Column,
+        column: &'a IndexableColumn,
         mut content: Content,
         options: &'a IndexOptions,
         progress: Progress<'a>,
@@ -374,8 +374,8 @@ impl<'a, const N: usize> Filling<'a, N> {
         for ((number, keys), places) in (chunk..).zip(keys.chunks(in_chunk)).zip(places.chunks(positions)) {
             let Ok(at) = usize::try_from(number) else { return };
             written.bounds.starts[at * words..][..words].copy_from_slice(&keys[..words]);
-            written.values[at] = checksum(Part::Values, number, keys);
-            written.places[at] = checksum(Part::Places, number, places);
+            written.values[at] = checksum(ChunkPart::Values, number, keys);
+            written.places[at] = checksum(ChunkPart::Places, number, places);
         }
         if first + places.len() as u64 == self.content.len_of(slice)
             && let (Some(last), Ok(slice)) = (last, usize::try_from(slice))

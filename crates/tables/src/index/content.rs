@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab::{Attribute, Dataset};
 
-use super::layout::{Layout, damaged, unreadable};
+use super::layout::{IndexLayout, damaged, unreadable};
 use super::{Kind, hash};
 use crate::error::Result;
 
@@ -32,7 +32,7 @@ pub(super) struct Stamp {
 /// An index with its bounds.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
-    pub(super) layout: Layout,
+    pub(super) layout: IndexLayout,
     pub(super) bounds: Arc<Bounds>,
     /// The note of hyperslab, if it is the note of this content.
     pub(super) stamp: Option<Stamp>,
@@ -50,7 +50,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 impl Content {
     /// Reads bounds and stamp.
-    pub(super) fn read(layout: Layout) -> Result<Self> {
+    pub(super) fn read(layout: IndexLayout) -> Result<Self> {
         let per_chunk = (layout.values.size() as u64).saturating_mul(4);
         if layout.chunks().checked_mul(per_chunk).is_none_or(|bytes| bytes > MOST_BYTES) {
             return Err(damaged(&layout.group, "it has too many bounds for the memory: use larger chunks"));
@@ -59,7 +59,7 @@ impl Content {
         Self::of(layout).map_err(|error| unreadable(&group, error))
     }
 
-    fn of(layout: Layout) -> Result<Self> {
+    fn of(layout: IndexLayout) -> Result<Self> {
         let bounds = Arc::new(Bounds::read(&layout)?);
         let mut content = Self { layout, bounds, stamp: None, checksums: Arc::default() };
         content.read_stamp()?;
@@ -185,7 +185,7 @@ impl Content {
             &layout.sorted_last
         };
         let keys = keys(layout, &bytes);
-        self.compare(dataset, Part::Values, self.first_chunk(slice) + chunk, &keys)?;
+        self.compare(dataset, ChunkPart::Values, self.first_chunk(slice) + chunk, &keys)?;
         Ok(keys)
     }
 
@@ -199,13 +199,13 @@ impl Content {
         } else {
             (&layout.indices_last, layout.indices_last.read::<u64>(first..end)?)
         };
-        self.compare(dataset, Part::Places, self.first_chunk(slice) + chunk, &places)?;
+        self.compare(dataset, ChunkPart::Places, self.first_chunk(slice) + chunk, &places)?;
         Ok(places)
     }
 
     /// Compares a chunk with its checksum, if it has one.
-    fn compare(&self, dataset: &Dataset, part: Part, chunk: u64, words: &[u64]) -> Result<()> {
-        let number = if part == Part::Values { chunk } else { self.layout.chunks() + chunk };
+    fn compare(&self, dataset: &Dataset, part: ChunkPart, chunk: u64, words: &[u64]) -> Result<()> {
+        let number = if part == ChunkPart::Values { chunk } else { self.layout.chunks() + chunk };
         let known = usize::try_from(number).ok().and_then(|number| self.checksums.get(number));
         if known.is_some_and(|&known| known != checksum(part, chunk, words)) {
             return Err(damaged(
@@ -218,7 +218,7 @@ impl Content {
 }
 
 impl Bounds {
-    fn read(layout: &Layout) -> Result<Self> {
+    fn read(layout: &IndexLayout) -> Result<Self> {
         let read = |dataset: &Dataset| {
             let mut bytes = vec![0; usize::try_from(dataset.len_bytes()).unwrap_or(usize::MAX)];
             dataset.read_into(.., &mut bytes)?;
@@ -256,18 +256,18 @@ pub(super) fn key(keys: &[u64], number: u64, words: usize) -> &[u64] {
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ChunkPart {
     Values,
     Places,
 }
 
 /// Returns the checksum of a chunk of keys or of row numbers. Chunks are counted over all slices.
-pub(super) fn checksum(part: Part, chunk: u64, words: &[u64]) -> u64 {
+pub(super) fn checksum(part: ChunkPart, chunk: u64, words: &[u64]) -> u64 {
     hash::words(!(chunk * 2 + part as u64), words)
 }
 
 /// Returns the keys of values as the index stores them.
-fn keys(layout: &Layout, bytes: &[u8]) -> Vec<u64> {
+fn keys(layout: &IndexLayout, bytes: &[u8]) -> Vec<u64> {
     let (size, words) = (layout.values.size(), layout.values.words());
     let mut keys = vec![0; bytes.len() / size * words];
     for (value, key) in bytes.chunks_exact(size).zip(keys.chunks_exact_mut(words)) {

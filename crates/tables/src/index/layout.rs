@@ -15,7 +15,7 @@ use crate::node::{describe, is_class, is_marked};
 
 /// The group of the index of one column, and what its attributes say.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct IndexLayout {
     pub(super) group: Group,
     pub(super) kind: Kind,
     pub(super) optlevel: u8,
@@ -121,7 +121,7 @@ pub(super) fn unreadable(group: &Group, error: Error) -> Error {
     }
 }
 
-impl Layout {
+impl IndexLayout {
     /// Opens the index of a column, if there is one.
     ///
     /// Errors: `Object` if the parts of the index contradict each other.

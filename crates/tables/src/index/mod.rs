@@ -29,7 +29,7 @@ use hyperslab_format::datatype::{Compound, Datatype};
 pub use self::build::{IndexOptions, build_index, build_index_telling};
 use self::content::Content;
 pub use self::follow::{container_of, copy, remove, remove_leftover, rename};
-use self::layout::{Layout, damaged};
+use self::layout::{IndexLayout, damaged};
 pub(crate) use self::search::joined;
 pub use self::update::{
     build_like, indexed_columns, indexes_follow, mark_stale, rebuild_index, remove_index, set_indexes_follow,
@@ -84,7 +84,7 @@ pub enum Candidates {
 
 /// A column that can be indexed.
 #[derive(Debug, Clone)]
-struct Column {
+struct IndexableColumn {
     /// The names from the outermost column to this one, joined by `/`.
     path: String,
     /// The bytes of the column in a row.
@@ -92,7 +92,7 @@ struct Column {
     values: ValueType,
 }
 
-impl Column {
+impl IndexableColumn {
     /// Finds a column of a table.
     ///
     /// Errors: `Argument` if there is no such column, or if its values cannot be indexed.
@@ -156,7 +156,7 @@ impl Column {
 #[derive(Debug, Clone)]
 pub struct ColumnIndex {
     table: Dataset,
-    column: Column,
+    column: IndexableColumn,
     content: Arc<Content>,
 }
 
@@ -166,8 +166,8 @@ impl ColumnIndex {
     /// Errors: `Argument` if the table has no such column; `Object` if the parts of the index contradict each
     /// other. The index can be built again.
     pub fn open(table: &Dataset, column: &str) -> Result<Option<Self>> {
-        let column = Column::of(table, column)?;
-        let Some(layout) = Layout::open(table, &column.path)? else { return Ok(None) };
+        let column = IndexableColumn::of(table, column)?;
+        let Some(layout) = IndexLayout::open(table, &column.path)? else { return Ok(None) };
         let content = Arc::new(Content::read(layout)?);
         if !proof::fits(column.values, &content) {
             return Err(damaged(

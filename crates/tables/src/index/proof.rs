@@ -14,11 +14,15 @@ use hyperslab::internals::engine::each_number;
 use super::content::{Content, key};
 use super::hash;
 use super::value::ValueType;
-use super::{Column, Kind};
+use super::{IndexableColumn, Kind};
 use crate::error::{Error, Result};
 
 /// Compares the index with the column. Returns why it cannot be used, or `None` if it holds the column.
-pub(super) fn compare(table: &Dataset, column: &Column, content: &Content) -> Result<Option<String>> {
+pub(super) fn compare(
+    table: &Dataset,
+    column: &IndexableColumn,
+    content: &Content,
+) -> Result<Option<String>> {
     let layout = &content.layout;
     if layout.is_dirty {
         return Ok(Some("it is marked as out of date".to_owned()));
@@ -46,7 +50,12 @@ pub(super) fn compare(table: &Dataset, column: &Column, content: &Content) -> Re
 }
 
 /// Returns the sum of the hashes of the values of a column, each at its row divided by `bucket`.
-pub(super) fn column_sum(table: &Dataset, column: &Column, rows: Range<u64>, bucket: u64) -> Result<u64> {
+pub(super) fn column_sum(
+    table: &Dataset,
+    column: &IndexableColumn,
+    rows: Range<u64>,
+    bucket: u64,
+) -> Result<u64> {
     let sum = AtomicU64::new(0);
     let (values, words) = (column.values, column.values.words());
     table.blocks(rows, std::slice::from_ref(&column.bytes), None, &|block| {
@@ -77,7 +86,7 @@ fn index_sum(content: &Content, bucket: u64) -> Result<Result<u64, &'static str>
     let words = layout.values.words();
     let sum = AtomicU64::new(0);
     let chunks_in_slice = layout.sizes.chunks_in_slice();
-    let work = |number: u64| -> Result<(), Found> {
+    let work = |number: u64| -> Result<(), WalkEnd> {
         let (slice, chunk) = (number / chunks_in_slice, number % chunks_in_slice);
         let values = content.values(slice, chunk)?;
         let places = content.places(slice, chunk)?;
@@ -88,7 +97,7 @@ fn index_sum(content: &Content, bucket: u64) -> Result<Result<u64, &'static str>
         let next = if is_last { content.end(slice) } else { content.start(number + 1) };
         let last = key(&values, (count as u64).saturating_sub(1), words);
         if !is_start || !sorted.clone().all(|(a, b)| a <= b) || last > next || is_last && last != next {
-            return Err(Found::Disorder("its values are not sorted, or its bounds are not its values"));
+            return Err(WalkEnd::Disorder("its values are not sorted, or its bounds are not its values"));
         }
         let mut part = 0_u64;
         for (place, value) in places.into_iter().zip(values.chunks_exact(words)) {
@@ -99,18 +108,18 @@ fn index_sum(content: &Content, bucket: u64) -> Result<Result<u64, &'static str>
     };
     match each_number(layout.chunks(), &work) {
         Ok(()) => Ok(Ok(sum.into_inner())),
-        Err(Found::Disorder(why)) => Ok(Err(why)),
-        Err(Found::Error(error)) => Err(error),
+        Err(WalkEnd::Disorder(why)) => Ok(Err(why)),
+        Err(WalkEnd::Error(error)) => Err(error),
     }
 }
 
 /// What ends the walk over an index.
-enum Found {
+enum WalkEnd {
     Disorder(&'static str),
     Error(Error),
 }
 
-impl From<Error> for Found {
+impl From<Error> for WalkEnd {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }

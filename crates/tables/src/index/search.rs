@@ -24,7 +24,7 @@ impl Edge {
 }
 
 /// The positions of a slice in which a search looks.
-struct Part {
+struct SlicePart {
     slice: u64,
     positions: Range<u64>,
 }
@@ -72,7 +72,7 @@ pub(super) fn in_order(index: &ColumnIndex, positions: Range<u64>) -> Result<Vec
     while at < positions.end {
         let first = at / slice * slice;
         let end = positions.end.min(first + slice);
-        parts.push(Part { slice: at / slice, positions: at - first..end - first });
+        parts.push(SlicePart { slice: at / slice, positions: at - first..end - first });
         at = end;
     }
     let rows = places(index, &parts, |_, place| place)?;
@@ -84,7 +84,7 @@ pub(super) fn in_order(index: &ColumnIndex, positions: Range<u64>) -> Result<Vec
 }
 
 /// Returns the positions of all slices whose values are in a range.
-fn parts(index: &ColumnIndex, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<Vec<Part>> {
+fn parts(index: &ColumnIndex, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<Vec<SlicePart>> {
     let values = index.column.values.indexed();
     let (Some(lower), Some(upper)) = (edge(values, lower, true)?, edge(values, upper, false)?) else {
         return Ok(Vec::new());
@@ -101,14 +101,14 @@ fn parts(index: &ColumnIndex, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Resul
         if start < len {
             let end = before(index, slice, &upper)?.map_or(len, |values| len.min(values * reduction));
             if start < end {
-                found.lock().push(Part { slice, positions: start..end });
+                found.lock().push(SlicePart { slice, positions: start..end });
             }
         }
         Ok(())
     };
     each_number(content.slices(), &search)?;
     let mut found = found.into_inner();
-    found.sort_unstable_by_key(|part: &Part| part.slice);
+    found.sort_unstable_by_key(|part: &SlicePart| part.slice);
     Ok(found)
 }
 
@@ -173,14 +173,14 @@ fn edge(values: ValueType, bound: Bound<&[u8]>, is_lower: bool) -> Result<Option
 
 /// Returns the row numbers or buckets of all positions, as `meaning` of a slice and a stored number gives
 /// them.
-fn places(index: &ColumnIndex, parts: &[Part], meaning: impl Fn(u64, u64) -> u64) -> Result<Vec<u64>> {
+fn places(index: &ColumnIndex, parts: &[SlicePart], meaning: impl Fn(u64, u64) -> u64) -> Result<Vec<u64>> {
     let content = &index.content;
     let len = content.layout.sizes.chunk;
     let chunks = parts.iter().flat_map(|part| {
         let (first, end) = (part.positions.start / len, part.positions.end.div_ceil(len));
         (first..end).map(move |chunk| (part, chunk))
     });
-    let chunks: Vec<(&Part, u64)> = chunks.collect();
+    let chunks: Vec<(&SlicePart, u64)> = chunks.collect();
     let found: Vec<Mutex<Vec<u64>>> = chunks.iter().map(|_| Mutex::default()).collect();
     each_number(chunks.len() as u64, &|number| {
         let Ok(number) = usize::try_from(number) else { return Ok(()) };

@@ -20,11 +20,11 @@ pub(super) struct Runs<const N: usize> {
     lens: Vec<usize>,
     /// Every [`SAMPLED`]-th record of all runs, sorted, with the number of its run.
     samples: Vec<([u64; N], usize)>,
-    place: Place<N>,
+    place: RunStorage<N>,
 }
 
 /// Where the runs are.
-enum Place<const N: usize> {
+enum RunStorage<const N: usize> {
     Memory(Vec<Vec<[u64; N]>>),
     /// One after another in a file without a name, each at the place of its number times the longest run.
     Disk(Mutex<File>, usize),
@@ -60,10 +60,10 @@ impl<const N: usize> Runs<N> {
         let number = count.div_ceil(longest as u64);
         let first = u64::from(!sorted.is_empty());
         let place = if is_small {
-            Place::Memory(Vec::new())
+            RunStorage::Memory(Vec::new())
         } else {
             let file = tempfile::tempfile_in(tmp).map_err(|error| temporary(tmp, &error))?;
-            Place::Disk(Mutex::new(file), longest)
+            RunStorage::Disk(Mutex::new(file), longest)
         };
         let done = Mutex::new(Vec::new());
         each_number(number + first, &|run| {
@@ -78,7 +78,7 @@ impl<const N: usize> Runs<N> {
             let run = usize::try_from(run).unwrap_or(usize::MAX);
             let samples: Vec<_> = records.iter().step_by(SAMPLED).map(|&record| (record, run)).collect();
             let len = records.len();
-            if let Place::Disk(file, longest) = &place {
+            if let RunStorage::Disk(file, longest) = &place {
                 let bytes: Vec<u8> =
                     records.as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect();
                 records = Vec::new();
@@ -96,7 +96,7 @@ impl<const N: usize> Runs<N> {
         for (_, len, samples, records) in done {
             runs.lens.push(len);
             runs.samples.extend(samples);
-            if let Place::Memory(kept) = &mut runs.place {
+            if let RunStorage::Memory(kept) = &mut runs.place {
                 kept.push(records);
             }
         }
@@ -140,8 +140,8 @@ impl<const N: usize> Runs<N> {
         let mut records = Vec::with_capacity(to.iter().zip(from).map(|(to, from)| to - from).sum());
         for (run, (&from, &to)) in from.iter().zip(to).enumerate() {
             match &self.place {
-                Place::Memory(runs) => records.extend_from_slice(&runs[run][from..to]),
-                Place::Disk(..) => records.extend(self.read(run, from..to)?),
+                RunStorage::Memory(runs) => records.extend_from_slice(&runs[run][from..to]),
+                RunStorage::Disk(..) => records.extend(self.read(run, from..to)?),
             }
         }
         // A stable sort finds the sorted runs, and merges them.
@@ -152,8 +152,8 @@ impl<const N: usize> Runs<N> {
     /// Returns records of a run.
     fn read(&self, run: usize, records: Range<usize>) -> Result<Vec<[u64; N]>> {
         let (file, longest) = match &self.place {
-            Place::Memory(runs) => return Ok(runs[run][records].to_vec()),
-            Place::Disk(file, longest) => (file, *longest),
+            RunStorage::Memory(runs) => return Ok(runs[run][records].to_vec()),
+            RunStorage::Disk(file, longest) => (file, *longest),
         };
         let mut bytes = vec![0; records.len() * N * 8];
         let at = ((run * longest + records.start) * N * 8) as u64;

@@ -4,8 +4,8 @@ use hyperslab::{Dataset, Group, Node, silent};
 
 use super::build::{IndexOptions, build_index, fill};
 use super::content::Content;
-use super::layout::{self, INDEX, Layout, NESTED};
-use super::{Column, Kind};
+use super::layout::{self, INDEX, IndexLayout, NESTED};
+use super::{IndexableColumn, Kind};
 use crate::error::{Error, Result};
 use crate::node::is_class;
 
@@ -26,7 +26,7 @@ pub fn indexed_columns(table: &Dataset) -> Result<Vec<String>> {
         && let Node::Group(group) = root.get(&path)?
     {
         collect(&group, "", DEPTH, &mut found)?;
-        found.retain(|column| Column::of(table, column).is_ok());
+        found.retain(|column| IndexableColumn::of(table, column).is_ok());
     }
     Ok(found)
 }
@@ -58,7 +58,7 @@ pub fn set_indexes_follow(table: &Dataset, follow: bool) -> Result<()> {
 ///
 /// Errors: `Argument` if the table has no such column.
 pub fn remove_index(table: &Dataset, column: &str) -> Result<bool> {
-    let column = Column::of(table, column)?;
+    let column = IndexableColumn::of(table, column)?;
     let (root, path) = (table.file().root(), layout::path(table, &column.path)?);
     let is_there = root.contains(&path)?;
     if is_there {
@@ -101,7 +101,7 @@ pub fn update_indexes(table: &Dataset) -> Result<()> {
 }
 
 fn update(table: &Dataset, path: &str) -> Result<()> {
-    let Some(layout) = Layout::open(table, path)? else { return Ok(()) };
+    let Some(layout) = IndexLayout::open(table, path)? else { return Ok(()) };
     let (rows, known) = (table.size(), layout.len());
     let new = rows.saturating_sub(known);
     let is_much = layout.kind == Kind::Full && new > MANY.min(known / SHARE) && new > layout.last;
@@ -111,7 +111,7 @@ fn update(table: &Dataset, path: &str) -> Result<()> {
     if new == 0 {
         return Ok(());
     }
-    let column = Column::of(table, path)?;
+    let column = IndexableColumn::of(table, path)?;
     fill(table, &column, Content::read(layout)?, &IndexOptions::default(), &silent)
 }
 
@@ -120,8 +120,8 @@ fn update(table: &Dataset, path: &str) -> Result<()> {
 ///
 /// Errors: `Argument` if the table has no such column; those of [`build_index`].
 pub fn rebuild_index(table: &Dataset, column: &str, only_stale: bool) -> Result<bool> {
-    let path = Column::of(table, column)?.path;
-    match Layout::open(table, &path) {
+    let path = IndexableColumn::of(table, column)?.path;
+    match IndexLayout::open(table, &path) {
         Ok(None) => return Ok(false),
         Ok(Some(layout)) => {
             let is_current = only_stale
@@ -148,14 +148,14 @@ pub fn rebuild_index(table: &Dataset, column: &str, only_stale: bool) -> Result<
 ///
 /// Errors: those of [`build_index`].
 pub fn build_like(other: &Dataset, table: &Dataset, column: &str) -> Result<()> {
-    let options = match Layout::open(other, column) {
+    let options = match IndexLayout::open(other, column) {
         Ok(Some(layout)) => options_of(&layout),
         _ => IndexOptions::default(),
     };
     build_index(table, column, &options)
 }
 
-fn options_of(layout: &Layout) -> IndexOptions {
+fn options_of(layout: &IndexLayout) -> IndexOptions {
     IndexOptions {
         kind: layout.kind,
         optlevel: layout.optlevel.min(9),
@@ -164,7 +164,7 @@ fn options_of(layout: &Layout) -> IndexOptions {
     }
 }
 
-fn rebuild(table: &Dataset, path: &str, layout: &Layout) -> Result<()> {
+fn rebuild(table: &Dataset, path: &str, layout: &IndexLayout) -> Result<()> {
     remove_index(table, path)?;
     build_index(table, path, &options_of(layout))
 }

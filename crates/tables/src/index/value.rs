@@ -12,7 +12,7 @@ use crate::table::is_bool;
 
 /// How the bytes of a value are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Bool,
     /// h5py's boolean: an enumeration, which is indexed as the integer that stores it.
     Truth,
@@ -29,7 +29,7 @@ enum Kind {
 /// A type of values that can be indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueType {
-    kind: Kind,
+    kind: ValueKind,
     size: usize,
     is_big: bool,
 }
@@ -44,25 +44,25 @@ impl ValueType {
     /// Returns the type of a column, or `None` if its values have no order or no key.
     pub(super) fn of(datatype: &Datatype) -> Option<Self> {
         let (kind, size, order) = match datatype {
-            Datatype::Bits(bits) if bits.size == 1 => (Kind::Bool, bits.size, bits.order),
+            Datatype::Bits(bits) if bits.size == 1 => (ValueKind::Bool, bits.size, bits.order),
             Datatype::Integer(integer) if integer.is_whole() && integer.size <= 8 => {
-                let kind = if integer.signed { Kind::Signed } else { Kind::Unsigned };
+                let kind = if integer.signed { ValueKind::Signed } else { ValueKind::Unsigned };
                 (kind, integer.size, integer.order)
             }
             Datatype::Float(float) if float.is_ieee() && float.size <= 8 => {
-                (Kind::Float, float.size, float.order)
+                (ValueKind::Float, float.size, float.order)
             }
             Datatype::Text(Text { padding: Padding::SpacePadded, .. }) => return None,
             Datatype::Text(text) => {
                 let is_terminated = text.padding == Padding::NullTerminated;
-                let kind = if is_terminated { Kind::Terminated } else { Kind::Text };
+                let kind = if is_terminated { ValueKind::Terminated } else { ValueKind::Text };
                 (kind, text.size, ByteOrder::Little)
             }
-            Datatype::Time(time) if time.size == 4 => (Kind::Signed, 4, time.order),
-            Datatype::Time(time) if time.size == 8 => (Kind::Time, 8, time.order),
+            Datatype::Time(time) if time.size == 4 => (ValueKind::Signed, 4, time.order),
+            Datatype::Time(time) if time.size == 8 => (ValueKind::Time, 8, time.order),
             Datatype::Enumeration(enumeration) => {
                 let base = Self::of(&enumeration.base)?;
-                let kind = if is_bool(enumeration) { Kind::Truth } else { base.kind };
+                let kind = if is_bool(enumeration) { ValueKind::Truth } else { base.kind };
                 return Some(Self { kind, ..base });
             }
             _ => return None,
@@ -87,9 +87,9 @@ impl ValueType {
     /// seconds for times with fractions.
     pub(super) fn indexed(self) -> Self {
         let kind = match self.kind {
-            Kind::Time => Kind::Float,
-            Kind::Truth => Kind::Signed,
-            Kind::Terminated => Kind::Text,
+            ValueKind::Time => ValueKind::Float,
+            ValueKind::Truth => ValueKind::Signed,
+            ValueKind::Terminated => ValueKind::Text,
             kind => kind,
         };
         Self { kind, is_big: false, ..self }
@@ -99,7 +99,7 @@ impl ValueType {
     pub(super) fn fits(self, index: Self) -> bool {
         let own = self.indexed();
         // Enumerations and h5py's booleans are indexed as the integers that store them.
-        let is_bool = |kind| matches!(kind, Kind::Bool | Kind::Signed | Kind::Unsigned);
+        let is_bool = |kind| matches!(kind, ValueKind::Bool | ValueKind::Signed | ValueKind::Unsigned);
         own.size == index.size
             && (own.kind == index.kind || own.size == 1 && is_bool(own.kind) && is_bool(index.kind))
     }
@@ -108,11 +108,11 @@ impl ValueType {
     pub(super) fn datatype(self) -> Option<Datatype> {
         let size = u32::try_from(self.size).ok()?;
         Some(match self.indexed().kind {
-            Kind::Bool => Datatype::Bits(Bits::little(size)),
-            Kind::Unsigned => Datatype::Integer(Integer::little(size, false)),
-            Kind::Signed | Kind::Truth => Datatype::Integer(Integer::little(size, true)),
-            Kind::Float | Kind::Time => Datatype::Float(Float::ieee(size, ByteOrder::Little)?),
-            Kind::Text | Kind::Terminated => {
+            ValueKind::Bool => Datatype::Bits(Bits::little(size)),
+            ValueKind::Unsigned => Datatype::Integer(Integer::little(size, false)),
+            ValueKind::Signed | ValueKind::Truth => Datatype::Integer(Integer::little(size, true)),
+            ValueKind::Float | ValueKind::Time => Datatype::Float(Float::ieee(size, ByteOrder::Little)?),
+            ValueKind::Text | ValueKind::Terminated => {
                 Datatype::Text(Text { size, padding: Padding::NullTerminated, charset: Charset::Ascii })
             }
         })
@@ -130,12 +130,12 @@ impl ValueType {
 
     /// Returns whether values are texts.
     pub(super) fn is_text(self) -> bool {
-        matches!(self.kind, Kind::Text | Kind::Terminated)
+        matches!(self.kind, ValueKind::Text | ValueKind::Terminated)
     }
 
     /// Returns whether some values match no comparison.
     pub(super) fn has_nan(self) -> bool {
-        matches!(self.kind, Kind::Float | Kind::Time)
+        matches!(self.kind, ValueKind::Float | ValueKind::Time)
     }
 
     /// Returns whether a key is that of NaN.
@@ -149,14 +149,14 @@ impl ValueType {
         let raw = if self.is_big { big_word(value) } else { little_word(value) };
         let bits = 8 * self.size.min(8);
         match self.kind {
-            Kind::Bool => u64::from(raw != 0),
-            Kind::Truth => u64::from(raw != 0) ^ (1 << (bits - 1)),
-            Kind::Unsigned => raw,
-            Kind::Signed => raw ^ (1 << (bits - 1)),
-            Kind::Float => float_key(raw, bits),
-            Kind::Time => float_key(seconds(raw.to_le_bytes()).to_bits(), 64),
-            Kind::Text => text_word(value),
-            Kind::Terminated => text_word(text_of(value, Padding::NullTerminated)),
+            ValueKind::Bool => u64::from(raw != 0),
+            ValueKind::Truth => u64::from(raw != 0) ^ (1 << (bits - 1)),
+            ValueKind::Unsigned => raw,
+            ValueKind::Signed => raw ^ (1 << (bits - 1)),
+            ValueKind::Float => float_key(raw, bits),
+            ValueKind::Time => float_key(seconds(raw.to_le_bytes()).to_bits(), 64),
+            ValueKind::Text => text_word(value),
+            ValueKind::Terminated => text_word(text_of(value, Padding::NullTerminated)),
         }
     }
 
@@ -164,7 +164,7 @@ impl ValueType {
     #[inline]
     pub(super) fn key(self, value: &[u8], key: &mut [u64]) {
         if self.is_text() {
-            let is_terminated = self.kind == Kind::Terminated;
+            let is_terminated = self.kind == ValueKind::Terminated;
             let value = if is_terminated { text_of(value, Padding::NullTerminated) } else { value };
             let (words, rest) = key.split_at_mut(value.len().div_ceil(8));
             for (word, bytes) in words.iter_mut().zip(value.chunks(8)) {
@@ -185,9 +185,9 @@ impl ValueType {
         } else if let [word] = key {
             let bits = 8 * self.size.min(8);
             let raw = match self.kind {
-                Kind::Signed | Kind::Truth => word ^ (1 << (bits - 1)),
-                Kind::Float | Kind::Time => float_of_key(*word, bits),
-                Kind::Bool | Kind::Unsigned | Kind::Text | Kind::Terminated => *word,
+                ValueKind::Signed | ValueKind::Truth => word ^ (1 << (bits - 1)),
+                ValueKind::Float | ValueKind::Time => float_of_key(*word, bits),
+                ValueKind::Bool | ValueKind::Unsigned | ValueKind::Text | ValueKind::Terminated => *word,
             };
             if self.is_big {
                 value.copy_from_slice(&raw.to_be_bytes()[8 - self.size..]);

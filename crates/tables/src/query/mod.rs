@@ -16,7 +16,7 @@ use hyperslab_expr::{Expression, Operand as Given, Program, Registers, Scalar, T
 
 use self::columns::{Operand, value_of};
 pub use self::columns::{gather, native};
-use self::plan::{Named, Need, Plan};
+use self::plan::{ConditionColumn, Need, Plan};
 use self::scan::marked;
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -112,7 +112,11 @@ impl Query {
         };
         let need = Need::of(&expression.demand(&scalar), &|name| {
             let (_, operand) = found.iter().find(|(known, _)| *known == name)?;
-            Some(Named { path: operand.path.clone(), kind: operand.kind, is_plain: operand.is_plain })
+            Some(ConditionColumn {
+                path: operand.path.clone(),
+                kind: operand.kind,
+                is_plain: operand.is_plain,
+            })
         });
         let mut operands = Vec::new();
         for name in program.arrays() {

@@ -44,7 +44,7 @@ pub(super) struct Plan {
 
 /// A column of a condition.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(super) struct ConditionColumn {
     pub(super) path: String,
     pub(super) kind: Type,
     /// Whether an index has the values of the column as the condition gets them.
@@ -53,7 +53,7 @@ pub(super) struct Named {
 
 impl Need {
     /// Returns the need of a demand. `column` returns the column that a name stands for.
-    pub(super) fn of(demand: &Demand, column: &dyn Fn(&str) -> Option<Named>) -> Self {
+    pub(super) fn of(demand: &Demand, column: &dyn Fn(&str) -> Option<ConditionColumn>) -> Self {
         let each = |demands: &[Demand]| demands.iter().map(|demand| Self::of(demand, column)).collect();
         match demand {
             Demand::Unknown => Self::Unknown,
@@ -68,8 +68,8 @@ impl Need {
         }
     }
 
-    fn compared(column: Option<Named>, op: Comparison, value: &Value) -> Self {
-        let Some(Named { path, kind, is_plain }) = column else { return Self::Unknown };
+    fn compared(column: Option<ConditionColumn>, op: Comparison, value: &Value) -> Self {
+        let Some(ConditionColumn { path, kind, is_plain }) = column else { return Self::Unknown };
         match Interval::of(kind, op, value) {
             Interval::Unknown => Self::Unknown,
             interval if is_plain => Self::Column { path, kind, interval },
@@ -111,20 +111,20 @@ struct Planning<'a> {
 }
 
 /// Rows that hold all rows that satisfy a need.
-struct Found {
+struct FoundRows {
     rows: Vec<Range<u64>>,
     /// Whether all of these rows satisfy it.
     is_exact: bool,
 }
 
-impl Found {
+impl FoundRows {
     fn count(&self) -> u64 {
         self.rows.iter().map(|rows| rows.end - rows.start).sum()
     }
 }
 
 impl Planning<'_> {
-    fn need(&mut self, need: &Need) -> Option<Found> {
+    fn need(&mut self, need: &Need) -> Option<FoundRows> {
         match need {
             Need::Unknown => None,
             Need::Column { path, kind, interval } => self.column(path, *kind, interval),
@@ -137,13 +137,13 @@ impl Planning<'_> {
                     rows.extend(found.rows);
                     is_exact &= found.is_exact;
                 }
-                (count <= self.most).then(|| Found { rows: joined(rows), is_exact })
+                (count <= self.most).then(|| FoundRows { rows: joined(rows), is_exact })
             }
         }
     }
 
     /// All rows of the result satisfy all needs, so the rows of any of them will do.
-    fn all(&mut self, needs: &[Need]) -> Option<Found> {
+    fn all(&mut self, needs: &[Need]) -> Option<FoundRows> {
         let mut columns: BTreeMap<&str, (Type, Interval)> = BTreeMap::new();
         for need in needs {
             if let Need::Column { path, kind, interval } = need {
@@ -156,9 +156,9 @@ impl Planning<'_> {
         }
         let others: Vec<&Need> = needs.iter().filter(|need| !matches!(need, Need::Column { .. })).collect();
         let is_one = columns.len() + others.len() == 1;
-        let mut best: Option<(Vec<String>, Found)> = None;
+        let mut best: Option<(Vec<String>, FoundRows)> = None;
         let before = self.plan.indexes.clone();
-        let mut keep = |this: &mut Self, found: Option<Found>| {
+        let mut keep = |this: &mut Self, found: Option<FoundRows>| {
             let indexes = std::mem::replace(&mut this.plan.indexes, before.clone());
             if let Some(found) = found
                 && best.as_ref().is_none_or(|(_, known)| found.count() < known.count())
@@ -176,14 +176,14 @@ impl Planning<'_> {
         }
         best.map(|(indexes, found)| {
             self.plan.indexes = indexes;
-            Found { is_exact: found.is_exact && is_one, ..found }
+            FoundRows { is_exact: found.is_exact && is_one, ..found }
         })
     }
 
-    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Option<Found> {
+    fn column(&mut self, path: &str, kind: Type, interval: &Interval) -> Option<FoundRows> {
         let (low, high) = match interval {
             Interval::Unknown => return None,
-            Interval::Empty => return Some(Found { rows: Vec::new(), is_exact: true }),
+            Interval::Empty => return Some(FoundRows { rows: Vec::new(), is_exact: true }),
             Interval::Between { low, high, .. } => (low, high),
         };
         let bytes = |key: &Key| key.bytes(kind);
@@ -191,7 +191,7 @@ impl Planning<'_> {
         match self.searched(path, low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)) {
             Ok(Some(found)) => {
                 self.plan.indexes.push(path.to_owned());
-                Some(Found { is_exact: found.is_exact && interval.is_exact(), ..found })
+                Some(FoundRows { is_exact: found.is_exact && interval.is_exact(), ..found })
             }
             Ok(None) => None,
             // What cannot be used is not used: a scan gives the answer, or the error of the table.
@@ -203,18 +203,18 @@ impl Planning<'_> {
     }
 
     /// Returns the rows that an index names, unless they are too many.
-    fn searched(&self, path: &str, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Option<Found>> {
+    fn searched(&self, path: &str, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Option<FoundRows>> {
         let Some(index) = ColumnIndex::open(self.table.dataset(), path)? else { return Ok(None) };
         if index.count(low, high)? > self.most {
             return Ok(None);
         }
         let found = match index.find(low, high)? {
-            Candidates::Ranges(rows) => Found { rows, is_exact: false },
+            Candidates::Ranges(rows) => FoundRows { rows, is_exact: false },
             Candidates::Rows { rows, unknown } => {
                 let is_exact = unknown.is_empty();
                 let mut ranges: Vec<Range<u64>> = rows.into_iter().map(|row| row..row + 1).collect();
                 ranges.push(unknown);
-                Found { rows: joined(ranges), is_exact }
+                FoundRows { rows: joined(ranges), is_exact }
             }
         };
         Ok((found.count() <= self.most).then_some(found))

@@ -20,7 +20,7 @@ pub fn filters(input: &[u8]) {
     let content = input.rest();
     let mut scratch = Scratch::default();
     let registry = Registry::default();
-    let specs: Vec<StageSpec<'_>> = case.stages.iter().map(Stage::spec).collect();
+    let specs: Vec<StageSpec<'_>> = case.stages.iter().map(FilterStage::spec).collect();
     let bytes = case.bytes();
     let Ok(pipeline) = Pipeline::new(&specs, case.element_size, bytes, &registry) else { return };
     let mut decoded = vec![0; bytes];
@@ -55,11 +55,11 @@ pub(super) struct Case {
     pub(super) element_size: usize,
     pub(super) shape: Vec<usize>,
     pub(super) mask: u32,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<FilterStage>,
 }
 
 /// A filter and its parameters.
-pub(super) struct Stage {
+pub(super) struct FilterStage {
     pub(super) id: FilterId,
     pub(super) client_data: Vec<u32>,
 }
@@ -71,7 +71,7 @@ impl Case {
         let rank = 1 + input.below(4);
         let shape: Vec<usize> = (0..rank).map(|_| usize::from(input.u16())).collect();
         let count = 1 + input.below(3);
-        let stages = (0..count).map(|_| Stage::take(input)).collect();
+        let stages = (0..count).map(|_| FilterStage::take(input)).collect();
         let case = Self { element_size, shape, mask, stages };
         let bytes = case.shape.iter().try_fold(element_size, |bytes, &len| bytes.checked_mul(len))?;
         (1..=MAX_BYTES).contains(&bytes).then_some(case)
@@ -99,7 +99,7 @@ impl Case {
     }
 }
 
-impl Stage {
+impl FilterStage {
     fn take(input: &mut Input<'_>) -> Self {
         let id = FILTERS[usize::from(input.u8()) % FILTERS.len()];
         let count = input.below(33);

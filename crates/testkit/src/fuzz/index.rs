@@ -9,7 +9,7 @@ use hyperslab_tables::index::{Candidates, ColumnIndex, IndexOptions, Kind, build
 
 record! {
     #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Row { a: f64, b: i16 }
+    struct IndexRow { a: f64, b: i16 }
 }
 
 /// The most rows of a table that are searched one by one.
@@ -27,7 +27,7 @@ pub fn index(input: &[u8]) {
     if table.size() > ROWS || table.element_size() > BYTES {
         return;
     }
-    let Ok(rows) = table.read::<Row>(..) else { return };
+    let Ok(rows) = table.read::<IndexRow>(..) else { return };
     for column in ["a", "b"] {
         let Ok(Some(index)) = ColumnIndex::open(&table, column) else { continue };
         for (low, high) in [(-3_i8, 3_i8), (7, 7), (-100, 100)] {
@@ -40,13 +40,13 @@ pub fn index(input: &[u8]) {
 }
 
 /// Compares a search with a search of all rows.
-fn search(index: &ColumnIndex, column: &str, rows: &[Row], low: i8, high: i8) {
+fn search(index: &ColumnIndex, column: &str, rows: &[IndexRow], low: i8, high: i8) {
     let bytes = |value: i8| match column {
         "a" => f64::from(value).to_le_bytes().to_vec(),
         _ => i16::from(value).to_le_bytes().to_vec(),
     };
     let Ok(found) = index.find(Bound::Included(&bytes(low)), Bound::Included(&bytes(high))) else { return };
-    let matches = |row: &Row| match column {
+    let matches = |row: &IndexRow| match column {
         "a" => row.a >= f64::from(low) && row.a <= f64::from(high),
         _ => row.b >= i16::from(low) && row.b <= i16::from(high),
     };
@@ -69,8 +69,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 fn seed(kind: Kind) -> hyperslab_tables::Result<Vec<u8>> {
     let driver = Arc::new(Memory::new(Vec::new()));
     let file = File::options().create(true).truncate(true).open_on(driver.clone())?;
-    let rows: Vec<Row> = (0..150_i16).map(|n| Row { a: f64::from(n * 37 % 64 - 30), b: n % 11 }).collect();
-    let new = file.root().new_dataset::<Row>("t").shape([150]).max_shape([None]).chunks([16]);
+    let rows: Vec<IndexRow> =
+        (0..150_i16).map(|n| IndexRow { a: f64::from(n * 37 % 64 - 30), b: n % 11 }).collect();
+    let new = file.root().new_dataset::<IndexRow>("t").shape([150]).max_shape([None]).chunks([16]);
     let table: Dataset = new.create_with(&rows)?;
     let options = IndexOptions { kind, sizes: Some([128, 64, 32, 8]), ..IndexOptions::default() };
     build_index(&table, "a", &options)?;

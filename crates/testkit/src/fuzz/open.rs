@@ -20,7 +20,8 @@ pub fn open(input: &[u8]) {
     (checks.data, checks.max_chunk_bytes) = (true, MAX_CHECKED_CHUNK);
     let _ = check(driver.clone(), &checks, &mut |_| {});
     let Ok(file) = options.open_on(driver) else { return };
-    let mut walk = Walk { seen: HashSet::new(), soft: Vec::new(), leaves_file: false, budget: TOTAL_BYTES };
+    let mut walk =
+        FuzzWalk { seen: HashSet::new(), soft: Vec::new(), leaves_file: false, budget: TOTAL_BYTES };
     walk.from(Node::Group(file.root()));
     // A path may lead through an external link to another file, which is not part of the input.
     if !walk.leaves_file {
@@ -32,7 +33,7 @@ pub fn open(input: &[u8]) {
     }
 }
 
-struct Walk {
+struct FuzzWalk {
     seen: HashSet<Addr>,
     soft: Vec<(Group, String)>,
     leaves_file: bool,
@@ -40,7 +41,7 @@ struct Walk {
     budget: u64,
 }
 
-impl Walk {
+impl FuzzWalk {
     /// Visits every object that hard links lead to.
     fn from(&mut self, node: Node) {
         let mut waiting = vec![(node, 0)];

@@ -22,7 +22,7 @@ use hyperslab_format::superblock::driver_information::{
 use hyperslab_format::{Addr, Reader, Structure, Widths, Writer};
 
 use super::decode::prefix;
-use super::filters::{Case, FILTERS, Stage};
+use super::filters::{Case, FILTERS, FilterStage};
 use super::input::Random;
 use crate::golden;
 use crate::segy::SegyRecipe;
@@ -51,7 +51,7 @@ fn files() -> Vec<Vec<u8>> {
 
 /// Returns structures of golden files, up to `PER_STRUCTURE` of each kind.
 pub fn decode() -> Vec<Vec<u8>> {
-    let mut found = Found::default();
+    let mut found = FoundSeed::default();
     for bytes in files() {
         let Ok(file) = File::from_bytes(bytes.clone()) else { continue };
         if file.store().base() != 0 {
@@ -64,13 +64,13 @@ pub fn decode() -> Vec<Vec<u8>> {
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundSeed {
     seeds: Vec<Vec<u8>>,
     seen: HashSet<Vec<u8>>,
     counts: HashMap<&'static str, usize>,
 }
 
-impl Found {
+impl FoundSeed {
     fn add(&mut self, name: &'static str, widths: Widths, parts: &[&[u8]]) {
         let count = self.counts.entry(name).or_default();
         let Some(front) = prefix(name, widths).filter(|_| *count < PER_STRUCTURE) else { return };
@@ -83,7 +83,7 @@ impl Found {
 
     fn file(&mut self, file: &File, bytes: &[u8]) {
         let widths = file.store().widths();
-        let image = Image { bytes, widths };
+        let image = GoldenImage { bytes, widths };
         self.add("Superblock", Widths::EIGHT, &[image.from(Addr::new(0), 256)]);
         let mut seen = HashSet::new();
         let mut waiting = vec![Node::Group(file.root())];
@@ -120,7 +120,7 @@ impl Found {
     }
 
     /// Adds an object header, its chunks and its messages.
-    fn header(&mut self, image: &Image<'_>, at: Addr) {
+    fn header(&mut self, image: &GoldenImage<'_>, at: Addr) {
         let widths = image.widths;
         let Some(mut header) = image.decode::<ObjectHeader>(at) else { return };
         self.add("ObjectHeader", widths, &[image.from(at, LONGEST)]);
@@ -143,7 +143,7 @@ impl Found {
     }
 
     /// Adds the structures that have a signature.
-    fn blocks(&mut self, image: &Image<'_>) {
+    fn blocks(&mut self, image: &GoldenImage<'_>) {
         let widths = image.widths;
         for (at, window) in image.bytes.windows(4).enumerate() {
             let at = Addr::new(at as u64);
@@ -190,7 +190,7 @@ impl Found {
     /// Adds a header together with the block that it names.
     fn pair<H: Structure<Context = ()>>(
         &mut self,
-        image: &Image<'_>,
+        image: &GoldenImage<'_>,
         at: Addr,
         name: &'static str,
         before: &[u8],
@@ -204,12 +204,12 @@ impl Found {
 }
 
 /// The bytes of a golden file.
-struct Image<'a> {
+struct GoldenImage<'a> {
     bytes: &'a [u8],
     widths: Widths,
 }
 
-impl<'a> Image<'a> {
+impl<'a> GoldenImage<'a> {
     /// Returns up to `len` bytes from `at` on.
     fn from(&self, at: Addr, len: usize) -> &'a [u8] {
         let start = usize::try_from(at.get()).map_or(self.bytes.len(), |at| at.min(self.bytes.len()));
@@ -260,13 +260,13 @@ pub fn filters() -> Vec<Vec<u8>> {
         for (element_size, shape) in
             [(4, vec![1000]), (2, vec![40, 60]), (3, vec![7, 11, 13]), (32, vec![400])]
         {
-            let alone = vec![Stage { id, client_data: client_data(id, element_size) }];
-            let shuffle = Stage { id: FilterId::SHUFFLE, client_data: vec![] };
-            let sealed = Stage { id: FilterId::FLETCHER32, client_data: vec![] };
-            let second = Stage { id, client_data: client_data(id, element_size) };
+            let alone = vec![FilterStage { id, client_data: client_data(id, element_size) }];
+            let shuffle = FilterStage { id: FilterId::SHUFFLE, client_data: vec![] };
+            let sealed = FilterStage { id: FilterId::FLETCHER32, client_data: vec![] };
+            let second = FilterStage { id, client_data: client_data(id, element_size) };
             for stages in [alone, vec![shuffle, second, sealed]] {
                 let case = Case { element_size, shape: shape.clone(), mask: 0, stages };
-                let specs: Vec<_> = case.stages.iter().map(Stage::spec).collect();
+                let specs: Vec<_> = case.stages.iter().map(FilterStage::spec).collect();
                 let raw: Vec<u8> = content.iter().copied().skip(number).cycle().take(case.bytes()).collect();
                 let registry = Registry::default();
                 let Ok(pipeline) = Pipeline::new(&specs, element_size, raw.len(), &registry) else {
@@ -338,9 +338,9 @@ fn number_chunks() -> Vec<Vec<u8>> {
         (FilterChoice::Zfp { mode: ZfpMode::Rate(7.0) }, number(Kind::Signed, 32)),
     ] {
         let Ok(client_data) = choice.client_data(&ChunkFacts::new(&element, &shape)) else { continue };
-        let stages = vec![Stage { id: choice.id(), client_data }];
+        let stages = vec![FilterStage { id: choice.id(), client_data }];
         let case = Case { element_size: 4, shape: shape.to_vec(), mask: 0, stages };
-        let specs: Vec<_> = case.stages.iter().map(Stage::spec).collect();
+        let specs: Vec<_> = case.stages.iter().map(FilterStage::spec).collect();
         let Ok(pipeline) = Pipeline::new(&specs, 4, raw.len(), &Registry::default()) else { continue };
         let Ok((stored, _)) = pipeline.encode(&raw, &mut scratch) else { continue };
         seeds.extend(case.encode().map(|header| [&header, stored].concat()));
@@ -360,7 +360,7 @@ fn blosc_samples() -> Vec<Vec<u8>> {
         let number = |at: usize| words.get(at)?.parse::<usize>().ok();
         let shape = words.get(3)?.split('x').map(|len| len.parse().ok()).collect::<Option<Vec<usize>>>()?;
         let id = FilterId(words.get(1)?.parse().ok()?);
-        let stages = vec![Stage { id, client_data: vec![] }];
+        let stages = vec![FilterStage { id, client_data: vec![] }];
         let case = Case { element_size: number(2)?, shape, mask: 0, stages };
         let stored = chunks.get(number(4)?..number(4)?.checked_add(number(5)?)?)?;
         Some([&case.encode()?, stored].concat())

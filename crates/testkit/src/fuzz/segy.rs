@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyperslab::File;
 use hyperslab::driver::Memory;
 use hyperslab_segy::{
-    Cube, Field, FieldKind, IngestOptions, Kind, SegyFile, SegyOptions, SurveyOptions, export_to,
+    Cube, Field, FieldKind, IngestOptions, SegyFile, SegyOptions, SurveyKind, SurveyOptions, export_to,
     ingest_into, silent,
 };
 
@@ -20,7 +20,13 @@ pub fn segy(input: &[u8]) {
     let [how, fields, bytes @ ..] = input else { return };
     let is = |bit: u8| how >> bit & 1 == 1;
     let segy = SegyOptions { pad: is(0), ignore_rest: is(1), trust_length: is(2) };
-    let kinds = [Kind::Volume, Kind::Prestack, Kind::Line, Kind::Traces, Kind::PrestackLine];
+    let kinds = [
+        SurveyKind::Volume,
+        SurveyKind::Prestack,
+        SurveyKind::Line,
+        SurveyKind::Traces,
+        SurveyKind::PrestackLine,
+    ];
     let survey = SurveyOptions {
         kind: is(3).then(|| kinds[usize::from(how >> 4) % kinds.len()]),
         ..fields.checked_sub(1).map(geometry).unwrap_or_default()

@@ -13,7 +13,7 @@ use hyperslab_tables::{Class, Query, Table};
 
 record! {
     #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Row { a: f64, b: i16, u: u64, f: f32 }
+    struct TableRow { a: f64, b: i16, u: u64, f: f32 }
 }
 
 /// The most rows of a table that are searched one by one.
@@ -21,7 +21,7 @@ const ROWS: u64 = 10_000;
 /// The most bytes of a chunk that is decoded.
 const CHUNK: u64 = 16 << 20;
 /// A condition as a text, and what it says of a row.
-type Condition = (&'static str, fn(&Row) -> bool);
+type Condition = (&'static str, fn(&TableRow) -> bool);
 const CONDITIONS: [Condition; 6] = [
     ("a > 3", |row| row.a > 3.0),
     ("(a >= -2) & (b == 3)", |row| row.a >= -2.0 && row.b == 3),
@@ -48,7 +48,7 @@ pub fn tables(input: &[u8]) {
     let (_, _) = (indexed_columns(&dataset), indexes_follow(&dataset));
     let Ok(table) = Table::new(dataset) else { return };
     compare(&table);
-    let Ok(first) = table.dataset().read::<Row>(0..1) else { return };
+    let Ok(first) = table.dataset().read::<TableRow>(0..1) else { return };
     let [row] = first[..] else { return };
     if append(&table, &[row; 3]).is_ok() {
         compare(&table);
@@ -57,7 +57,7 @@ pub fn tables(input: &[u8]) {
     }
 }
 
-fn append(table: &Table, rows: &[Row]) -> hyperslab_tables::Result<()> {
+fn append(table: &Table, rows: &[TableRow]) -> hyperslab_tables::Result<()> {
     let first = table.dataset().size();
     table.append(&vec![0; rows.len() * table.dataset().element_size()], &WriteOptions::default())?;
     table.dataset().write(first..table.len(), rows)?;
@@ -66,7 +66,7 @@ fn append(table: &Table, rows: &[Row]) -> hyperslab_tables::Result<()> {
 
 /// Compares queries with a search of all values.
 fn compare(table: &Table) {
-    let Ok(rows) = table.dataset().read::<Row>(..) else { return };
+    let Ok(rows) = table.dataset().read::<TableRow>(..) else { return };
     for (condition, holds) in CONDITIONS {
         let Ok(query) = Query::new(table, condition, &[]) else { continue };
         let Ok(found) = query.rows(0..table.len(), None) else { continue };
@@ -89,14 +89,14 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 fn seed(kind: Kind, has_bounds: bool) -> hyperslab_tables::Result<Vec<u8>> {
     let driver = Arc::new(Memory::new(Vec::new()));
     let file = File::options().create(true).truncate(true).open_on(driver.clone())?;
-    let row = |n: i16| Row {
+    let row = |n: i16| TableRow {
         a: f64::from(n * 37 % 64 - 30),
         b: n % 11,
         u: if n % 100 == 7 { u64::MAX - 3 } else { n.unsigned_abs().into() },
         f: f32::from(n / 5 - 40),
     };
-    let rows: Vec<Row> = (0..700).map(row).collect();
-    let new = file.root().new_dataset::<Row>("t").shape([700]).max_shape([None]).chunks([256]);
+    let rows: Vec<TableRow> = (0..700).map(row).collect();
+    let new = file.root().new_dataset::<TableRow>("t").shape([700]).max_shape([None]).chunks([256]);
     let table: Dataset =
         if has_bounds { new.filter(Blosc2::default()) } else { new.filter(Deflate::default()) }
             .create_with(&rows)?;

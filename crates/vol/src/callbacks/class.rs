@@ -6,7 +6,7 @@ use std::io::Write as _;
 use super::{files, object, pass};
 use crate::ffi::library::{Library, SLOTS};
 use crate::ffi::types::{
-    AttributeClass, BlobClass, Class, DatasetClass, DatatypeClass, FileClass, GroupClass, InfoClass,
+    AttributeClass, BlobClass, ConnectorClass, DatasetClass, DatatypeClass, FileClass, GroupClass, InfoClass,
     IntrospectClass, LinkClass, ObjectClass, TokenClass, WrapClass,
 };
 use crate::{read, report, write};
@@ -23,7 +23,7 @@ const FLAGS: u64 = 0x0000_001f_ffff_9ffc;
 
 /// One table for each library: a table says of itself, and of files that are opened through it, which
 /// library calls.
-static CLASSES: [Class; SLOTS] = [
+static CLASSES: [ConnectorClass; SLOTS] = [
     class::<0>(),
     class::<1>(),
     class::<2>(),
@@ -34,8 +34,8 @@ static CLASSES: [Class; SLOTS] = [
     class::<7>(),
 ];
 
-const fn class<const SLOT: usize>() -> Class {
-    Class {
+const fn class<const SLOT: usize>() -> ConnectorClass {
+    ConnectorClass {
         version: CLASS_VERSION,
         value: VALUE,
         name: c"hyperslab".as_ptr(),
@@ -132,7 +132,7 @@ const fn class<const SLOT: usize>() -> Class {
 }
 
 /// Returns the table of the library in this slot.
-pub(crate) fn of_slot(slot: usize) -> &'static Class {
+pub(crate) fn of_slot(slot: usize) -> &'static ConnectorClass {
     &CLASSES[slot]
 }
 

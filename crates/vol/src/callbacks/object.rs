@@ -119,7 +119,7 @@ impl Object {
 }
 
 /// The library and file of handles for native objects that libhdf5 finds by itself.
-struct Context {
+struct ObjectContext {
     library: &'static Library,
     file: Arc<OpenFile>,
 }
@@ -138,7 +138,7 @@ pub(crate) unsafe extern "C" fn get_context(handle: Handle, context: *mut *mut c
     // SAFETY: libhdf5 calls it with our handle, and with a place for the context.
     unsafe {
         let object = Object::of(handle);
-        let made = Context { library: object.library, file: Arc::clone(&object.file) };
+        let made = ObjectContext { library: object.library, file: Arc::clone(&object.file) };
         *context = Box::into_raw(Box::new(made)).cast();
     }
     0
@@ -146,7 +146,7 @@ pub(crate) unsafe extern "C" fn get_context(handle: Handle, context: *mut *mut c
 
 pub(crate) unsafe extern "C" fn wrap_object(under: Handle, kind: c_int, context: *mut c_void) -> Handle {
     // SAFETY: libhdf5 calls it with a context that `get_context` has made.
-    let context = unsafe { &*context.cast::<Context>() };
+    let context = unsafe { &*context.cast::<ObjectContext>() };
     Object::handle(context.library, under, Arc::clone(&context.file), kind == DATASET)
 }
 
@@ -164,7 +164,7 @@ pub(crate) unsafe extern "C" fn unwrap_object(handle: Handle) -> Handle {
 pub(crate) unsafe extern "C" fn free_context(context: *mut c_void) -> Herr {
     if !context.is_null() {
         // SAFETY: libhdf5 gives the context up.
-        drop(unsafe { Box::from_raw(context.cast::<Context>()) });
+        drop(unsafe { Box::from_raw(context.cast::<ObjectContext>()) });
     }
     0
 }

@@ -6,7 +6,7 @@ use crate::callbacks::object::Object;
 use crate::ffi::library::Library;
 use crate::ffi::native::identity;
 use crate::ffi::types::{
-    Arguments, Class, DATASET, DATATYPE, FAILED, GROUP, Handle, Herr, Hid, Location, Request, Text,
+    Arguments, ConnectorClass, DATASET, DATATYPE, FAILED, GROUP, Handle, Herr, Hid, Location, Request, Text,
 };
 use crate::rules::Ruled;
 
@@ -380,7 +380,7 @@ pub(crate) unsafe extern "C" fn object_copy(
 pub(crate) unsafe extern "C" fn introspect_class<const SLOT: usize>(
     handle: Handle,
     level: c_int,
-    class: *mut *const Class,
+    class: *mut *const ConnectorClass,
 ) -> Herr {
     /// `H5VL_GET_CONN_LVL_CURR`
     const CURRENT: c_int = 0;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::caller::Image;
 use super::identifiers::{PlainFiles, Variable};
 use super::printer::{OldPrinters, Printer};
-use super::types::{Arguments, Class, Handle, Herr, Hid, Location, Request, Text};
+use super::types::{Arguments, ConnectorClass, Handle, Herr, Hid, Location, Request, Text};
 use crate::pending::Pending;
 
 /// The most libraries in one process.
@@ -107,7 +107,7 @@ functions! {
     object_specific = c"H5VLobject_specific": fn(Handle, Location, Hid, Arguments, Hid, Request) -> Herr;
     object_optional = c"H5VLobject_optional": fn(Handle, Location, Hid, Arguments, Hid, Request) -> Herr;
 
-    introspect_class = c"H5VLintrospect_get_conn_cls": fn(Handle, Hid, c_int, *mut *const Class) -> Herr;
+    introspect_class = c"H5VLintrospect_get_conn_cls": fn(Handle, Hid, c_int, *mut *const ConnectorClass) -> Herr;
     introspect_flags = c"H5VLintrospect_get_cap_flags": fn(*const c_void, Hid, *mut u64) -> Herr;
     introspect_optional = c"H5VLintrospect_opt_query": fn(Handle, Hid, c_int, c_int, *mut u64) -> Herr;
 

@@ -31,12 +31,12 @@ impl PartialEq for NativeDataset {
 
 /// A box of a dataset, whose elements are in memory at the beginning of an array of the shape `within`.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct MemoryBox<'a> {
     pub(crate) within: &'a [u64],
     pub(crate) at: &'a Box,
 }
 
-impl Place<'_> {
+impl MemoryBox<'_> {
     /// # Panics
     ///
     /// If an array of `len` bytes does not have the shape `within`, of elements of `size` bytes.
@@ -49,14 +49,14 @@ impl Place<'_> {
 /// `H5VL_dataset_get_t`
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
-enum Get {
+enum DatasetGet {
     Space = 2,
     Datatype = 5,
     Creation = 1,
 }
 
 /// What a read and a write of a box need.
-struct Elements {
+struct BoxTransfer {
     datatype: OwnedDatatype,
     file: OwnedSpace,
     memory: OwnedSpace,
@@ -70,7 +70,7 @@ impl NativeDataset {
         Self { library, handle }
     }
 
-    fn get(&self, what: Get) -> Option<Hid> {
+    fn get(&self, what: DatasetGet) -> Option<Hid> {
         let mut operation = Operation::new(what as c_int);
         let library = self.library;
         // SAFETY: the dataset is open, and the operation stores an identifier.
@@ -88,16 +88,16 @@ impl NativeDataset {
 
     /// Returns the property list with which the dataset was created.
     pub(crate) fn creation(&self) -> Option<List> {
-        List::new(self.library, self.get(Get::Creation)?)
+        List::new(self.library, self.get(DatasetGet::Creation)?)
     }
 
     pub(crate) fn space(&self) -> Option<OwnedSpace> {
-        OwnedSpace::new(self.library, self.get(Get::Space)?)
+        OwnedSpace::new(self.library, self.get(DatasetGet::Space)?)
     }
 
     /// Returns the datatype in the file.
     pub(crate) fn datatype(&self) -> Option<OwnedDatatype> {
-        OwnedDatatype::new(self.library, self.get(Get::Datatype)?)
+        OwnedDatatype::new(self.library, self.get(DatasetGet::Datatype)?)
     }
 
     /// Returns the number of the file that the dataset is in, and the address of its object header.
@@ -106,25 +106,25 @@ impl NativeDataset {
         unsafe { identity(self.library, self.handle, DATASET) }
     }
 
-    fn elements(&self, place: &Place<'_>) -> Option<Elements> {
+    fn elements(&self, place: &MemoryBox<'_>) -> Option<BoxTransfer> {
         let memory = OwnedSpace::with_extent(self.library, place.within)?;
         let (datatype, file) = (self.datatype()?, self.space()?);
         let origin = vec![0; place.within.len()];
         let is_selected =
             file.select(&place.at.start, &place.at.count) && memory.select(&origin, &place.at.count);
-        is_selected.then_some(Elements { datatype, file, memory })
+        is_selected.then_some(BoxTransfer { datatype, file, memory })
     }
 
     /// Reads a box into the beginning of an array of elements in the datatype of the file, which have
     /// `size` bytes. Returns whether that succeeded.
-    pub(crate) fn read_box(&self, place: &Place<'_>, into: &mut [u8], size: u64) -> bool {
+    pub(crate) fn read_box(&self, place: &MemoryBox<'_>, into: &mut [u8], size: u64) -> bool {
         place.check(into.len(), size);
         // SAFETY: the array has as many elements as `place` says.
         unsafe { self.move_box(self.library.functions.dataset_read, place, into.as_mut_ptr().cast()) }
     }
 
     /// Writes a box from the beginning of an array. Returns whether that succeeded.
-    pub(crate) fn write_box(&self, place: &Place<'_>, from: &[u8], size: u64) -> bool {
+    pub(crate) fn write_box(&self, place: &MemoryBox<'_>, from: &[u8], size: u64) -> bool {
         place.check(from.len(), size);
         // SAFETY: as in `read_box`. The native connector does not change what it writes.
         unsafe { self.move_box(self.library.functions.dataset_write, place, from.as_ptr().cast_mut().cast()) }
@@ -134,7 +134,7 @@ impl NativeDataset {
     ///
     /// The array has as many elements of the file's datatype as `place` says, and the function reads or
     /// writes them.
-    unsafe fn move_box(&self, function: MoveElements, place: &Place<'_>, array: *mut c_void) -> bool {
+    unsafe fn move_box(&self, function: MoveElements, place: &MemoryBox<'_>, array: *mut c_void) -> bool {
         let Some(elements) = self.elements(place) else { return false };
         let (datatype, memory, file) = (elements.datatype.id(), elements.memory.id(), elements.file.id());
         // SAFETY: the caller's promise.

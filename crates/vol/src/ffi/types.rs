@@ -248,7 +248,7 @@ pub(crate) struct ObjectClass {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct IntrospectClass {
-    pub(crate) get_class: unsafe extern "C" fn(Handle, c_int, *mut *const Class) -> Herr,
+    pub(crate) get_class: unsafe extern "C" fn(Handle, c_int, *mut *const ConnectorClass) -> Herr,
     pub(crate) get_flags: unsafe extern "C" fn(*const c_void, *mut u64) -> Herr,
     pub(crate) has_optional: unsafe extern "C" fn(Handle, c_int, c_int, *mut u64) -> Herr,
 }
@@ -275,7 +275,7 @@ pub(crate) struct TokenClass {
 /// `H5VL_class_t`: what libhdf5 knows of a connector.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Class {
+pub(crate) struct ConnectorClass {
     pub(crate) version: c_uint,
     pub(crate) value: c_int,
     pub(crate) name: Text,
@@ -301,4 +301,4 @@ pub(crate) struct Class {
 }
 
 // SAFETY: a class is never changed, and its name is a constant.
-unsafe impl Sync for Class {}
+unsafe impl Sync for ConnectorClass {}

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use self::tree::Tree;
 use super::Outputs;
 use crate::indexes::Indexes;
-use crate::place::{Named, Places, shown};
+use crate::place::{NamedObject, ObjectPaths, shown};
 use crate::show::paint::{BROKEN, DATATYPE, FAINT, GROUP, HEAD, LINK};
 use crate::show::table::{Cell, Table};
 use crate::show::value::Decoder;
@@ -33,7 +33,7 @@ show their target; a target that does not exist is marked `dangling`. A long com
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     #[command(flatten)]
-    places: Places,
+    places: ObjectPaths,
     /// Also list the groups below
     #[arg(short, long)]
     recursive: bool,
@@ -221,7 +221,7 @@ fn link(step: &Step, name: String) -> Vec<Cell> {
 }
 
 /// Prints an object for each line.
-fn as_json(args: &Args, named: &Named, node: &Node, out: &mut dyn Write) -> anyhow::Result<()> {
+fn as_json(args: &Args, named: &NamedObject, node: &Node, out: &mut dyn Write) -> anyhow::Result<()> {
     let file = shown(&named.file);
     let decoder = Decoder::new(node.file());
     let mut failures = Failures::default();

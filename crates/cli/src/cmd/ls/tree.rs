@@ -7,10 +7,10 @@ use crate::show::table::{Cell, Table};
 /// Hands rows on to a table. A tree keeps its rows until all are known, because a branch is drawn past the
 /// rows below it.
 pub(super) struct Tree {
-    rows: Option<Vec<Row>>,
+    rows: Option<Vec<TreeRow>>,
 }
 
-struct Row {
+struct TreeRow {
     depth: usize,
     content: Content,
 }
@@ -29,7 +29,7 @@ impl Tree {
     /// Adds a row. `depth` is 0 for the first object, and 1 for its members.
     pub(super) fn push(&mut self, table: &mut Table<'_>, depth: usize, cells: Vec<Cell>) -> io::Result<()> {
         match &mut self.rows {
-            Some(rows) => rows.push(Row { depth, content: Content::Cells(cells) }),
+            Some(rows) => rows.push(TreeRow { depth, content: Content::Cells(cells) }),
             None => table.row(cells)?,
         }
         Ok(())
@@ -40,7 +40,7 @@ impl Tree {
         match &mut self.rows {
             Some(rows) => {
                 let depth = rows.last().map_or(0, |row| row.depth);
-                rows.push(Row { depth, content: Content::Line(line) });
+                rows.push(TreeRow { depth, content: Content::Line(line) });
             }
             None => table.line(line.after("    "))?,
         }
@@ -91,7 +91,7 @@ impl Open {
 }
 
 /// Returns for each row the depths at which its group, or a group on the way to it, has more members.
-fn continues(rows: &[Row]) -> Vec<Open> {
+fn continues(rows: &[TreeRow]) -> Vec<Open> {
     let mut open = Open::default();
     let mut found: Vec<Open> = rows
         .iter()

@@ -54,18 +54,18 @@ impl Api {
 const ALL: [Api; 4] = [Api::Posix, Api::Mpiio, Api::Hyperslab, Api::HyperslabMpiio];
 
 /// Opens files. All processes make the same calls.
-pub(super) trait Access {
+pub(super) trait FileAccess {
     fn api(&self) -> Api;
 
     /// Creates a file for `processes` processes, with its datasets.
-    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>>;
+    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>>;
 
     /// Opens a file for reading.
-    fn open(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>>;
+    fn open(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>>;
 }
 
 /// An open file.
-pub(super) trait Opened {
+pub(super) trait OpenedFile {
     fn write(&mut self, dataset: u64, offset: u64, bytes: &[u8]) -> anyhow::Result<()>;
 
     fn read(&mut self, dataset: u64, offset: u64, bytes: &mut [u8]) -> anyhow::Result<()>;
@@ -104,18 +104,18 @@ impl RawFile for fs::File {
 /// The system's calls.
 pub(super) struct Posix;
 
-impl Access for Posix {
+impl FileAccess for Posix {
     fn api(&self) -> Api {
         Api::Posix
     }
 
-    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>> {
+    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>> {
         // Any process may be the first.
         let file = fs::File::options().read(true).write(true).create(true).truncate(false).open(path);
         Ok(Raw::boxed(Box::new(file.context("create")?), plan, processes, false))
     }
 
-    fn open(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>> {
+    fn open(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>> {
         Ok(Raw::boxed(Box::new(fs::File::open(path).context("open")?), plan, processes, false))
     }
 }
@@ -135,7 +135,7 @@ impl Raw {
         plan: &Plan,
         processes: u64,
         is_collective: bool,
-    ) -> Box<dyn Opened> {
+    ) -> Box<dyn OpenedFile> {
         Box::new(Self { file, dataset_bytes: plan.bytes * processes, is_collective, failed: None })
     }
 
@@ -151,7 +151,7 @@ impl Raw {
     }
 }
 
-impl Opened for Raw {
+impl OpenedFile for Raw {
     fn write(&mut self, dataset: u64, offset: u64, bytes: &[u8]) -> anyhow::Result<()> {
         let done = self.file.write_at(dataset * self.dataset_bytes + offset, bytes).context("write");
         self.note(done)
@@ -203,12 +203,12 @@ pub(super) struct Hdf5<M> {
     pub(super) medium: M,
 }
 
-impl<M: Hdf5Medium> Access for Hdf5<M> {
+impl<M: Hdf5Medium> FileAccess for Hdf5<M> {
     fn api(&self) -> Api {
         self.medium.api()
     }
 
-    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>> {
+    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>> {
         let file = self.medium.create(path, &self.ranks)?;
         let create = |number: u64| {
             let new = file.root().new_dataset::<u8>(&name(number)).shape([plan.bytes * processes]);
@@ -223,7 +223,7 @@ impl<M: Hdf5Medium> Access for Hdf5<M> {
         Ok(Box::new(Hdf5File { file, datasets, options }))
     }
 
-    fn open(&self, path: &Path, plan: &Plan, _processes: u64) -> anyhow::Result<Box<dyn Opened>> {
+    fn open(&self, path: &Path, plan: &Plan, _processes: u64) -> anyhow::Result<Box<dyn OpenedFile>> {
         let file = self.medium.open(path)?;
         let datasets = (0..plan.datasets).map(|number| file.dataset(&name(number)));
         let datasets = datasets.collect::<hyperslab::Result<_>>()?;
@@ -245,7 +245,7 @@ impl Hdf5File {
     }
 }
 
-impl Opened for Hdf5File {
+impl OpenedFile for Hdf5File {
     fn write(&mut self, dataset: u64, offset: u64, bytes: &[u8]) -> anyhow::Result<()> {
         let place = offset..offset + bytes.len() as u64;
         Ok(self.dataset(dataset).write_with(place, bytes, &self.options)?)

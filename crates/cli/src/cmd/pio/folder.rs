@@ -10,14 +10,14 @@ use crate::interrupt::Incomplete;
 
 /// A folder that is removed with its files when this value is dropped, unless they are kept.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct ScratchFolder {
     pub(super) path: PathBuf,
     keeps: bool,
     /// An interrupt removes the folder, too.
     _incomplete: Option<Incomplete>,
 }
 
-impl Folder {
+impl ScratchFolder {
     /// Creates a folder in `parent`, with a name of its own.
     pub(super) fn create(parent: &Path, keeps: bool) -> anyhow::Result<Self> {
         let names = (0..100).map(|number| parent.join(format!("{PREFIX}{}-{number}", std::process::id())));
@@ -37,7 +37,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if !self.keeps {
             remove(&self.path);
@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn a_folder_is_removed_unless_it_is_kept() {
         let parent = std::env::temp_dir().join(format!("hyperslab-pio-folder-{}", std::process::id()));
-        let missing = Folder::create(&parent, false).unwrap_err();
+        let missing = ScratchFolder::create(&parent, false).unwrap_err();
         assert!(format!("{missing:#}").starts_with("--folder "), "{missing:#}");
         fs::create_dir(&parent).unwrap();
-        let one = Folder::create(&parent, false).unwrap();
-        let two = Folder::create(&parent, true).unwrap();
+        let one = ScratchFolder::create(&parent, false).unwrap();
+        let two = ScratchFolder::create(&parent, true).unwrap();
         assert_ne!(one.path, two.path);
         fs::write(one.path.join("a"), "b").unwrap();
         let paths = [one.path.clone(), two.path.clone()];

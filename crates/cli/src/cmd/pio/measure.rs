@@ -11,9 +11,9 @@ use std::time::Instant;
 use anyhow::bail;
 use hyperslab::{Error, Ranks};
 
-use super::access::{Access, Api, Opened};
+use super::access::{Api, FileAccess, OpenedFile};
 use super::pattern::Pattern;
-use super::plan::{Case, Plan};
+use super::plan::{Plan, TransferCase};
 use crate::error::message;
 
 /// The seconds of the phases of a file, or of several files.
@@ -43,7 +43,7 @@ impl Phases {
 /// What an iteration of a case with an API took.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Timed {
-    pub(super) case: Case,
+    pub(super) case: TransferCase,
     pub(super) api: Api,
     pub(super) write: Phases,
     pub(super) read: Option<Phases>,
@@ -70,13 +70,13 @@ pub(super) fn measure(
     plan: &Plan,
     folder: &Path,
     ranks: &Arc<dyn Ranks>,
-    accesses: &[Box<dyn Access>],
+    accesses: &[Box<dyn FileAccess>],
     told: &mut dyn FnMut(Timed) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let most = usize::try_from(plan.transfers.iter().copied().max().unwrap_or(0))?;
     let mut work = Work { plan, ranks: &**ranks, pattern: Pattern::new(most), buffer: vec![1; most] };
     for &transfer in &plan.transfers {
-        let case = Case { processes: ranks.size() as u64, transfer };
+        let case = TransferCase { processes: ranks.size() as u64, transfer };
         for iteration in 0..plan.iterations {
             // The APIs take turns, so that a slow minute of the machine is not that of one of them.
             let first = usize::try_from(iteration)? % accesses.len().max(1);
@@ -103,9 +103,9 @@ impl Work<'_> {
     /// Writes and reads the files of a case once.
     fn iteration(
         &mut self,
-        case: Case,
+        case: TransferCase,
         folder: &Path,
-        access: &dyn Access,
+        access: &dyn FileAccess,
         keeps: bool,
     ) -> anyhow::Result<Timed> {
         let api = access.api();
@@ -129,7 +129,7 @@ impl Work<'_> {
     }
 
     /// Creates a file, and writes this process's part of each dataset.
-    fn write(&self, case: Case, path: &Path, access: &dyn Access) -> anyhow::Result<Phases> {
+    fn write(&self, case: TransferCase, path: &Path, access: &dyn FileAccess) -> anyhow::Result<Phases> {
         let mut opened = None;
         let open = self.timed(path, || {
             opened = Some(access.create(path, self.plan, case.processes)?);
@@ -150,7 +150,7 @@ impl Work<'_> {
     }
 
     /// Opens a file, and reads this process's part of each dataset.
-    fn read(&mut self, case: Case, path: &Path, access: &dyn Access) -> anyhow::Result<Phases> {
+    fn read(&mut self, case: TransferCase, path: &Path, access: &dyn FileAccess) -> anyhow::Result<Phases> {
         let mut opened = None;
         let open = self.timed(path, || {
             opened = Some(access.open(path, self.plan, case.processes)?);
@@ -178,7 +178,7 @@ impl Work<'_> {
     }
 
     /// Reads again, and compares the bytes.
-    fn verify(&self, case: Case, file: &mut dyn Opened, buffer: &mut [u8]) -> anyhow::Result<()> {
+    fn verify(&self, case: TransferCase, file: &mut dyn OpenedFile, buffer: &mut [u8]) -> anyhow::Result<()> {
         let mut differs = None;
         for dataset in 0..self.plan.datasets {
             for (offset, len) in case.places(self.plan, self.ranks.rank() as u64) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::access::Api;
 use super::measure::{Phases, Timed};
-use super::plan::Case;
+use super::plan::TransferCase;
 
 /// A line.
 #[derive(Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Message {
         let text = |name: &str| value[name].as_str().map(str::to_owned);
         if let Some(api) = value["timed"].as_str() {
             let number = |name: &str| value[name].as_u64();
-            let case = Case { processes: number("processes")?, transfer: number("transfer")? };
+            let case = TransferCase { processes: number("processes")?, transfer: number("transfer")? };
             let read = match &value["read"] {
                 Value::Null => None,
                 read => Some(phases(read)?),
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_line_has_the_message() {
         let phases = Phases { open: 0.1, moving: 2.5e-7, close: 3.0 };
-        let case = Case { processes: 4, transfer: 1 << 20 };
+        let case = TransferCase { processes: 4, transfer: 1 << 20 };
         let timed = |read| Message::Timed(Timed { case, api: Api::HyperslabMpiio, write: phases, read });
         let failed = Message::Failed { rank: 3, why: "a\n\"b\"".to_owned() };
         let lost = Message::Lost { why: String::new() };

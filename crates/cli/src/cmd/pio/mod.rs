@@ -27,11 +27,11 @@ use anyhow::bail;
 use indicatif::ProgressBar;
 
 use self::access::Api;
-use self::folder::Folder;
+use self::folder::ScratchFolder;
 use self::measure::Timed;
 use self::plan::Plan;
 use self::processes::Program;
-use self::report::Report;
+use self::report::RunReport;
 use self::sizes::Doublings;
 use self::worker::Seat;
 use crate::error::Usage;
@@ -153,7 +153,7 @@ pub(super) fn run(
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;
     let plan = args.plan(&Doublings::between(1, processors).0)?;
     plan.check()?;
-    let folder = Folder::create(&args.folder, args.keep)?;
+    let folder = ScratchFolder::create(&args.folder, args.keep)?;
     plan.check_space(&folder.path)?;
     let bar = bar(&plan)?;
     let mut timed = Vec::new();
@@ -214,14 +214,14 @@ impl Args {
     fn report(
         &self,
         plan: &Plan,
-        folder: &Folder,
+        folder: &ScratchFolder,
         ranks: &'static str,
         timed: Vec<Timed>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let filters = self.filter.iter().filter(|filter| filter.choice.is_some());
         let shown = if self.keep { &folder.path } else { &self.folder };
-        let report = Report {
+        let report = RunReport {
             plan,
             filters: filters.map(|filter| filter.name.clone()).collect(),
             folder: shown.display().to_string(),

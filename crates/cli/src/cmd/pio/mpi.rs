@@ -18,8 +18,8 @@ use hyperslab_mpio::{Communicator, MpiFile};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::access::{Access, Api, AtPath, Hdf5, Hdf5Medium, Opened, Posix, Raw, RawFile};
-use super::folder::{self, Folder};
+use super::access::{Api, AtPath, FileAccess, Hdf5, Hdf5Medium, OpenedFile, Posix, Raw, RawFile};
+use super::folder::{self, ScratchFolder};
 use super::measure::{Failed, Timed, agree, measure};
 use super::plan::Plan;
 use super::sizes::Doublings;
@@ -74,7 +74,7 @@ fn work(args: &Args, world: &SimpleCommunicator, out: &mut dyn Write) -> anyhow:
     }
     let mut folder = None;
     let made = if is_first {
-        let made = Folder::create(&args.folder, args.keep);
+        let made = ScratchFolder::create(&args.folder, args.keep);
         made.and_then(|made| plan.check_space(&folder.insert(made).path))
     } else {
         Ok(())
@@ -123,7 +123,7 @@ fn measure_with(
 ) -> anyhow::Result<()> {
     let comm = Arc::new(Communicator::new(comm)?);
     let ranks: Arc<dyn Ranks> = Arc::clone(&comm) as _;
-    let access = |api: &Api| -> Box<dyn Access> {
+    let access = |api: &Api| -> Box<dyn FileAccess> {
         let ranks = Arc::clone(&ranks);
         match api {
             Api::Posix => Box::new(Posix),
@@ -139,17 +139,17 @@ fn measure_with(
 /// MPI's calls, on a file that all ranks open together.
 struct Mpiio(Arc<Communicator>);
 
-impl Access for Mpiio {
+impl FileAccess for Mpiio {
     fn api(&self) -> Api {
         Api::Mpiio
     }
 
-    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>> {
+    fn create(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>> {
         let file = CommonFile::open(&self.0, path, true, plan.is_collective).context("create")?;
         Ok(Raw::boxed(Box::new(file), plan, processes, plan.is_collective))
     }
 
-    fn open(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn Opened>> {
+    fn open(&self, path: &Path, plan: &Plan, processes: u64) -> anyhow::Result<Box<dyn OpenedFile>> {
         let file = CommonFile::open(&self.0, path, false, plan.is_collective).context("open")?;
         Ok(Raw::boxed(Box::new(file), plan, processes, plan.is_collective))
     }

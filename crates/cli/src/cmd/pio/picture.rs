@@ -1,13 +1,13 @@
 //! The picture of a run: rates against the size of transfers.
 
 use super::access::Api;
-use super::plan::Case;
-use super::report::{Operation, Report, real};
+use super::plan::TransferCase;
+use super::report::{Operation, RunReport, real};
 use crate::plot::lines::{Line, Lines, Panel};
 use crate::show::{bytes, counted};
 
 /// Returns the picture of a report. Each number of processes has a line for each API.
-pub(super) fn rates(report: &Report<'_>) -> Lines {
+pub(super) fn rates(report: &RunReport<'_>) -> Lines {
     let plan = report.plan;
     let of = |&processes: &u64| plan.apis.iter().map(move |&api| (processes, api));
     let all: Vec<(u64, Api)> = plan.processes.iter().flat_map(of).collect();
@@ -28,9 +28,9 @@ pub(super) fn rates(report: &Report<'_>) -> Lines {
     }
 }
 
-fn line(report: &Report<'_>, processes: u64, api: Api, operation: Operation) -> Line {
+fn line(report: &RunReport<'_>, processes: u64, api: Api, operation: Operation) -> Line {
     let point = |&transfer: &u64| {
-        let rates = report.rates(Case { processes, transfer }, api, operation)?;
+        let rates = report.rates(TransferCase { processes, transfer }, api, operation)?;
         Some((real(transfer) / 1024.0, rates.average / 1e6))
     };
     Line { joined: report.plan.transfers.iter().filter_map(point).collect(), ..Line::default() }

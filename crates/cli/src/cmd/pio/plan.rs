@@ -113,12 +113,12 @@ impl Plan {
 
 /// A number of processes and a size of transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct TransferCase {
     pub(super) processes: u64,
     pub(super) transfer: u64,
 }
 
-impl Case {
+impl TransferCase {
     /// Returns the places in a dataset that a process writes and reads, one after another: offsets and
     /// numbers of bytes.
     pub(super) fn places(self, plan: &Plan, rank: u64) -> impl Iterator<Item = (u64, usize)> + use<> {
@@ -173,7 +173,7 @@ pub(super) mod tests {
         for is_interleaved in [false, true] {
             let plan = Plan { is_interleaved, ..plan() };
             for (processes, transfer) in [(1, 4), (3, 4), (3, 10), (2, 1)] {
-                let case = Case { processes, transfer };
+                let case = TransferCase { processes, transfer };
                 let mut all: Vec<u64> = (0..processes)
                     .flat_map(|rank| case.places(&plan, rank))
                     .flat_map(|(offset, len)| offset..offset + len as u64)
@@ -187,7 +187,7 @@ pub(super) mod tests {
     #[test]
     fn interleaved_transfers_take_turns() {
         let plan = Plan { is_interleaved: true, ..plan() };
-        let case = Case { processes: 2, transfer: 4 };
+        let case = TransferCase { processes: 2, transfer: 4 };
         assert_eq!(case.places(&plan, 0).collect::<Vec<_>>(), [(0, 4), (8, 4), (16, 2)]);
         assert_eq!(case.places(&plan, 1).collect::<Vec<_>>(), [(4, 4), (12, 4), (18, 2)]);
     }

@@ -48,7 +48,7 @@ pub(super) fn measure(
     let controls: Vec<&UnixStream> = workers.all.iter().map(|worker| &worker.control).collect();
     if let Err(error) = sockets::connect(&controls) {
         // It may be because one of them has ended.
-        let ended = workers.ended()?.map(Failure::error);
+        let ended = workers.ended()?.map(RunFailure::error);
         return Err(ended.unwrap_or_else(|| anyhow::Error::new(error).context("connecting the processes")));
     }
     workers.listen(&receiver, &mut told)?.map_or(Ok(()), |failure| Err(failure.error()))
@@ -56,7 +56,7 @@ pub(super) fn measure(
 
 /// Why a run has failed, from the most telling reason on.
 #[derive(Debug, PartialEq, Eq)]
-enum Failure {
+enum RunFailure {
     /// The error of a rank.
     Told(Failed),
     /// A process has ended without a word.
@@ -65,7 +65,7 @@ enum Failure {
     Lost { rank: usize, why: String },
 }
 
-impl Failure {
+impl RunFailure {
     fn order(&self) -> (u8, usize) {
         match self {
             Self::Told(failed) => (0, failed.rank),
@@ -139,7 +139,7 @@ impl Workers {
         &mut self,
         receiver: &Receiver<(usize, Heard)>,
         told: &mut impl FnMut(Timed),
-    ) -> anyhow::Result<Option<Failure>> {
+    ) -> anyhow::Result<Option<RunFailure>> {
         let mut failures = Vec::new();
         let mut patience: Option<Instant> = None;
         let mut is_killed = false;
@@ -160,11 +160,11 @@ impl Workers {
                 Heard::Message(Message::Timed(timed)) => told(timed),
                 Heard::Message(Message::Done) => self.all[rank].is_done = true,
                 Heard::Message(Message::Failed { rank: failed, why }) => {
-                    failures.push(Failure::Told(Failed { rank: failed, why }));
+                    failures.push(RunFailure::Told(Failed { rank: failed, why }));
                     self.all[rank].is_done = true;
                 }
                 Heard::Message(Message::Lost { why }) => {
-                    failures.push(Failure::Lost { rank, why });
+                    failures.push(RunFailure::Lost { rank, why });
                     self.all[rank].is_done = true;
                 }
                 Heard::End => {
@@ -172,7 +172,7 @@ impl Workers {
                     let worker = &mut self.all[rank];
                     let status = worker.child.wait().context("a process that ends")?;
                     if !worker.is_done && !is_killed {
-                        failures.push(Failure::Ended { rank, how: how(status) });
+                        failures.push(RunFailure::Ended { rank, how: how(status) });
                     }
                 }
             }
@@ -180,14 +180,14 @@ impl Workers {
                 patience.get_or_insert_with(|| Instant::now() + PATIENCE);
             }
         }
-        Ok(failures.into_iter().min_by_key(Failure::order))
+        Ok(failures.into_iter().min_by_key(RunFailure::order))
     }
 
     /// Returns a process that has ended already.
-    fn ended(&mut self) -> anyhow::Result<Option<Failure>> {
+    fn ended(&mut self) -> anyhow::Result<Option<RunFailure>> {
         for (rank, worker) in self.all.iter_mut().enumerate() {
             if let Some(status) = worker.child.try_wait().context("a process")? {
-                return Ok(Some(Failure::Ended { rank, how: how(status) }));
+                return Ok(Some(RunFailure::Ended { rank, how: how(status) }));
             }
         }
         Ok(None)
@@ -225,11 +225,11 @@ mod tests {
 
     #[test]
     fn the_most_telling_failure_is_reported() {
-        let told = || Failure::Told(Failed { rank: 2, why: "full".to_owned() });
-        let ended = || Failure::Ended { rank: 1, how: "signal".to_owned() };
-        let lost = || Failure::Lost { rank: 0, why: "no answer".to_owned() };
+        let told = || RunFailure::Told(Failed { rank: 2, why: "full".to_owned() });
+        let ended = || RunFailure::Ended { rank: 1, how: "signal".to_owned() };
+        let lost = || RunFailure::Lost { rank: 0, why: "no answer".to_owned() };
         let first =
-            |all: Vec<Failure>| all.into_iter().min_by_key(Failure::order).unwrap().error().to_string();
+            |all: Vec<RunFailure>| all.into_iter().min_by_key(RunFailure::order).unwrap().error().to_string();
         assert_eq!(first(vec![lost(), ended(), told()]), "rank 2: full");
         assert_eq!(first(vec![lost(), ended()]), "rank 1 has ended: signal");
         assert_eq!(first(vec![lost()]), "rank 0: no answer");

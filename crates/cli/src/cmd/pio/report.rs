@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::access::Api;
 use super::measure::Timed;
-use super::plan::{Case, Plan};
+use super::plan::{Plan, TransferCase};
 use crate::show::table::Table;
 use crate::show::{bytes, counted};
 
@@ -65,7 +65,7 @@ impl Rates {
 }
 
 /// All results of a run.
-pub(super) struct Report<'a> {
+pub(super) struct RunReport<'a> {
     pub(super) plan: &'a Plan,
     /// The filters, as the command line has them.
     pub(super) filters: Vec<String>,
@@ -77,21 +77,23 @@ pub(super) struct Report<'a> {
     pub(super) timed: Vec<Timed>,
 }
 
-impl Report<'_> {
+impl RunReport<'_> {
     /// Returns the seconds of an operation in each iteration.
-    fn seconds(&self, case: Case, api: Api, operation: Operation) -> Vec<f64> {
+    fn seconds(&self, case: TransferCase, api: Api, operation: Operation) -> Vec<f64> {
         let of_case = self.timed.iter().filter(|timed| timed.case == case && timed.api == api);
         of_case.filter_map(|timed| operation.seconds(timed)).collect()
     }
 
     /// Returns the rates of an operation, if it was measured.
-    pub(super) fn rates(&self, case: Case, api: Api, operation: Operation) -> Option<Rates> {
+    pub(super) fn rates(&self, case: TransferCase, api: Api, operation: Operation) -> Option<Rates> {
         Rates::of(self.plan.total(case.processes)?, &self.seconds(case, api, operation))
     }
 
-    fn cases(&self) -> impl Iterator<Item = Case> {
+    fn cases(&self) -> impl Iterator<Item = TransferCase> {
         let plan = self.plan;
-        let of = |&processes: &u64| plan.transfers.iter().map(move |&transfer| Case { processes, transfer });
+        let of = |&processes: &u64| {
+            plan.transfers.iter().map(move |&transfer| TransferCase { processes, transfer })
+        };
         plan.processes.iter().flat_map(of)
     }
 
@@ -179,7 +181,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn case_as_json(&self, case: Case) -> Vec<Value> {
+    fn case_as_json(&self, case: TransferCase) -> Vec<Value> {
         let mut all = Vec::new();
         for operation in OPERATIONS {
             for &api in &self.plan.apis {
@@ -221,11 +223,11 @@ mod tests {
     use crate::cmd::pio::plan::tests::plan;
 
     /// Returns a report of one case: 1 process, transfers of 4 bytes, of 60 bytes in all.
-    fn report(plan: &Plan) -> Report<'_> {
-        let case = Case { processes: 1, transfer: 4 };
+    fn report(plan: &Plan) -> RunReport<'_> {
+        let case = TransferCase { processes: 1, transfer: 4 };
         let phases = |moving| Phases { open: 1e-6, moving, close: 2e-6 };
         let timed = |api, write, read| Timed { case, api, write: phases(write), read: Some(phases(read)) };
-        Report {
+        RunReport {
             plan,
             filters: Vec::new(),
             folder: "/data".to_owned(),
@@ -275,7 +277,7 @@ processes  transfer  operation         api         min  average   max  of posix
     #[test]
     fn chunks_are_said_to_be_written_collectively() {
         let plan = Plan { chunk: Some(2048), is_interleaved: true, ..plan() };
-        let report = Report { filters: vec!["shuffle".into(), "zstd:3".into()], ..report(&plan) };
+        let report = RunReport { filters: vec!["shuffle".into(), "zstd:3".into()], ..report(&plan) };
         let expected = "chunks of 2.0 KiB with shuffle, zstd:3, independent (chunks are always written \
                         collectively), interleaved";
         assert_eq!(report.manner(), expected);

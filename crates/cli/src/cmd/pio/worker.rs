@@ -11,7 +11,7 @@ use std::thread;
 use anyhow::Context as _;
 use hyperslab::Ranks;
 
-use super::access::{Access, AtPath, Hdf5, Posix};
+use super::access::{AtPath, FileAccess, Hdf5, Posix};
 use super::folder;
 use super::measure::{Failed, measure};
 use super::message::Message;
@@ -61,7 +61,7 @@ pub(super) fn run(plan: &Plan, seat: &Seat) -> anyhow::Result<u8> {
     watch(control.try_clone().context(alone)?, seat.folder.clone());
     let ranks: Arc<dyn Ranks> = Arc::new(Sockets::new(seat.rank, links));
     let hdf5 = |ranks: &Arc<dyn Ranks>| Hdf5 { ranks: Arc::clone(ranks), medium: AtPath };
-    let known: [Box<dyn Access>; 2] = [Box::new(Posix), Box::new(hdf5(&ranks))];
+    let known: [Box<dyn FileAccess>; 2] = [Box::new(Posix), Box::new(hdf5(&ranks))];
     let chosen = known.into_iter().filter(|access| plan.apis.contains(&access.api())).collect::<Vec<_>>();
     let tell = |message: &Message| (&control).write_all(message.line().as_bytes());
     let done = measure(plan, &seat.folder, &ranks, &chosen, &mut |timed| {

@@ -13,7 +13,7 @@ use crate::error::Usage;
 use crate::progress;
 use crate::show::plain;
 use crate::show::table::Table;
-use crate::target::{self, Target};
+use crate::target::{self, OutputFile};
 
 /// The rows that are printed as text unless there is a limit.
 const SHOWN: u64 = 1000;
@@ -115,7 +115,7 @@ impl Output {
     fn replace(&self, path: &Path, rows: &mut Limited) -> anyhow::Result<()> {
         let shown = || path.display().to_string();
         let mut out =
-            Noting { out: io::BufWriter::new(Target::new(path).with_context(shown)?), failed: None };
+            Noting { out: io::BufWriter::new(OutputFile::new(path).with_context(shown)?), failed: None };
         let done = self.file(rows, &mut out).and_then(|()| Ok(out.flush()?));
         out.explained(done).with_context(shown)?;
         let target = out.out.into_inner().map_err(io::IntoInnerError::into_error).with_context(shown)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use hyperslab_remote::is_url;
-use hyperslab_segy::{Field, Kind, SegyOptions, SurveyOptions};
+use hyperslab_segy::{Field, SegyOptions, SurveyKind, SurveyOptions};
 use indicatif::ProgressBar;
 
 use crate::error::{Usage, opening};
@@ -125,11 +125,11 @@ impl Taking {
             cdp: self.cdp_byte,
             coordinates: self.x_byte.zip(self.y_byte),
             kind: self.kind.map(|kind| match kind {
-                KindArg::Volume => Kind::Volume,
-                KindArg::Prestack => Kind::Prestack,
-                KindArg::Line => Kind::Line,
-                KindArg::PrestackLine => Kind::PrestackLine,
-                KindArg::Traces => Kind::Traces,
+                KindArg::Volume => SurveyKind::Volume,
+                KindArg::Prestack => SurveyKind::Prestack,
+                KindArg::Line => SurveyKind::Line,
+                KindArg::PrestackLine => SurveyKind::PrestackLine,
+                KindArg::Traces => SurveyKind::Traces,
             }),
         }
     }

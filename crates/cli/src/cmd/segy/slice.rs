@@ -10,9 +10,9 @@ use npyz::WriterBuilder as _;
 use super::blame;
 use crate::error::Usage;
 use crate::place;
-use crate::plot::{self, Axis, Plane, Size};
+use crate::plot::{self, Plane, PlaneAxis, Size};
 use crate::show::{plain, shape};
-use crate::target::{self, Target};
+use crate::target::{self, OutputFile};
 
 /// Write one inline, crossline, offset or time slice of a survey to a file
 #[derive(Debug, clap::Args)]
@@ -119,7 +119,7 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
     let (title, labels) = (named(cube, axis, index), [down, across].map(|axis| label(cube, axis)));
     let axis_of = |axis: usize, label| {
         let (first, last) = ends(cube, axis);
-        Axis { label, first, last }
+        PlaneAxis { label, first, last }
     };
     let plane = Plane {
         values: &turned,
@@ -176,7 +176,7 @@ fn npy(cube: &Cube, axis: usize, index: u64, to: &Path) -> anyhow::Result<()> {
             match cube.source.format.stored() {
                 $($stored => {
                     let values: Vec<$number> = cube.data.read(cube.plane(axis, index))?;
-                    let mut file = BufWriter::new(Target::new(to).with_context(shown)?);
+                    let mut file = BufWriter::new(OutputFile::new(to).with_context(shown)?);
                     let shape = without(&cube.data.shape(), axis);
                     let mut writer = npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut file).begin_nd()?;
                     writer.extend(values)?;

@@ -23,7 +23,7 @@ use hyperslab::Dataset;
 use hyperslab::{set_threads, threads};
 
 use self::codec::Codec;
-use self::model::{Array, Engine, Machine, Ratio, real};
+use self::model::{ArrayFacts, Engine, Machine, Ratio, real};
 use self::report::{Report, Row};
 use self::sample::Sample;
 use self::search::{Candidate, Judge, Origin};
@@ -140,7 +140,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     check(&dataset, &shape)?;
     let names = target::axis_names(&dataset);
     let accesses = access::parse(&args.access, &shape, &names)?;
-    let array = Array { shape: shape.clone(), element_size: dataset.element_size() as u64 };
+    let array = ArrayFacts { shape: shape.clone(), element_size: dataset.element_size() as u64 };
     let recipe = Recipe { dataset: &dataset, filters };
     // A prediction takes no longer than its steps take to read.
     let mut steps = Steps::new((!args.predict).then_some(err))?;
@@ -180,7 +180,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
             &mut steps,
         )
         .with_context(|| format!("samples of {}", dataset.path()))?;
-        let part = Array { shape: sample.shape.clone(), ..array.clone() };
+        let part = ArrayFacts { shape: sample.shape.clone(), ..array.clone() };
         report.add_measured(measured, &judge, &Judge { array: &part, accesses: &accesses, ..judge });
         report.sample = Some(report::SampleFacts {
             is_all: sample.is_all(&shape),
@@ -210,7 +210,7 @@ impl Args {
     fn machine(
         &self,
         recipe: &Recipe<'_>,
-        array: &Array,
+        array: &ArrayFacts,
         steps: &mut Steps<'_>,
     ) -> anyhow::Result<(Machine, Option<Ratio>, bool)> {
         steps.say("measuring the medium".to_owned());

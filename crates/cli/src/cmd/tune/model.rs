@@ -7,7 +7,7 @@ use super::access::{Access, Along};
 
 /// The properties of a dataset that its reads depend on.
 #[derive(Debug, Clone)]
-pub(super) struct Array {
+pub(super) struct ArrayFacts {
     /// The elements along each axis.
     pub(super) shape: Vec<u64>,
     /// The bytes of an element.
@@ -157,7 +157,7 @@ fn sum_of_quotients(end: u64, divisor: u64) -> f64 {
 }
 
 /// Returns the work of a read of `access` from an array with this storage.
-pub(super) fn work(access: &Access, array: &Array, stored: Stored<'_>, engine: Engine) -> Work {
+pub(super) fn work(access: &Access, array: &ArrayFacts, stored: Stored<'_>, engine: Engine) -> Work {
     let along = || access.axes.iter().zip(&array.shape).zip(stored.chunk);
     let touched: Vec<f64> = along().map(|((along, &len), &chunk)| along.touched(len, chunk)).collect();
     let chunks: f64 = touched.iter().product();
@@ -355,7 +355,7 @@ mod tests {
                 expected *= touched as f64 / places as f64;
             }
             let access = Access { name: String::new(), weight: 1.0, axes: axes.iter().map(|axis| axis.2.clone()).collect() };
-            let array = Array { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
+            let array = ArrayFacts { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
             let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
             let found = work(&access, &array, Stored { chunk: &chunk, ratio: None }, ENGINE);
             prop_assert!((found.chunks - expected).abs() < 1e-9 * expected, "{} for {expected}", found.chunks);
@@ -368,7 +368,7 @@ mod tests {
             filtered in any::<bool>(),
         ) {
             let access = Access { name: String::new(), weight: 1.0, axes: axes.iter().map(|axis| axis.2.clone()).collect() };
-            let array = Array { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
+            let array = ArrayFacts { shape: axes.iter().map(|axis| axis.0).collect(), element_size: 4 };
             let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
             let stored = Stored { chunk: &chunk, ratio: filtered.then_some(0.5) };
             let found = work(&access, &array, stored, ENGINE);
@@ -387,8 +387,8 @@ mod tests {
         }
     }
 
-    fn cube() -> Array {
-        Array { shape: vec![256, 256, 256], element_size: 4 }
+    fn cube() -> ArrayFacts {
+        ArrayFacts { shape: vec![256, 256, 256], element_size: 4 }
     }
 
     fn of_plane(axis: usize, chunk: [u64; 3], ratio: Option<f64>) -> Work {
@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn requests_and_bytes_equal_those_of_the_engine() {
-        let array = Array { shape: vec![64; 3], element_size: 4 };
+        let array = ArrayFacts { shape: vec![64; 3], element_size: 4 };
         for chunk in
             [[64, 64, 64], [32, 32, 32], [16, 16, 16], [1, 64, 64], [8, 32, 16], [32, 4, 64], [64, 8, 8]]
         {

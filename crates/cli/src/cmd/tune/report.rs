@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::access::Access;
 use super::measure::Measured;
-use super::model::{Array, Machine, Medium, Ratio, Times, real};
+use super::model::{ArrayFacts, Machine, Medium, Ratio, Times, real};
 use super::search::{Candidate, Judge, Origin, weighted};
 use crate::show::table::Table;
 use crate::show::{bytes, plain, shape as tuple};
@@ -18,7 +18,7 @@ pub(super) struct Report {
     pub(super) file: String,
     /// The path of the dataset.
     pub(super) path: String,
-    pub(super) array: Array,
+    pub(super) array: ArrayFacts,
     pub(super) accesses: Vec<Access>,
     pub(super) machine: Machine,
     /// How small filters make chunks, if there are filters.
@@ -389,7 +389,7 @@ mod tests {
             file: "it's.h5".to_owned(),
             path: "/d".to_owned(),
             accesses: vec![plane("a", 0, 1.0, &shape), plane("b", 1, 1.0, &shape)],
-            array: Array { shape: shape.clone(), element_size: 4 },
+            array: ArrayFacts { shape: shape.clone(), element_size: 4 },
             machine: Machine { cold: medium, warm: medium, chunk: 1e-6, decode: 1e9 },
             ratio: None,
             is_dropped: true,
@@ -437,7 +437,7 @@ mod tests {
         let machine = Machine { cold: medium, warm: medium, chunk: 1.0, decode: 1.0 };
         let hints = Hints { coalesce_gap: 0, max_span: 1 << 20, queue_depth: 1, concurrent: true };
         let engine = Engine { hints, threads: 1 };
-        let part = Array { shape: vec![50, 50], element_size: 4 };
+        let part = ArrayFacts { shape: vec![50, 50], element_size: 4 };
         let (array, accesses) = (found.array.clone(), found.accesses.clone());
         let within: Vec<Access> =
             accesses.iter().map(|access| access.within(&[100, 100], &[50, 50])).collect();

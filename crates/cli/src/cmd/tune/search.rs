@@ -3,7 +3,7 @@
 use hyperslab::internals::auto_chunks;
 
 use super::access::Access;
-use super::model::{self, Array, Engine, Machine, Ratio, Stored, Times, real};
+use super::model::{self, ArrayFacts, Engine, Machine, Ratio, Stored, Times, real};
 
 /// A possible storage of the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Origin {
 /// The data for judging candidates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Judge<'a> {
-    pub(super) array: &'a Array,
+    pub(super) array: &'a ArrayFacts,
     pub(super) accesses: &'a [Access],
     pub(super) machine: &'a Machine,
     pub(super) engine: Engine,
@@ -178,7 +178,7 @@ mod tests {
 
     fn best(shape: &[u64], weights: &[f64], ratio: Option<f64>) -> Vec<u64> {
         let ratio = ratio.map(|ratio| Ratio { small: (1.0, ratio), large: (1.0, ratio) });
-        let array = Array { shape: shape.to_vec(), element_size: 4 };
+        let array = ArrayFacts { shape: shape.to_vec(), element_size: 4 };
         let planes = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
         let accesses: Vec<Access> = planes.map(|(axis, &weight)| plane("", axis, weight, shape)).collect();
         let machine = machine();
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_present_shape_comes_first_and_all_shapes_are_distinct() {
-        let array = Array { shape: vec![100, 30, 200], element_size: 4 };
+        let array = ArrayFacts { shape: vec![100, 30, 200], element_size: 4 };
         let accesses = [plane("", 0, 1.0, &array.shape)];
         let machine = machine();
         let judge =

@@ -12,14 +12,14 @@ use crate::engine::scratch::{WorkerScratch, sized};
 
 /// Ranges of a stored chunk, and their bytes.
 pub(super) struct Parts {
-    pub(super) list: SmallVec<[Part; 2]>,
+    pub(super) list: SmallVec<[BufferedRange; 2]>,
     bytes: Vec<u8>,
     /// Whether every range has its place in a buffer for the whole chunk.
     is_spread: bool,
 }
 
 /// A range, and the place of its first byte in the buffer.
-pub(super) struct Part {
+pub(super) struct BufferedRange {
     range: Range<usize>,
     at: usize,
 }
@@ -28,7 +28,7 @@ impl Parts {
     /// Creates the parts of a chunk of `len` bytes, the first of which is its first `front` bytes. If the
     /// chunk is the only one of the read, nothing is gained by moving the parts together.
     pub(super) fn new(front: usize, len: usize, is_alone: bool) -> Self {
-        let list = smallvec::smallvec![Part { range: 0..front, at: 0 }];
+        let list = smallvec::smallvec![BufferedRange { range: 0..front, at: 0 }];
         Self { list, bytes: Vec::new(), is_spread: is_alone || front >= len }
     }
 
@@ -44,7 +44,7 @@ impl Parts {
         for range in ranges {
             let at = if self.is_spread { range.start } else { end };
             end += range.len();
-            self.list.push(Part { range, at });
+            self.list.push(BufferedRange { range, at });
         }
         end - before
     }
@@ -53,7 +53,7 @@ impl Parts {
         self.part(number).map(|part| part.range.clone()).unwrap_or_default()
     }
 
-    fn part(&self, number: u64) -> Option<&Part> {
+    fn part(&self, number: u64) -> Option<&BufferedRange> {
         usize::try_from(number).ok().and_then(|number| self.list.get(number))
     }
 
@@ -99,7 +99,7 @@ impl Parts {
         }
         let mut whole = scratch.take();
         let chunk = sized(&mut whole, len)?;
-        for Part { range, at } in &self.list {
+        for BufferedRange { range, at } in &self.list {
             chunk[range.clone()].copy_from_slice(&bytes[*at..*at + range.len()]);
         }
         Ok(whole)

@@ -73,10 +73,10 @@ struct Job<'w> {
     due: Claim,
     /// The bytes that are claimed, of each share.
     claimed: [u64; 2],
-    kind: Kind<'w>,
+    kind: RequestKind<'w>,
 }
 
-enum Kind<'w> {
+enum RequestKind<'w> {
     /// Neighbouring tasks whose stored bytes are one range, and the way of the first task if it is known.
     Whole { tasks: &'w [ReadTask], extent: Extent, way: Option<Way> },
     /// A box of the unfiltered piece at `at`.
@@ -234,7 +234,7 @@ impl<'w> Window<'w> {
                     continue;
                 }
                 job.claimed[job.due.0 as usize] += job.due.1;
-                if !matches!(job.kind, Kind::Spans { .. }) {
+                if !matches!(job.kind, RequestKind::Spans { .. }) {
                     job.due.1 = 0;
                 }
             }
@@ -270,7 +270,7 @@ impl<'w> Window<'w> {
             Need::Front(extent, known, wanted) => {
                 raw.check(extent)?;
                 let parts = Parts::new(known, size(extent), run.is_alone);
-                Kind::Blocks { task, wanted, extent, known, parts }
+                RequestKind::Blocks { task, wanted, extent, known, parts }
             }
             Need::Whole(mut extent, way) => {
                 raw.check(extent)?;
@@ -284,7 +284,7 @@ impl<'w> Window<'w> {
                     count += 1;
                 }
                 self.tasks = &all[count..];
-                Kind::Whole { tasks: &all[..count], extent, way }
+                RequestKind::Whole { tasks: &all[..count], extent, way }
             }
         };
         self.push(Job::new(1, kind));
@@ -307,8 +307,8 @@ impl<'w> Window<'w> {
         job.arrived += 1;
         let is_last = job.arrived == job.count;
         match &mut job.kind {
-            Kind::Spans { spans, .. } if spans.is_direct => worked("read", spans.len)?,
-            Kind::Spans { spans, region, .. } => {
+            RequestKind::Spans { spans, .. } if spans.is_direct => worked("read", spans.len)?,
+            RequestKind::Spans { spans, region, .. } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, spans.len)?;
                 let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
                 spans.scatter(&self.run.emit, bytes, target, region);
@@ -318,7 +318,7 @@ impl<'w> Window<'w> {
                 self.held.give_back(job.due);
                 worked("read", spans.len)?;
             }
-            Kind::Whole { tasks, extent, way } => {
+            RequestKind::Whole { tasks, extent, way } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, size(*extent))?;
                 for task in *tasks {
                     let users = Users::of(task, self.touches, self.users);
@@ -329,7 +329,7 @@ impl<'w> Window<'w> {
                 *key = NOBODY;
                 free(&mut self.lent);
             }
-            Kind::Blocks { task, wanted, extent, known, parts } if is_last => {
+            RequestKind::Blocks { task, wanted, extent, known, parts } if is_last => {
                 let len = size(*extent);
                 if *known < len {
                     let more = &mut self.scratch.ranges;
@@ -373,19 +373,19 @@ impl<'w> Window<'w> {
                 finished?;
                 worked("read", self.run.piece_bytes)?;
             }
-            Kind::Blocks { .. } => {}
+            RequestKind::Blocks { .. } => {}
         }
         Ok(is_last)
     }
 }
 
 impl<'w> Job<'w> {
-    fn new(count: u64, kind: Kind<'w>) -> Self {
+    fn new(count: u64, kind: RequestKind<'w>) -> Self {
         let due = match &kind {
-            Kind::Spans { spans, .. } if spans.is_direct => (Share::Rest, 0),
-            Kind::Spans { spans, .. } => (Share::Rest, spans.len as u64),
-            Kind::Whole { extent, .. } => (Share::Rest, extent.len),
-            Kind::Blocks { extent, known, parts, .. } => parts.due(*known, extent.len),
+            RequestKind::Spans { spans, .. } if spans.is_direct => (Share::Rest, 0),
+            RequestKind::Spans { spans, .. } => (Share::Rest, spans.len as u64),
+            RequestKind::Whole { extent, .. } => (Share::Rest, extent.len),
+            RequestKind::Blocks { extent, known, parts, .. } => parts.due(*known, extent.len),
         };
         Self { count, asked: 0, arrived: 0, due, claimed: [0; 2], kind }
     }
@@ -394,9 +394,9 @@ impl<'w> Job<'w> {
     #[inline]
     fn range(&self, number: u64) -> (Addr, usize) {
         match &self.kind {
-            Kind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
-            Kind::Whole { extent, .. } => (extent.addr, size(*extent)),
-            Kind::Blocks { extent, parts, .. } => {
+            RequestKind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
+            RequestKind::Whole { extent, .. } => (extent.addr, size(*extent)),
+            RequestKind::Blocks { extent, parts, .. } => {
                 let range = parts.range(number);
                 (moved(extent.addr, range.start), range.len())
             }
@@ -425,7 +425,7 @@ impl<'w> Boxes<'w> {
             let end = moved(self.extent.addr, spans.at(last).0 + spans.len);
             run.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
             let (count, region) = (spans.count, user.dst.region());
-            let kind = Kind::Spans { at: self.extent.addr, spans, region };
+            let kind = RequestKind::Spans { at: self.extent.addr, spans, region };
             return Ok(Some(Job::new(count, kind)));
         }
         Ok(None)
@@ -456,12 +456,14 @@ impl ReadQueue for Window<'_> {
         let job = job.ok_or_else(|| io::Error::other("the driver read an unknown request"))?;
         self.last = id;
         let len = match &mut job.kind {
-            Kind::Spans { spans, region, .. } if spans.is_direct => {
+            RequestKind::Spans { spans, region, .. } if spans.is_direct => {
                 return Ok(region.run(spans.at(number).1, spans.len));
             }
-            Kind::Spans { spans, .. } => spans.len,
-            Kind::Whole { extent, .. } => size(*extent),
-            Kind::Blocks { extent, parts, .. } => return parts.place(number, size(*extent), self.scratch),
+            RequestKind::Spans { spans, .. } => spans.len,
+            RequestKind::Whole { extent, .. } => size(*extent),
+            RequestKind::Blocks { extent, parts, .. } => {
+                return parts.place(number, size(*extent), self.scratch);
+            }
         };
         let of = |key| self.lent.iter().position(|(other, _)| *other == key);
         let lent = of(id).or_else(|| of(NOBODY)).unwrap_or_else(|| {
@@ -476,7 +478,7 @@ impl ReadQueue for Window<'_> {
     fn arrived(&mut self, id: u64) {
         let (index, _) = split(id);
         // The usual case: one of many spans, read directly into the destination.
-        if let Some(Some(Job { count, arrived, kind: Kind::Spans { spans, .. }, .. })) =
+        if let Some(Some(Job { count, arrived, kind: RequestKind::Spans { spans, .. }, .. })) =
             self.jobs.get_mut(index)
             && spans.is_direct
             && *arrived + 1 < *count

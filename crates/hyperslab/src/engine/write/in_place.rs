@@ -5,7 +5,7 @@ use hyperslab_format::{Addr, Extent};
 use hyperslab_select::{Dim, Part};
 use smallvec::SmallVec;
 
-use super::Run;
+use super::WriteRun;
 use super::input::pitches;
 use super::plan::Cut;
 use crate::engine::plan::pieces::ReadTask;
@@ -13,7 +13,7 @@ use crate::engine::raw_data::RawData;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue::worked;
 
-impl Run<'_> {
+impl WriteRun<'_> {
     /// Writes to a piece of contiguous data.
     pub(super) fn in_place(
         &self,

@@ -128,7 +128,7 @@ pub struct Write<'a> {
 }
 
 /// A write in progress.
-struct Run<'a> {
+struct WriteRun<'a> {
     write: Write<'a>,
     plan: &'a WritePlan<'a>,
     /// The decoded size of a piece in bytes.
@@ -149,7 +149,7 @@ impl Write<'_> {
             return scratch::with(place).map(|()| Vec::new());
         }
         let pieces = Pieces::of(self.array);
-        let run = Run { write: *self, plan, piece_bytes: self.piece_bytes(&pieces)? };
+        let run = WriteRun { write: *self, plan, piece_bytes: self.piece_bytes(&pieces)? };
         let mut placed = Vec::new();
         let mut next = 0;
         while next < plan.len() {
@@ -285,7 +285,7 @@ impl Write<'_> {
 /// The function that `encode` passes an encoded chunk to.
 pub(in crate::engine) type HandOn<'h> = dyn FnMut(Encoded<'_>) -> Result<()> + 'h;
 
-impl Run<'_> {
+impl WriteRun<'_> {
     fn execute(&self, tasks: &[ReadTask], threads: Option<NonZeroUsize>) -> Result<Vec<Placed>> {
         // File systems serialize writes to one file, so several threads that only write would wait for each
         // other.

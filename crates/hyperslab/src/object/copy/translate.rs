@@ -18,12 +18,12 @@ pub(super) fn holds_addresses(datatype: &Datatype, keeps_references: bool) -> bo
 /// The places of the elements of one datatype in a buffer: the offset of the first, and the distance from
 /// each to the next.
 #[derive(Clone, Copy)]
-struct Places {
+struct ElementPlaces {
     first: usize,
     pitch: usize,
 }
 
-impl Places {
+impl ElementPlaces {
     fn of(self, element: usize) -> Option<usize> {
         element.checked_mul(self.pitch)?.checked_add(self.first)
     }
@@ -35,21 +35,21 @@ impl Places {
 }
 
 /// Elements of the source, and their places in the copy.
-struct Elements<'b> {
+struct CopiedElements<'b> {
     source: &'b [u8],
     copy: &'b mut [u8],
     count: usize,
 }
 
-impl Elements<'_> {
+impl CopiedElements<'_> {
     /// Returns `len` bytes of an element of the source.
-    fn stored(&self, at: Places, element: usize, len: usize) -> Result<&[u8]> {
+    fn stored(&self, at: ElementPlaces, element: usize, len: usize) -> Result<&[u8]> {
         let start = at.of(element).unwrap_or(usize::MAX);
         start.checked_add(len).and_then(|end| self.source.get(start..end)).ok_or_else(outside)
     }
 
     /// Returns the place of `len` bytes of an element of the copy.
-    fn place(&mut self, at: Places, element: usize, len: usize) -> Result<&mut [u8]> {
+    fn place(&mut self, at: ElementPlaces, element: usize, len: usize) -> Result<&mut [u8]> {
         let start = at.of(element).unwrap_or(usize::MAX);
         start.checked_add(len).and_then(|end| self.copy.get_mut(start..end)).ok_or_else(outside)
     }
@@ -84,8 +84,8 @@ impl Copy<'_> {
         let len = count.checked_mul(new_pitch).ok_or_else(outside)?;
         // Parts that hold no addresses stay as they are if their places do.
         let mut copy = if self.same_widths(from) { bytes.clone() } else { vec![0; len] };
-        let mut elements = Elements { source: bytes, copy: &mut copy, count };
-        let (at, to) = (Places { first: 0, pitch }, Places { first: 0, pitch: new_pitch });
+        let mut elements = CopiedElements { source: bytes, copy: &mut copy, count };
+        let (at, to) = (ElementPlaces { first: 0, pitch }, ElementPlaces { first: 0, pitch: new_pitch });
         self.translate_at(from, (datatype, &relaid), &mut elements, (at, to))?;
         *bytes = copy;
         Ok(())
@@ -99,8 +99,8 @@ impl Copy<'_> {
         &mut self,
         from: &File,
         (datatype, relaid): (&Datatype, &Datatype),
-        elements: &mut Elements<'_>,
-        (at, to): (Places, Places),
+        elements: &mut CopiedElements<'_>,
+        (at, to): (ElementPlaces, ElementPlaces),
     ) -> Result<()> {
         if !holds_addresses(datatype, self.keeps_references(from)) {
             return if self.same_widths(from) {
@@ -143,8 +143,8 @@ impl Copy<'_> {
         &mut self,
         from: &File,
         base: Option<&Datatype>,
-        elements: &mut Elements<'_>,
-        (at, to): (Places, Places),
+        elements: &mut CopiedElements<'_>,
+        (at, to): (ElementPlaces, ElementPlaces),
     ) -> Result<()> {
         let (widths, new_widths) = (from.store().widths(), self.to.store().widths());
         let len = VariableElement::read_len(widths, &());
@@ -217,7 +217,7 @@ impl Copy<'_> {
 }
 
 /// Copies elements of `len` bytes that mean the same in any file.
-fn moved(len: usize, elements: &mut Elements<'_>, at: Places, to: Places) -> Result<()> {
+fn moved(len: usize, elements: &mut CopiedElements<'_>, at: ElementPlaces, to: ElementPlaces) -> Result<()> {
     for element in 0..elements.count {
         let start = at.of(element).unwrap_or(usize::MAX);
         let stored =

@@ -8,7 +8,7 @@ use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::external_files::{ExternalFiles, ExternalPart};
-use hyperslab_io::driver::{Joined, Part};
+use hyperslab_io::driver::{FilePart, Joined};
 use hyperslab_store::heap::local::{self, LocalHeap};
 use hyperslab_store::{Store, Txn};
 
@@ -75,7 +75,7 @@ impl Dataset {
 
     /// Returns where the elements are, part after part, if they are in external files.
     #[doc(hidden)]
-    pub fn external_parts(&self) -> Result<Vec<Part>> {
+    pub fn external_parts(&self) -> Result<Vec<FilePart>> {
         let state = self.state()?;
         let find = |files| state.parts(files, self.file(), self.external_prefix());
         state.external.as_ref().map_or(Ok(Vec::new()), find).map_err(|error| error.at(self.path()))
@@ -110,7 +110,7 @@ impl State {
         Joined::new(parts).map_err(Error::io("open", 0, self.len_bytes()))
     }
 
-    fn parts(&self, files: &ExternalFiles, file: &File, prefix: Option<&str>) -> Result<Vec<Part>> {
+    fn parts(&self, files: &ExternalFiles, file: &File, prefix: Option<&str>) -> Result<Vec<FilePart>> {
         let prefix = match env::var("HDF5_EXTFILE_PREFIX") {
             Ok(prefix) if !prefix.is_empty() => from_origin(prefix, file.path()),
             _ => prefix.unwrap_or_default().to_owned(),
@@ -120,7 +120,7 @@ impl State {
         for named in named(files, file.store())? {
             let len = named.len.unwrap_or(rest).min(rest);
             rest -= len;
-            parts.push(Part {
+            parts.push(FilePart {
                 candidates: allowed(
                     file,
                     &named.name,

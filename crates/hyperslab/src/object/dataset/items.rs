@@ -50,17 +50,17 @@ impl VlenItems {
 }
 
 /// Items that one thread has read: the bytes, and the place of each item in them.
-type Part = (Vec<u8>, Vec<Place>);
+type ThreadItems = (Vec<u8>, Vec<Place>);
 
 /// Collects items in parts.
-struct Collector(Mutex<Vec<Part>>);
+struct Collector(Mutex<Vec<ThreadItems>>);
 
 impl VlenSink for Collector {
-    type Part = Part;
+    type Part = ThreadItems;
 
     /// Copies the data. If elements of a damaged file have the same data, the whole collection is copied
     /// once: such elements cannot multiply a large object.
-    fn take(&self, (bytes, places): &mut Part, found: &Found<'_>) -> Result<()> {
+    fn take(&self, (bytes, places): &mut ThreadItems, found: &Found<'_>) -> Result<()> {
         let wanted = found.places.iter().fold(0_usize, |sum, place| sum.saturating_add(place.len));
         if wanted > found.bytes.len() {
             let before = bytes.len();
@@ -76,7 +76,7 @@ impl VlenSink for Collector {
         Ok(())
     }
 
-    fn finish(&self, part: Part) -> Result<()> {
+    fn finish(&self, part: ThreadItems) -> Result<()> {
         self.0.lock().push(part);
         Ok(())
     }

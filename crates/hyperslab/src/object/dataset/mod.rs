@@ -61,8 +61,8 @@ pub struct Dataset {
     state: Arc<RwLock<Known<Arc<State>>>>,
     /// Reads share this lock; a thread that shrinks the dataset holds it exclusively. It is taken after the
     /// lock for writing.
-    shape_lock: Found<Ranked<RwLock<()>>>,
-    rows_lock: Found<RowsLock>,
+    shape_lock: FoundLock<Ranked<RwLock<()>>>,
+    rows_lock: FoundLock<RowsLock>,
     /// Where this handle looks for external files.
     external_prefix: Option<Arc<str>>,
     /// The sources of a virtual dataset that this handle and its clones have opened.
@@ -91,9 +91,9 @@ pub(super) struct State {
 }
 
 /// A lock that a handle has found, once. A forked child finds its own.
-type Found<L> = PerProcess<OnceLock<Arc<L>>>;
+type FoundLock<L> = PerProcess<OnceLock<Arc<L>>>;
 
-fn not_found<L>() -> Found<L> {
+fn not_found<L>() -> FoundLock<L> {
     PerProcess::new(OnceLock::new())
 }
 

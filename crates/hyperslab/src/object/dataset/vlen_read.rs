@@ -108,7 +108,7 @@ impl<'f> Found<'f> {
 
 /// Neighbouring elements whose data are in one collection, with empty elements between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Run {
+struct CollectionRun {
     collection: Addr,
     elements: Range<usize>,
 }
@@ -170,7 +170,7 @@ impl File {
 /// Adds the places of the data of a run's elements.
 fn find(
     elements: &(impl VlenElements + ?Sized),
-    run: &Run,
+    run: &CollectionRun,
     element_size: usize,
     object: impl Fn(u32) -> Option<Range<usize>>,
     places: &mut Vec<Place>,
@@ -199,8 +199,8 @@ fn has_data(element: &VariableElement) -> bool {
 }
 
 /// Returns the runs of the elements in the order of their collections.
-fn runs(elements: &(impl VlenElements + ?Sized)) -> Result<Vec<Run>> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(elements: &(impl VlenElements + ?Sized)) -> Result<Vec<CollectionRun>> {
+    let mut runs: Vec<CollectionRun> = Vec::new();
     for index in 0..elements.count() {
         let element = elements.element(index);
         if !has_data(&element) {
@@ -209,7 +209,7 @@ fn runs(elements: &(impl VlenElements + ?Sized)) -> Result<Vec<Run>> {
         let collection = element.id.collection;
         match runs.last_mut() {
             Some(run) if run.collection == collection => run.elements.end = index + 1,
-            _ => runs.push(Run { collection, elements: index..index + 1 }),
+            _ => runs.push(CollectionRun { collection, elements: index..index + 1 }),
         }
     }
     if !runs.is_sorted_by_key(|run| run.collection) {
@@ -219,7 +219,7 @@ fn runs(elements: &(impl VlenElements + ?Sized)) -> Result<Vec<Run>> {
 }
 
 /// Divides the runs into parts of about [`PART_ELEMENTS`], each with all runs of its collections.
-fn parts(runs: &[Run]) -> Vec<Range<usize>> {
+fn parts(runs: &[CollectionRun]) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut elements) = (Vec::new(), 0, 0);
     for (at, run) in runs.iter().enumerate() {
         let is_new = at > start && runs[at - 1].collection != run.collection;
@@ -284,7 +284,7 @@ mod tests {
             in_collection(32, 1),
             null,
         ];
-        let run = |collection, elements| Run { collection: Addr::new(collection), elements };
+        let run = |collection, elements| CollectionRun { collection: Addr::new(collection), elements };
         assert_eq!(runs(&ids[..]).unwrap(), [run(32, 6..7), run(64, 2..5)]);
     }
 

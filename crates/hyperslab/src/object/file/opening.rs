@@ -31,18 +31,18 @@ pub(super) struct Opening {
 pub(super) struct Openings {
     count: AtomicUsize,
     /// Locked while the file is opened or closed. Absent for a file without a path.
-    place: Option<Arc<Place>>,
+    place: Option<Arc<OpenSlot>>,
 }
 
 /// The open file at a device and inode, if any.
-type Place = Mutex<Weak<PerProcess<Shared>>>;
+type OpenSlot = Mutex<Weak<PerProcess<Shared>>>;
 
 /// The device and the inode.
-type Places = HashMap<(u64, u64), Arc<Place>>;
+type DeviceInode = HashMap<(u64, u64), Arc<OpenSlot>>;
 
 /// The open files by device and inode. A forked child starts with none: it opens the files of its parent
 /// anew.
-static PLACES: LazyLock<PerProcess<Mutex<Places>>> = LazyLock::new(|| PerProcess::new(Mutex::default()));
+static PLACES: LazyLock<PerProcess<Mutex<DeviceInode>>> = LazyLock::new(|| PerProcess::new(Mutex::default()));
 
 impl File {
     /// Returns options for opening or creating a file. They begin with opening an existing file for reading.
@@ -289,7 +289,7 @@ impl Openings {
 
 impl Opening {
     /// Returns the first opening of a file.
-    fn first(mut shared: Shared, place: Option<Arc<Place>>) -> File {
+    fn first(mut shared: Shared, place: Option<Arc<OpenSlot>>) -> File {
         shared.openings = Openings { count: AtomicUsize::new(1), place };
         File(Arc::new(Self { shared: Arc::new(PerProcess::new(shared)), is_closed: AtomicBool::new(false) }))
     }

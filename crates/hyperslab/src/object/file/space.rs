@@ -167,7 +167,7 @@ impl File {
             let free = Lists::of(&space, store.free_space());
             let places = free.0.each_ref().map(|list| {
                 // Each allocation may add a section.
-                (!list.is_empty()).then(|| Place::allocate(txn, list.len() + 6)).transpose()
+                (!list.is_empty()).then(|| ManagerPlace::allocate(txn, list.len() + 6)).transpose()
             });
             let mut addresses = [Addr::UNDEFINED; 3];
             let free = Lists::of(&space, store.free_space());
@@ -319,12 +319,12 @@ impl Lists {
 }
 
 /// The place of a manager.
-struct Place {
+struct ManagerPlace {
     header: Addr,
     list: Extent,
 }
 
-impl Place {
+impl ManagerPlace {
     /// Allocates space for a manager of at most `count` sections.
     fn allocate(txn: &mut Txn<'_>, count: usize) -> Result<Self> {
         let widths = txn.store().widths();

@@ -9,7 +9,7 @@ use hyperslab_store::Txn;
 use super::link_edit;
 use crate::object::file::create::{new_group, new_group_of};
 use crate::object::header::edit::add_reference;
-use crate::object::path::{self, Place};
+use crate::object::path::{self, LinkPlace};
 use crate::object::{Group, Node, Object, delete, limits};
 
 impl Group {
@@ -186,7 +186,11 @@ impl Group {
 }
 
 /// Runs `f`, then adds a link at its place.
-fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) -> Result<()>) -> Result<()> {
+fn linked(
+    place: &LinkPlace<'_>,
+    target: LinkTarget,
+    f: impl FnOnce(&mut Txn<'_>) -> Result<()>,
+) -> Result<()> {
     let linked = place.group.step(|txn| {
         f(txn)?;
         insert(txn, place, link_edit::new(place.name, target))
@@ -195,7 +199,7 @@ fn linked(place: &Place<'_>, target: LinkTarget, f: impl FnOnce(&mut Txn<'_>) ->
 }
 
 /// Adds a link at its place, and missing groups on the way.
-fn insert(txn: &mut Txn<'_>, place: &Place<'_>, link: Link) -> Result<()> {
+fn insert(txn: &mut Txn<'_>, place: &LinkPlace<'_>, link: Link) -> Result<()> {
     let mut group = place.group.address();
     for name in &place.missing {
         // Another thread may have created it after the place was looked up.

@@ -13,7 +13,7 @@ use hyperslab_format::superblock::driver_information::{
 };
 
 use super::family::Family;
-use super::folder::{Folders, Numbers, of_member, open_writable};
+use super::folder::{Folders, NumberedFiles, of_member, open_writable};
 use super::name::{self, Numbered};
 use super::split::Split;
 use super::{MemberFiles, Members, Missing, Placed};
@@ -249,7 +249,7 @@ impl Arranged {
             let file = placed.file.clone().map_err(|missing| io::Error::new(missing.kind, missing.why));
             file.map(|file| file as Arc<dyn Medium>).map_err(Error::io("open", 0, 0))
         });
-        let folder = Numbers::new(name.clone(), self.locking);
+        let folder = NumberedFiles::new(name.clone(), self.locking);
         Ok(Family::new(Box::new(folder), members.collect::<Result<_>>()?, size))
     }
 
@@ -259,7 +259,7 @@ impl Arranged {
     /// Errors: the members do not suit commits, or those of the old file cannot be removed.
     pub fn create(path: &Path, first: Posix, size: u64, superblock: u64, locking: Locking) -> Result<Family> {
         check_superblock(size, superblock)?;
-        let folder = Numbers::new(absolute(path)?, locking);
+        let folder = NumberedFiles::new(absolute(path)?, locking);
         folder.clear_all().map_err(Error::io("create", 0, 0))?;
         Ok(Family::new(Box::new(folder), vec![Arc::new(first)], size))
     }

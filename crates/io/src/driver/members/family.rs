@@ -44,13 +44,13 @@ pub struct Family {
     /// The size of a member in bytes, at least 1.
     size: u64,
     folder: Box<dyn Folder>,
-    state: RwLock<State>,
+    state: RwLock<FamilyState>,
     /// The number of [forks](process::forks) when the family was opened.
     forks: u32,
 }
 
 #[derive(Debug)]
-struct State {
+struct FamilyState {
     /// The members by number. The last ones may be empty.
     members: Vec<Arc<Member>>,
     /// The number of members known to have the full size, from the first one on.
@@ -60,7 +60,7 @@ struct State {
 }
 
 /// A part of a range that is in one member.
-struct Piece {
+struct MemberPiece {
     member: usize,
     /// The offset in the member.
     at: u64,
@@ -68,7 +68,7 @@ struct Piece {
     range: Range<usize>,
 }
 
-impl State {
+impl FamilyState {
     /// Returns the member, if its bytes can be written now.
     fn ready(&self, number: usize) -> Option<&Arc<Member>> {
         let is_ready = self.full >= number && (number + 1 < self.members.len() || self.is_end_clear);
@@ -81,11 +81,11 @@ impl Family {
     pub fn new(folder: Box<dyn Folder>, members: Vec<Arc<dyn Medium>>, size: u64) -> Self {
         let full = members.len().saturating_sub(1);
         let members = members.into_iter().map(Member::new).map(Arc::new).collect();
-        let state = RwLock::new(State { members, full, is_end_clear: false });
+        let state = RwLock::new(FamilyState { members, full, is_end_clear: false });
         Self { size: size.max(1), folder, state, forks: process::forks() }
     }
 
-    fn state(&self) -> io::Result<RwLockReadGuard<'_, State>> {
+    fn state(&self) -> io::Result<RwLockReadGuard<'_, FamilyState>> {
         if self.forks == process::forks() {
             return Ok(self.state.read());
         }
@@ -100,14 +100,14 @@ impl Family {
     }
 
     /// Divides a range among the members.
-    fn pieces(&self, offset: u64, len: usize) -> impl Iterator<Item = Piece> {
+    fn pieces(&self, offset: u64, len: usize) -> impl Iterator<Item = MemberPiece> {
         let mut done = 0;
         std::iter::from_fn(move || {
             (done < len).then(|| {
                 let (member, at) = self.place(offset + done as u64);
                 let now = usize::try_from(self.size - at).unwrap_or(usize::MAX).min(len - done);
                 done += now;
-                Piece { member, at, range: done - now..done }
+                MemberPiece { member, at, range: done - now..done }
             })
         })
     }
@@ -134,7 +134,7 @@ impl Family {
     }
 
     /// Makes the member with this number exist, and those before it full.
-    fn grow(&self, state: &mut State, number: usize) -> io::Result<()> {
+    fn grow(&self, state: &mut FamilyState, number: usize) -> io::Result<()> {
         while state.full < number {
             let next = state.full + 1;
             self.add(state, next)?;
@@ -150,7 +150,7 @@ impl Family {
     }
 
     /// Makes the members up to this number exist.
-    fn add(&self, state: &mut State, number: usize) -> io::Result<()> {
+    fn add(&self, state: &mut FamilyState, number: usize) -> io::Result<()> {
         while state.members.len() <= number {
             state.members.push(Arc::new(Member::new(self.folder.create(state.members.len())?)));
             state.is_end_clear = false;
@@ -159,7 +159,7 @@ impl Family {
     }
 
     /// Removes all but the first `kept` members, from the last one on.
-    fn cut(&self, state: &mut State, kept: usize) -> io::Result<()> {
+    fn cut(&self, state: &mut FamilyState, kept: usize) -> io::Result<()> {
         while state.members.len() > kept
             && let Some(last) = state.members.last()
         {
@@ -189,7 +189,7 @@ impl Driver for Family {
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
         end(offset, dst.len() as u64, io::ErrorKind::UnexpectedEof)?;
-        for Piece { member, at, range } in self.pieces(offset, dst.len()) {
+        for MemberPiece { member, at, range } in self.pieces(offset, dst.len()) {
             let member = self.member(member)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             member.file.read_at(at, &mut dst[range])?;
         }
@@ -198,7 +198,7 @@ impl Driver for Family {
 
     fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
         end(offset, src.len() as u64, io::ErrorKind::FileTooLarge)?;
-        self.pieces(offset, src.len()).try_for_each(|Piece { member, at, range }| {
+        self.pieces(offset, src.len()).try_for_each(|MemberPiece { member, at, range }| {
             self.to_write(member)?.change(|file| file.write_at(at, &src[range]))
         })
     }
@@ -208,11 +208,9 @@ impl Driver for Family {
         let mut pieces = Vec::with_capacity(requests.len());
         for WriteRequest { offset, src } in requests {
             end(*offset, src.len() as u64, io::ErrorKind::FileTooLarge)?;
-            pieces.extend(
-                self.pieces(*offset, src.len()).map(|Piece { member, at, range }| {
-                    (member, WriteRequest { offset: at, src: &src[range] })
-                }),
-            );
+            pieces.extend(self.pieces(*offset, src.len()).map(|MemberPiece { member, at, range }| {
+                (member, WriteRequest { offset: at, src: &src[range] })
+            }));
         }
         for run in pieces.chunk_by(|(before, _), (after, _)| before == after) {
             let requests: Vec<_> = run.iter().map(|(_, request)| *request).collect();
@@ -228,7 +226,7 @@ impl Driver for Family {
         let state = &mut *self.state.write();
         let before = state.members.len();
         let mut at = offset;
-        let mut reserve = |state: &mut State| {
+        let mut reserve = |state: &mut FamilyState| {
             while at < end {
                 let (number, start) = self.place(at);
                 let now = (self.size - start).min(end - at);

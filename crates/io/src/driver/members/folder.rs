@@ -39,13 +39,13 @@ impl Names for Folders {
 
 /// The files whose paths differ only in a number.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct NumberedFiles {
     name: Numbered,
     locking: Locking,
     changed: Folders,
 }
 
-impl Numbers {
+impl NumberedFiles {
     /// Returns the files with names of this form. The path is absolute: the process may change its folder.
     pub(super) fn new(name: Numbered, locking: Locking) -> Self {
         Self { name, locking, changed: Folders::default() }
@@ -77,7 +77,7 @@ impl Numbers {
     }
 }
 
-impl Folder for Numbers {
+impl Folder for NumberedFiles {
     fn create(&self, number: usize) -> io::Result<Arc<dyn Medium>> {
         let path = self.name.of(number);
         let file = open_writable(&path, Create::IfMissing, self.locking)

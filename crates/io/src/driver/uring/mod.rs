@@ -232,9 +232,9 @@ struct Flight<'u> {
     driver: &'u Uring,
     ring: Ring,
     /// The part that each slot is read for.
-    parts: Vec<Part>,
+    parts: Vec<RangePart>,
     /// The ranges that have not arrived, and free places among them.
-    ranges: Vec<Open>,
+    ranges: Vec<OpenRange>,
     unused: Vec<usize>,
     /// The range of which not all parts are being read.
     asking: Option<usize>,
@@ -243,7 +243,7 @@ struct Flight<'u> {
 
 /// A range that has not arrived.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenRange {
     request: Request,
     end: u64,
     /// The offset of the next part to read.
@@ -255,7 +255,7 @@ struct Open {
 /// A part of a range: what one read brings. A direct read begins and ends between blocks, outside the range
 /// perhaps.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct RangePart {
     range: usize,
     offset: u64,
     end: u64,
@@ -266,7 +266,7 @@ impl<'u> Flight<'u> {
         Self {
             driver,
             ring,
-            parts: vec![Part::default(); driver.depth.into()],
+            parts: vec![RangePart::default(); driver.depth.into()],
             ranges: Vec::new(),
             unused: Vec::new(),
             asking: None,
@@ -313,7 +313,7 @@ impl<'u> Flight<'u> {
             queue.arrived(request.id);
             return Ok(());
         }
-        let range = Open { request, end, next: request.offset, parts: 0 };
+        let range = OpenRange { request, end, next: request.offset, parts: 0 };
         let index = self.unused.pop().unwrap_or(self.ranges.len());
         match self.ranges.get_mut(index) {
             Some(place) => *place = range,
@@ -334,7 +334,7 @@ impl<'u> Flight<'u> {
             }
             None => (self.driver.file.as_file().as_fd(), range.next, range.end),
         };
-        let part = Part { range: index, offset: start, end: end.min(start + SLOT as u64) };
+        let part = RangePart { range: index, offset: start, end: end.min(start + SLOT as u64) };
         range.next = part.end;
         range.parts += 1;
         if range.next >= range.end {
@@ -348,7 +348,7 @@ impl<'u> Flight<'u> {
     /// which also finds the error.
     fn take(&mut self, slot: u16, read: io::Result<usize>, queue: &mut dyn ReadQueue) -> io::Result<()> {
         let part = self.parts[usize::from(slot)];
-        let Open { request, end, .. } = self.ranges[part.range];
+        let OpenRange { request, end, .. } = self.ranges[part.range];
         let (from, to) = (part.offset.max(request.offset), part.end.min(end));
         if let Err(error) = &read {
             self.driver.refuse(error);

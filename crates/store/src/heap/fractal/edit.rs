@@ -9,7 +9,7 @@ use hyperslab_format::heap::fractal::id::{HeapId, HeapIdForm};
 use hyperslab_format::{Addr, ErrorKind, Extent, Reader, Structure, Width, Widths, Writer};
 
 use super::free::{self, FreeSpace, FreeSpaceShape};
-use super::{FractalHeap, Place};
+use super::{FractalHeap, HeapPlace};
 use crate::Txn;
 
 /// The parameters of heaps for one use. These are libhdf5's choices, and readers rely on the length of ids.
@@ -64,7 +64,7 @@ pub fn create(txn: &mut Txn<'_>, parameters: &HeapParameters) -> Result<Addr> {
 /// Free space in the heap's blocks is used first. The heap's list of free space is kept up to date, so that
 /// every library finds that space.
 pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
-    let mut edit = Edit::open(txn, at)?;
+    let mut edit = FractalHeapEdit::open(txn, at)?;
     let len = object.len() as u64;
     let id = if object.is_empty() {
         return Err(edit.broken(ErrorKind::Missing { what: "the bytes of an object" }));
@@ -86,7 +86,7 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, object: &[u8]) -> Result<Vec<u8>> {
 
 /// Removes the object called `id` from the heap at `at`. After an error, the step must be dropped.
 pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
-    let mut edit = Edit::open(txn, at)?;
+    let mut edit = FractalHeapEdit::open(txn, at)?;
     let mut id = Reader::new(id, edit.txn.store().widths(), at);
     match id.structure::<HeapId>(edit.id_form())? {
         HeapId::Managed { offset, length } => edit.remove_managed(offset, length)?,
@@ -103,7 +103,7 @@ pub fn remove(txn: &mut Txn<'_>, at: Addr, id: &[u8]) -> Result<()> {
 
 /// Frees all space of the heap at `at`.
 pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
-    let mut edit = Edit::open(txn, at)?;
+    let mut edit = FractalHeapEdit::open(txn, at)?;
     edit.clear_huge()?;
     edit.clear()?;
     let len = edit.header().encoded_len(edit.txn.store().widths(), &()) as u64;
@@ -112,12 +112,12 @@ pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
 }
 
 /// A heap within a step that changes it. [`finish`](Self::finish) writes the header.
-pub(super) struct Edit<'t, 's> {
+pub(super) struct FractalHeapEdit<'t, 's> {
     txn: &'t mut Txn<'s>,
     pub(super) heap: FractalHeap<'s>,
 }
 
-impl<'t, 's> Edit<'t, 's> {
+impl<'t, 's> FractalHeapEdit<'t, 's> {
     fn open(txn: &'t mut Txn<'s>, at: Addr) -> Result<Self> {
         let heap = FractalHeap::open(txn.store(), at)?;
         Ok(Self { txn, heap })
@@ -158,7 +158,7 @@ impl<'t, 's> Edit<'t, 's> {
     }
 
     fn remove_managed(&mut self, offset: u64, len: u64) -> Result<()> {
-        let Place { size, within, .. } = self.heap.place(offset)?;
+        let HeapPlace { size, within, .. } = self.heap.place(offset)?;
         let is_in_data = within >= self.overhead() && within.checked_add(len).is_some_and(|end| end <= size);
         if !is_in_data || len == 0 {
             return Err(self.misplaced(offset));

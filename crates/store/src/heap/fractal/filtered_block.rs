@@ -8,8 +8,8 @@ use hyperslab_error::Result;
 use hyperslab_format::heap::fractal::block::{BlockEntry, DirectBlock, DirectBlockContext};
 use hyperslab_format::{Addr, Extent, Structure, Widths, Writer};
 
-use super::edit::Edit;
-use super::{Parent, Place};
+use super::edit::FractalHeapEdit;
+use super::{HeapPlace, Parent};
 use crate::heap::filtered;
 use crate::{Block, BlockCache, SpaceKind};
 
@@ -20,11 +20,11 @@ struct FilteredBlock {
     stored: Vec<u8>,
 }
 
-impl Edit<'_, '_> {
+impl FractalHeapEdit<'_, '_> {
     /// Changes the direct block at `place`.
     pub(super) fn edit_block<R>(
         &mut self,
-        place: &Place,
+        place: &HeapPlace,
         f: impl FnOnce(&mut DirectBlock) -> R,
     ) -> Result<R> {
         let context = DirectBlockContext { geometry: *self.geometry(), size: place.size };

@@ -8,13 +8,13 @@ use hyperslab_format::heap::fractal::header::FractalHeapHeader;
 use hyperslab_format::heap::fractal::id::HeapId;
 use hyperslab_format::{Addr, ErrorKind, Extent};
 
-use super::edit::Edit;
+use super::edit::FractalHeapEdit;
 use crate::SpaceKind;
 use crate::tree::BTree2;
 use crate::tree::btree2::edit::{self as btree2, BTree2Parameters};
 use crate::tree::free_blocks;
 
-impl Edit<'_, '_> {
+impl FractalHeapEdit<'_, '_> {
     /// Stores an object in an extent of its own. Its bytes are written at once, because nothing refers to
     /// them yet.
     pub(super) fn insert_huge(&mut self, object: &[u8]) -> Result<HeapId> {

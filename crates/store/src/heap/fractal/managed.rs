@@ -7,7 +7,7 @@ use hyperslab_format::heap::fractal::block::{
 use hyperslab_format::heap::fractal::geometry::HeapChild;
 use hyperslab_format::{Addr, ErrorKind, Extent};
 
-use super::edit::Edit;
+use super::edit::FractalHeapEdit;
 use crate::tree::free_blocks;
 
 /// A new direct block.
@@ -19,7 +19,7 @@ pub(super) struct NewBlock {
     pub(super) len: u64,
 }
 
-impl Edit<'_, '_> {
+impl FractalHeapEdit<'_, '_> {
     /// Creates the next direct block that has room for an object of `len` bytes.
     pub(super) fn new_block(&mut self, len: u64) -> Result<NewBlock> {
         let overhead = self.overhead();

@@ -46,7 +46,7 @@ struct Huge {
 
 /// A location in a direct block.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct HeapPlace {
     /// The address of the block.
     at: Addr,
     /// The decoded size of the block in bytes.
@@ -116,12 +116,12 @@ impl<'s> FractalHeap<'s> {
     }
 
     /// Returns the direct block that holds `offset` of the heap, and the place in that block.
-    fn place(&self, offset: u64) -> Result<Place> {
+    fn place(&self, offset: u64) -> Result<HeapPlace> {
         let header = &self.header;
         if header.root_rows == 0 {
             let filtered =
                 header.filtering.as_ref().map(|filtering| (filtering.root_size, filtering.root_mask));
-            return Ok(Place {
+            return Ok(HeapPlace {
                 at: header.root,
                 size: header.starting_size,
                 filtered,
@@ -141,7 +141,7 @@ impl<'s> FractalHeap<'s> {
                 HeapChild::Direct { size } => {
                     let parent = Some(Parent { at, rows, entry: step.entry });
                     let (at, filtered) = (entry.addr, entry.filtered);
-                    return Ok(Place { at, size, filtered, within: step.within, parent });
+                    return Ok(HeapPlace { at, size, filtered, within: step.within, parent });
                 }
                 HeapChild::Indirect { rows: below } => {
                     self.check_rows(below, rows)?;
@@ -152,8 +152,8 @@ impl<'s> FractalHeap<'s> {
     }
 
     /// Returns the direct block of a place.
-    fn direct(&self, place: &Place) -> Result<Arc<DirectBlock>> {
-        let &Place { at, size, filtered, .. } = place;
+    fn direct(&self, place: &HeapPlace) -> Result<Arc<DirectBlock>> {
+        let &HeapPlace { at, size, filtered, .. } = place;
         let name = (DirectBlock::NAME, DirectBlock::SPEC);
         let context = DirectBlockContext { geometry: self.geometry, size };
         let (Some(filtering), Some((stored, mask))) = (&self.header.filtering, filtered) else {

@@ -25,7 +25,7 @@ pub(super) struct Edit {
 }
 
 /// The position of a chunk in the tree, or the position to insert it at.
-struct Found {
+struct ChunkPosition {
     /// The path to the last chunk that is not after the wanted chunk, or else to the first chunk of the tree.
     path: Vec<BTree1Step>,
     /// The order of the chunk at the end of the path relative to the wanted chunk; `None` in an empty tree.
@@ -67,7 +67,8 @@ impl Edit {
         let offset: Vec<u64> = first_element(coord, &index.chunk_shape).into_iter().chain([0]).collect();
         let key = BTree1Key::Chunk { size, mask: record.mask.0, offset };
         let mut tree = BTree1Edit::new(txn, self.root, context(index));
-        let Found { mut path, order, record: replaced, is_beyond } = find(&tree.tree(), index, coord)?;
+        let ChunkPosition { mut path, order, record: replaced, is_beyond } =
+            find(&tree.tree(), index, coord)?;
         let at = record.extent.addr;
         match order {
             None => tree.insert_first(at, key, beyond(index, coord))?,
@@ -98,7 +99,7 @@ impl Edit {
     pub(super) fn remove(&self, index: &ChunkIndex, txn: &mut Txn<'_>, coord: &[u64]) -> Result<()> {
         let mut tree = BTree1Edit::new(txn, self.root, context(index));
         match find(&tree.tree(), index, coord)? {
-            Found { path, order: Some(Ordering::Equal), .. } => tree.remove_keeping_right_key(path),
+            ChunkPosition { path, order: Some(Ordering::Equal), .. } => tree.remove_keeping_right_key(path),
             _ => Ok(()),
         }
     }
@@ -109,19 +110,19 @@ pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, root: Addr) -> Resul
     BTree1Edit::new(txn, root, context(index)).delete().map(drop)
 }
 
-fn find(tree: &BTree1<'_>, index: &ChunkIndex, coord: &[u64]) -> Result<Found> {
+fn find(tree: &BTree1<'_>, index: &ChunkIndex, coord: &[u64]) -> Result<ChunkPosition> {
     let first = first_element(coord, &index.chunk_shape);
     let (path, leaf) = tree.path(&mut |node| {
         let is_before = |key| Ok(order(node, key, &first) != Some(Ordering::Greater));
         partition(node.entries.len(), is_before).map(|key| key.saturating_sub(1))
     })?;
     let Some(step) = path.last() else {
-        return Ok(Found { path, order: None, record: None, is_beyond: true });
+        return Ok(ChunkPosition { path, order: None, record: None, is_beyond: true });
     };
     let is_beyond = order(&leaf, leaf.entries.len(), &first) != Some(Ordering::Greater);
     let order = order(&leaf, step.child, &first);
     let record = record(index, &leaf, step.child, &first);
-    Ok(Found { path, order, record, is_beyond })
+    Ok(ChunkPosition { path, order, record, is_beyond })
 }
 
 /// Returns the key to the right of the chunk at `coord`, if it is the last chunk.

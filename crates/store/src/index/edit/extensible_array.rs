@@ -9,14 +9,14 @@ use hyperslab_format::array::{ChunkElement, ElementFormat, Elements, Page, PageC
 use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::{Addr, Structure};
 
-use super::super::extensible_array::{Array, missing};
+use super::super::extensible_array::{ExtensibleBlocks, missing};
 use super::super::{ChunkIndex, Grid};
 use super::{ArrayEdit, Freed, check_count, element_format, too_many_chunks};
 use crate::Txn;
 
 /// Changes an array.
 #[derive(Debug)]
-pub(super) struct Edit {
+pub(super) struct ExtensibleArrayEdit {
     at: Addr,
     header: ExtensibleArrayHeader,
     geometry: Geometry,
@@ -42,7 +42,7 @@ enum LastKind {
 
 /// The position of a data block in a secondary block.
 #[derive(Clone, Copy)]
-struct Place {
+struct DataBlockPlace {
     super_block: u32,
     data_block: usize,
     elements: u64,
@@ -50,14 +50,14 @@ struct Place {
     offset: u64,
 }
 
-impl Edit {
+impl ExtensibleArrayEdit {
     /// Opens the array of the index, or creates one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::ExtensibleArray { addr, parameters } = index.info else {
             return Err(missing::<ExtensibleArrayHeader>(Addr::UNDEFINED));
         };
         let (at, header) = if let Some(at) = addr.defined() {
-            (at, *Array::open(index, txn.store(), at)?.header)
+            (at, *ExtensibleBlocks::open(index, txn.store(), at)?.header)
         } else {
             let header = ExtensibleArrayHeader {
                 format: element_format(index, txn.store().widths()),
@@ -71,7 +71,7 @@ impl Edit {
     }
 }
 
-impl ArrayEdit for Edit {
+impl ArrayEdit for ExtensibleArrayEdit {
     fn addr(&self) -> Addr {
         self.at
     }
@@ -99,7 +99,7 @@ impl ArrayEdit for Edit {
     }
 }
 
-impl Edit {
+impl ExtensibleArrayEdit {
     /// Changes an element. Creates the missing blocks on the way to it.
     fn find_and_set(
         &mut self,
@@ -126,7 +126,7 @@ impl Edit {
             }
             Slot::Secondary { secondary, super_block, data_block, elements, position } => {
                 let offset = number - index_elements - position;
-                let place = Place { super_block, data_block, elements, offset };
+                let place = DataBlockPlace { super_block, data_block, elements, offset };
                 let secondary = self.secondary_block(txn, secondary, &place)?;
                 let at = self.data_block(txn, secondary, &place)?;
                 if self.geometry.pages(elements) == 0 {
@@ -170,7 +170,12 @@ impl Edit {
     }
 
     /// Returns secondary block number `secondary` of the index block. Creates it if it is missing.
-    fn secondary_block(&mut self, txn: &mut Txn<'_>, secondary: usize, place: &Place) -> Result<Addr> {
+    fn secondary_block(
+        &mut self,
+        txn: &mut Txn<'_>,
+        secondary: usize,
+        place: &DataBlockPlace,
+    ) -> Result<Addr> {
         let index_block = self.header.index_block;
         let named = txn.store().get::<IndexBlock>(index_block, &self.header)?;
         let named =
@@ -196,7 +201,7 @@ impl Edit {
 
     /// Returns the data block at `place` in the secondary block at address `secondary`. Creates it if it is
     /// missing.
-    fn data_block(&mut self, txn: &mut Txn<'_>, secondary: Addr, place: &Place) -> Result<Addr> {
+    fn data_block(&mut self, txn: &mut Txn<'_>, secondary: Addr, place: &DataBlockPlace) -> Result<Addr> {
         let context = (self.header, place.super_block);
         let named = txn.store().get::<SecondaryBlock>(secondary, &context)?;
         let named = named.data_blocks.get(place.data_block).copied();
@@ -233,7 +238,14 @@ impl Edit {
     }
 
     /// Returns the page of element `number` in the data block at `at`. Creates it if it was never written.
-    fn page(&self, txn: &mut Txn<'_>, secondary: Addr, at: Addr, place: &Place, number: u64) -> Result<Last> {
+    fn page(
+        &self,
+        txn: &mut Txn<'_>,
+        secondary: Addr,
+        at: Addr,
+        place: &DataBlockPlace,
+        number: u64,
+    ) -> Result<Last> {
         let (pages, count) = (self.geometry.pages(place.elements), self.geometry.page_elements());
         let block_first = place.offset + u64::from(self.header.parameters.index_elements);
         let page = (number - block_first) / count;
@@ -271,7 +283,7 @@ impl Last {
 
 /// Frees the array at `at`.
 pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, at: Addr) -> Result<()> {
-    let header = *Array::open(index, txn.store(), at)?.header;
+    let header = *ExtensibleBlocks::open(index, txn.store(), at)?.header;
     let geometry = Geometry::new(header.parameters);
     let (store, widths) = (txn.store(), txn.store().widths());
     let data_block_len = |elements| DataBlock::len_bytes(&header, elements, widths);

@@ -7,28 +7,28 @@ use hyperslab_format::layout::ChunkIndexInfo;
 use hyperslab_format::{Addr, Structure};
 
 use super::super::extensible_array::missing;
-use super::super::fixed_array::Array;
+use super::super::fixed_array::FixedBlocks;
 use super::super::{ChunkIndex, Grid};
 use super::{ArrayEdit, Freed, check_count, element_format, too_many_chunks};
 use crate::Txn;
 
 /// Changes an array.
 #[derive(Debug)]
-pub(super) struct Edit {
+pub(super) struct FixedArrayEdit {
     at: Addr,
     header: FixedArrayHeader,
     /// The page that was changed last.
     page: Option<u64>,
 }
 
-impl Edit {
+impl FixedArrayEdit {
     /// Opens the array of the index, or creates one.
     pub(super) fn open(index: &ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {
         let ChunkIndexInfo::FixedArray { addr, page_bits } = index.info else {
             return Err(missing::<FixedArrayHeader>(Addr::UNDEFINED));
         };
         let (at, header) = if let Some(at) = addr.defined() {
-            (at, *Array::open(index, txn.store(), at)?.header)
+            (at, *FixedBlocks::open(index, txn.store(), at)?.header)
         } else {
             let header = FixedArrayHeader {
                 format: element_format(index, txn.store().widths()),
@@ -42,7 +42,7 @@ impl Edit {
     }
 }
 
-impl ArrayEdit for Edit {
+impl ArrayEdit for FixedArrayEdit {
     fn addr(&self) -> Addr {
         self.at
     }
@@ -81,7 +81,7 @@ impl ArrayEdit for Edit {
     }
 }
 
-impl Edit {
+impl FixedArrayEdit {
     /// Creates the data block. It is allocated with the space of all its pages, but no page is written yet.
     fn make_data_block(&mut self, txn: &mut Txn<'_>) -> Result<()> {
         check_count(if self.header.pages() == 0 { self.header.elements } else { self.header.pages() })?;
@@ -107,7 +107,7 @@ impl Edit {
 
 /// Frees the array at `at`.
 pub(super) fn delete(index: &ChunkIndex, txn: &mut Txn<'_>, at: Addr) -> Result<()> {
-    let header = *Array::open(index, txn.store(), at)?.header;
+    let header = *FixedBlocks::open(index, txn.store(), at)?.header;
     let widths = txn.store().widths();
     let mut freed = Freed::default();
     if let Some(block) = header.data_block.defined() {

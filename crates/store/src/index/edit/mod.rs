@@ -19,7 +19,7 @@ use hyperslab_select::Coord;
 use parking_lot::Mutex;
 
 use super::choose::fixed;
-use super::{ChunkIndex, ChunkRecord, Grid, State, misfit};
+use super::{ChunkIndex, ChunkRecord, CursorState, Grid, misfit};
 use crate::{SpaceKind, Txn};
 
 /// Changes one chunk index within a step. It remembers the block that it changed last, so that consecutive
@@ -210,7 +210,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
 
     /// Drops the blocks that a look-up has kept, because they are about to change.
     fn forget_cursor(&mut self) {
-        *self.index.last.get_mut() = (0, State::New);
+        *self.index.last.get_mut() = (0, CursorState::New);
     }
 
     /// Checks that `coord` is inside the grid.
@@ -236,9 +236,11 @@ impl Blocks {
             index.info = tree;
         }
         let blocks = match &index.info {
-            ChunkIndexInfo::FixedArray { .. } => Self::Array(Box::new(fixed_array::Edit::open(index, txn)?)),
+            ChunkIndexInfo::FixedArray { .. } => {
+                Self::Array(Box::new(fixed_array::FixedArrayEdit::open(index, txn)?))
+            }
             ChunkIndexInfo::ExtensibleArray { .. } => {
-                Self::Array(Box::new(extensible_array::Edit::open(index, txn)?))
+                Self::Array(Box::new(extensible_array::ExtensibleArrayEdit::open(index, txn)?))
             }
             ChunkIndexInfo::BTree2 { .. } => Self::BTree2(btree2::Edit::open(index, txn)?),
             _ => Self::BTree1(btree1::Edit::open(index, txn)?),

@@ -102,13 +102,13 @@ enum Change {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum EditStep {
     Do(Vec<Change>),
     Undo(Vec<Change>),
     Reopen,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<EditStep>> {
     let place = 0_u16..1000;
     let change = prop_oneof![
         6 => (place.clone(), 1_u8..).prop_map(|(place, len)| Change::Insert(place, len)),
@@ -118,9 +118,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     ];
     let changes = || proptest::collection::vec(change.clone(), 1..8);
     let step = prop_oneof![
-        5 => changes().prop_map(Step::Do),
-        2 => changes().prop_map(Step::Undo),
-        1 => Just(Step::Reopen),
+        5 => changes().prop_map(EditStep::Do),
+        2 => changes().prop_map(EditStep::Undo),
+        1 => Just(EditStep::Reopen),
     ];
     proptest::collection::vec(step, 1..14)
 }
@@ -296,9 +296,9 @@ proptest! {
         let mut subject = Subject { case: &case, is_filtered, index, model: Model::new() };
         for step in &steps {
             match step {
-                Step::Do(changes) => subject.change(&store, changes, true),
-                Step::Undo(changes) => subject.change(&store, changes, false),
-                Step::Reopen => {
+                EditStep::Do(changes) => subject.change(&store, changes, true),
+                EditStep::Undo(changes) => subject.change(&store, changes, false),
+                EditStep::Reopen => {
                     store = reopened(&store);
                     // The state of the last cursor belongs to the old store: an edit without changes drops
                     // it.

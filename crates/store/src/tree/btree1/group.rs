@@ -38,7 +38,7 @@ type Order<'f> = dyn Fn(u64) -> Result<Ordering> + 'f;
 
 /// The place of a name, or the place where it would be inserted.
 #[derive(Debug)]
-pub struct Found {
+pub struct NamePosition {
     path: Vec<BTree1Step>,
     /// The symbol table node.
     pub at: Addr,
@@ -70,7 +70,7 @@ impl<'s> GroupTree<'s> {
 
     /// Finds the symbol table node that would hold a name, then the entry in it by bisection. `None` in an
     /// empty tree.
-    pub fn find(&self, order: &Order<'_>) -> Result<Option<Found>> {
+    pub fn find(&self, order: &Order<'_>) -> Result<Option<NamePosition>> {
         // Child `i` holds the names after key `i` up to and including key `i + 1`.
         let (path, nodes) = self.tree.path(&mut |node| {
             partition(node.entries.len(), |child| {
@@ -82,7 +82,7 @@ impl<'s> GroupTree<'s> {
         let entry = bisect(node.entries.len(), |place| {
             order(node.entries[place].name_offset).map(Ordering::reverse)
         })?;
-        Ok(Some(Found { path, at, node, entry }))
+        Ok(Some(NamePosition { path, at, node, entry }))
     }
 }
 
@@ -135,7 +135,9 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
 
     /// Removes and returns the link whose name `order` compares, if it exists.
     pub fn remove(&mut self, order: &Order<'_>) -> Result<Option<SymbolTableEntry>> {
-        let Some(Found { path, at, node, entry: Ok(place) }) = self.find(order)? else { return Ok(None) };
+        let Some(NamePosition { path, at, node, entry: Ok(place) }) = self.find(order)? else {
+            return Ok(None);
+        };
         let mut entries = node.entries.clone();
         let removed = entries.remove(place);
         match entries.last() {
@@ -168,7 +170,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
         free_blocks::<SymbolTableNode>(self.tree.txn(), root, blocks)
     }
 
-    fn find(&mut self, order: &Order<'_>) -> Result<Option<Found>> {
+    fn find(&mut self, order: &Order<'_>) -> Result<Option<NamePosition>> {
         GroupTree::new(self.tree.txn().store(), self.root).find(order)
     }
 

@@ -141,7 +141,7 @@ struct Tree {
 
 /// A node on the path from the root.
 #[derive(Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PathNode {
     pub(super) at: Addr,
     pub(super) shape: BTree2NodeShape,
     /// The child with which the path continues. In the last step, the index of the record, or the index at
@@ -157,8 +157,8 @@ impl Tree {
 
     /// Returns the path to the record at `key`, and whether the record exists. The path is empty in an empty
     /// tree.
-    fn find(&self, txn: &Txn<'_>, key: &dyn Key) -> Result<(Vec<Step>, bool)> {
-        let mut path: Vec<Step> = Vec::with_capacity(usize::from(self.header.depth) + 1);
+    fn find(&self, txn: &Txn<'_>, key: &dyn Key) -> Result<(Vec<PathNode>, bool)> {
+        let mut path: Vec<PathNode> = Vec::with_capacity(usize::from(self.header.depth) + 1);
         let Some((mut at, mut shape)) = self.header.root(txn.store().widths()) else {
             return Ok((path, false));
         };
@@ -166,7 +166,7 @@ impl Tree {
             let node = self.nodes.get(txn, at, &shape)?;
             let found = bisect(node.records.len(), |index| key.compare(&node.records, index))?;
             let (Ok(place) | Err(place)) = found;
-            push(&mut path, Step { at, shape, place })?;
+            push(&mut path, PathNode { at, shape, place })?;
             let child = node.children.get(place).filter(|_| found.is_err());
             let Some(child) = child else { return Ok((path, found.is_ok())) };
             at = child.addr;
@@ -176,20 +176,20 @@ impl Tree {
 
     /// Extends the path from its last step, an internal node, to the last record below the child at that
     /// step's place.
-    fn descend_last(&self, txn: &Txn<'_>, path: &mut Vec<Step>) -> Result<()> {
+    fn descend_last(&self, txn: &Txn<'_>, path: &mut Vec<PathNode>) -> Result<()> {
         while let Some(step) = path.last().copied().filter(|step| !step.shape.is_leaf()) {
             let child = self.nodes.get(txn, step.at, &step.shape)?.children[step.place];
             let shape = self.nodes.geometry.node(step.shape.depth - 1, child.records);
             let count = self.nodes.get(txn, child.addr, &shape)?.records.len();
             let place = if shape.is_leaf() { count.checked_sub(1) } else { Some(count) };
             let missing = || broken::<BTree2Node>(child.addr, ErrorKind::Missing { what: "a record" });
-            push(path, Step { at: child.addr, shape, place: place.ok_or_else(missing)? })?;
+            push(path, PathNode { at: child.addr, shape, place: place.ok_or_else(missing)? })?;
         }
         Ok(())
     }
 
     /// Replaces the record at the end of a path with `record`; returns the old record.
-    fn replace(&self, txn: &mut Txn<'_>, step: &Step, record: &Record) -> Result<Record> {
+    fn replace(&self, txn: &mut Txn<'_>, step: &PathNode, record: &Record) -> Result<Record> {
         let old = self.nodes.record(txn, step, step.place)?;
         txn.edit::<BTree2Node, _>(step.at, &step.shape, |node| node.records.replace(step.place, record))?;
         Ok(old)
@@ -198,8 +198,8 @@ impl Tree {
     /// Moves the nodes of a path whose number of records may change, if other programs may see them. The
     /// parent of a node holds the number of its records, so the two must change together: only the header of
     /// the tree leads to the new nodes.
-    fn unshare(&mut self, txn: &mut Txn<'_>, path: &mut [Step]) -> Result<()> {
-        let mut above: Option<Step> = None;
+    fn unshare(&mut self, txn: &mut Txn<'_>, path: &mut [PathNode]) -> Result<()> {
+        let mut above: Option<PathNode> = None;
         for step in path {
             if txn.store().is_seen(step.at) {
                 let node = (*self.nodes.get(txn, step.at, &step.shape)?).clone();
@@ -229,7 +229,7 @@ impl Tree {
 
     /// Restores the invariants after a leaf has changed: counts, nodes with too many or too few records, the
     /// root.
-    fn mend(&mut self, txn: &mut Txn<'_>, path: &[Step]) -> Result<()> {
+    fn mend(&mut self, txn: &mut Txn<'_>, path: &[PathNode]) -> Result<()> {
         for pair in path.windows(2).rev() {
             self.nodes.mend_child(txn, &pair[0], &pair[1])?;
         }
@@ -283,7 +283,7 @@ impl Tree {
 }
 
 /// Adds a step to a path. Errors if its node is on the path already.
-fn push(path: &mut Vec<Step>, step: Step) -> Result<()> {
+fn push(path: &mut Vec<PathNode>, step: PathNode) -> Result<()> {
     if path.iter().any(|above| above.at == step.at) {
         let expected = "an address of no node above it";
         return Err(misfit::<BTree2Node>(step.at, "address of a node", step.at.get(), expected));

@@ -11,7 +11,7 @@ use hyperslab_format::btree2::record::{Record, RecordForm, Records};
 use hyperslab_format::{Addr, ErrorKind, Extent, Widths};
 
 use super::super::{broken, misfit, named_twice};
-use super::edit::Step;
+use super::edit::PathNode;
 use crate::Txn;
 
 /// The nodes of one tree.
@@ -77,7 +77,7 @@ impl Nodes {
     }
 
     /// Returns record `index` of a node.
-    pub(super) fn record(&self, txn: &Txn<'_>, step: &Step, index: usize) -> Result<Record> {
+    pub(super) fn record(&self, txn: &Txn<'_>, step: &PathNode, index: usize) -> Result<Record> {
         self.get(txn, step.at, &step.shape)?.records.get(index).map_err(Error::from)
     }
 
@@ -121,7 +121,7 @@ impl Nodes {
 
     /// Updates the pointer in `parent` to a changed child; then rebalances a child with too many or too few
     /// records.
-    pub(super) fn mend_child(&self, txn: &mut Txn<'_>, parent: &Step, child: &Step) -> Result<()> {
+    pub(super) fn mend_child(&self, txn: &mut Txn<'_>, parent: &PathNode, child: &PathNode) -> Result<()> {
         let depth = child.shape.depth;
         let node = txn.store().get::<BTree2Node>(child.at, &child.shape)?;
         let records = node.records.len();
@@ -139,7 +139,7 @@ impl Nodes {
 
     /// Relieves a child that has too many records: moves some to the neighbour that has fewer, or splits the
     /// child if both neighbours are full.
-    fn relieve(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
+    fn relieve(&self, txn: &mut Txn<'_>, parent: &PathNode) -> Result<()> {
         let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
         let capacity = self.capacity(parent.shape.depth - 1);
         let records = |place: usize| Some(usize::from(above.children.get(place)?.records));
@@ -156,7 +156,7 @@ impl Nodes {
     }
 
     /// Supports a child that has too few records: takes some from a neighbour, or merges the two.
-    fn support(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
+    fn support(&self, txn: &mut Txn<'_>, parent: &PathNode) -> Result<()> {
         let left = parent.place.saturating_sub(1);
         // A merged node must not be so full that the next record splits it again.
         self.balance(txn, parent, left, 2 * self.minimum(parent.shape.depth - 1))
@@ -164,7 +164,7 @@ impl Nodes {
 
     /// Shares the records of children `left` and `left + 1` evenly. Merges the two if they have at most
     /// `merged` records, including the one between them.
-    fn balance(&self, txn: &mut Txn<'_>, parent: &Step, left: usize, merged: usize) -> Result<()> {
+    fn balance(&self, txn: &mut Txn<'_>, parent: &PathNode, left: usize, merged: usize) -> Result<()> {
         let depth = parent.shape.depth - 1;
         let above = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?;
         let separator = above.records.get(left)?;
@@ -192,7 +192,7 @@ impl Nodes {
     }
 
     /// Splits the child on the path.
-    fn split(&self, txn: &mut Txn<'_>, parent: &Step) -> Result<()> {
+    fn split(&self, txn: &mut Txn<'_>, parent: &PathNode) -> Result<()> {
         let (depth, place) = (parent.shape.depth - 1, parent.place);
         let child = txn.store().get::<BTree2Node>(parent.at, &parent.shape)?.children[place];
         let (first, separator, second) = halve(self.take(txn, child, depth)?)?;
@@ -206,7 +206,7 @@ impl Nodes {
     }
 
     /// Splits the root, and puts a new root above the two halves.
-    pub(super) fn split_root(&self, txn: &mut Txn<'_>, root: &Step) -> Result<ChildPointer> {
+    pub(super) fn split_root(&self, txn: &mut Txn<'_>, root: &PathNode) -> Result<ChildPointer> {
         let depth = root.shape.depth;
         let child = ChildPointer { addr: root.at, records: root.shape.records, total_records: 0 };
         let (first, separator, second) = halve(self.take(txn, child, depth)?)?;

@@ -19,25 +19,25 @@ use crate::{Store, Txn};
 
 /// A type of record with a numeric key; makes the record for a key, and returns the key of a record.
 #[derive(Debug, Clone, Copy)]
-struct Kind {
+struct RecordKind {
     kind: u8,
     size: u16,
 }
 
-const KINDS: [Kind; 10] = [
-    Kind { kind: 1, size: 24 },
-    Kind { kind: 2, size: 36 },
-    Kind { kind: 3, size: 16 },
-    Kind { kind: 4, size: 28 },
-    Kind { kind: 5, size: 11 },
-    Kind { kind: 6, size: 15 },
-    Kind { kind: 8, size: 17 },
-    Kind { kind: 9, size: 13 },
-    Kind { kind: 10, size: 24 },
-    Kind { kind: 11, size: 31 },
+const KINDS: [RecordKind; 10] = [
+    RecordKind { kind: 1, size: 24 },
+    RecordKind { kind: 2, size: 36 },
+    RecordKind { kind: 3, size: 16 },
+    RecordKind { kind: 4, size: 28 },
+    RecordKind { kind: 5, size: 11 },
+    RecordKind { kind: 6, size: 15 },
+    RecordKind { kind: 8, size: 17 },
+    RecordKind { kind: 9, size: 13 },
+    RecordKind { kind: 10, size: 24 },
+    RecordKind { kind: 11, size: 31 },
 ];
 
-impl Kind {
+impl RecordKind {
     fn form(self) -> RecordForm {
         RecordForm::new(self.kind, self.size, Widths::EIGHT).unwrap()
     }
@@ -78,7 +78,7 @@ impl Kind {
 }
 
 fn at(key: u32) -> impl Fn(&Record) -> crate::Result<Ordering> {
-    move |record| Ok(Kind::key(record).cmp(&key))
+    move |record| Ok(RecordKind::key(record).cmp(&key))
 }
 
 /// Reads the whole tree and checks every count in it; returns the records in order.
@@ -148,13 +148,13 @@ enum Change {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum TreeStep {
     Do(Vec<Change>),
     Undo(Vec<Change>),
     Reopen,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<TreeStep>> {
     let key = 0_u32..600;
     let change = prop_oneof![
         6 => (key.clone(), any::<u8>()).prop_map(|(key, value)| Change::Insert(key, value)),
@@ -164,9 +164,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     ];
     let changes = || proptest::collection::vec(change.clone(), 1..10);
     let step = prop_oneof![
-        6 => changes().prop_map(Step::Do),
-        2 => changes().prop_map(Step::Undo),
-        1 => Just(Step::Reopen),
+        6 => changes().prop_map(TreeStep::Do),
+        2 => changes().prop_map(TreeStep::Undo),
+        1 => Just(TreeStep::Reopen),
     ];
     proptest::collection::vec(step, 1..25)
 }
@@ -174,7 +174,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// Applies changes to a tree and to the model, and compares the results.
 fn apply(
     store: &Store,
-    kind: Kind,
+    kind: RecordKind,
     header: Addr,
     model: &mut BTreeMap<u32, u8>,
     changes: &[Change],
@@ -198,17 +198,24 @@ fn apply(
     }
 }
 
-fn insert(txn: &mut Txn<'_>, kind: Kind, header: Addr, model: &mut BTreeMap<u32, u8>, key: u32, value: u8) {
+fn insert(
+    txn: &mut Txn<'_>,
+    kind: RecordKind,
+    header: Addr,
+    model: &mut BTreeMap<u32, u8>,
+    key: u32,
+    value: u8,
+) {
     let replaced = edit::insert(txn, header, &kind.record(key, value), &at(key)).unwrap();
     assert_eq!(replaced, model.insert(key, value).map(|old| kind.record(key, old)));
 }
 
-fn remove(txn: &mut Txn<'_>, kind: Kind, header: Addr, model: &mut BTreeMap<u32, u8>, key: u32) {
+fn remove(txn: &mut Txn<'_>, kind: RecordKind, header: Addr, model: &mut BTreeMap<u32, u8>, key: u32) {
     let removed = edit::remove(txn, header, &at(key)).unwrap();
     assert_eq!(removed, model.remove(&key).map(|old| kind.record(key, old)));
 }
 
-fn create(store: &Store, kind: Kind, node_size: u32) -> Addr {
+fn create(store: &Store, kind: RecordKind, node_size: u32) -> Addr {
     let mut txn = store.begin().unwrap();
     let parameters = BTree2Parameters { node_size, ..BTree2Parameters::NAMES };
     let header = edit::create(&mut txn, kind.form(), parameters).unwrap();
@@ -232,11 +239,11 @@ proptest! {
         let mut model = BTreeMap::new();
         for step in &steps {
             match step {
-                Step::Do(changes) => apply(&store, kind, header, &mut model, changes, true),
-                Step::Undo(changes) => {
+                TreeStep::Do(changes) => apply(&store, kind, header, &mut model, changes, true),
+                TreeStep::Undo(changes) => {
                     apply(&store, kind, header, &mut model.clone(), changes, false);
                 }
-                Step::Reopen => store = reopened(&store),
+                TreeStep::Reopen => store = reopened(&store),
             }
             let expected: Vec<Record> =
                 model.iter().map(|(&key, &value)| kind.record(key, value)).collect();

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::rounds::Round;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::scratch::{self, sized};
-use crate::engine::write::Run;
+use crate::engine::write::WriteRun;
 use crate::engine::write::input::{Input, Walk, pitches, size, strides};
 
 /// The elements of one chunk that one rank has sent.
@@ -22,7 +22,7 @@ pub(super) struct Sent {
     bytes: Vec<u8>,
 }
 
-impl Run<'_> {
+impl WriteRun<'_> {
     /// Sends the elements of this round's chunks that belong to other ranks. Returns what other ranks have
     /// sent, in the order of the ranks.
     pub(super) fn exchange(

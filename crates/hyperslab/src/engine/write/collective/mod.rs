@@ -28,7 +28,7 @@ use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue;
 use crate::engine::write::encode::{Encoded, Form};
 use crate::engine::write::place::{Placed, abandon};
-use crate::engine::write::{Run, Write, WritePlan};
+use crate::engine::write::{Write, WritePlan, WriteRun};
 use exchange::Sent;
 use rounds::Round;
 
@@ -73,7 +73,7 @@ impl Write<'_> {
             Ok((bytes, tasks.into_vec()))
         });
         let (piece_bytes, tasks) = tasks.map_err(|error| collective.fail(Meeting::Touched, error))?;
-        let run = Run { write: *self, plan: &plan, piece_bytes };
+        let run = WriteRun { write: *self, plan: &plan, piece_bytes };
         let rounds = rounds::divide(collective, &tasks, self.array.shape.len(), piece_bytes)?;
         let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
         let mut placed = Vec::new();
@@ -147,7 +147,7 @@ impl Write<'_> {
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> WriteRun<'a> {
     /// Does this rank's part of a round. Returns the changes for the index.
     fn round(
         &self,

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::super::State;
 use super::sources::named;
-use super::view::{Part, View, own_source};
+use super::view::{SourcePart, View, own_source};
 use crate::engine::{Destination, Fill, ReadOptions, Reading, Storage, StoredArray, each_number, threads};
 use crate::object::{Dataset, File, copy};
 
@@ -162,7 +162,7 @@ impl Dataset {
     }
 
     /// Opens the sources, on all threads.
-    fn open_all(&self, parts: &[&Part]) -> Result<Vec<Option<Self>>> {
+    fn open_all(&self, parts: &[&SourcePart]) -> Result<Vec<Option<Self>>> {
         let found: Vec<Mutex<Option<Self>>> = parts.iter().map(|_| Mutex::new(None)).collect();
         each_number(parts.len() as u64, &|number| {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
@@ -318,7 +318,11 @@ fn run(
 }
 
 /// Returns the elements of `source` at these positions of a part.
-pub(super) fn points_of(part: &Part, source: &Dataset, at: impl Iterator<Item = u64>) -> Result<Selection> {
+pub(super) fn points_of(
+    part: &SourcePart,
+    source: &Dataset,
+    at: impl Iterator<Item = u64>,
+) -> Result<Selection> {
     let extent = source.shape();
     let mapping = Mapping::new(&part.target, &part.source, &extent, part.slices);
     let mapping = mapping.map_err(|error| named(error.into(), &part.file, &part.dataset))?;

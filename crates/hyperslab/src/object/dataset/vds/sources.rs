@@ -14,7 +14,7 @@ use crate::object::file::external;
 use crate::object::{Dataset, File};
 
 /// The names of a source file and of a dataset in it.
-type Names = (Arc<str>, Arc<str>);
+type SourceNames = (Arc<str>, Arc<str>);
 
 /// The sources that a handle of a virtual dataset has opened. A file drops those of all its datasets when it
 /// is closed.
@@ -24,7 +24,7 @@ pub(in crate::object) struct Sources {
     /// The state of the file for which they were opened.
     epoch: AtomicU64,
     /// The missing sources of which callers were told.
-    told: PerProcess<Mutex<BTreeSet<Names>>>,
+    told: PerProcess<Mutex<BTreeSet<SourceNames>>>,
     /// The folder of files whose names are relative. It may begin with `${ORIGIN}`.
     prefix: PerProcess<Mutex<String>>,
 }
@@ -32,9 +32,9 @@ pub(in crate::object) struct Sources {
 #[derive(Debug, Default)]
 struct Held {
     files: HashMap<Arc<str>, File>,
-    datasets: HashMap<Names, Dataset>,
+    datasets: HashMap<SourceNames, Dataset>,
     view: Option<(u64, Arc<View>)>,
-    missing: BTreeSet<Names>,
+    missing: BTreeSet<SourceNames>,
 }
 
 /// The most datasets and files that stay open. Each file has a descriptor of the process.
@@ -79,7 +79,7 @@ impl Sources {
     }
 
     /// Returns the names of missing sources that no caller was told of yet.
-    pub(super) fn take_missing(&self) -> Vec<Names> {
+    pub(super) fn take_missing(&self) -> Vec<SourceNames> {
         let missing = std::mem::take(&mut self.held().missing);
         if missing.is_empty() {
             return Vec::new();
@@ -88,7 +88,7 @@ impl Sources {
         missing.into_iter().filter(|names| told.insert(names.clone())).collect()
     }
 
-    pub(super) fn forget_missing(&self, names: &Names) {
+    pub(super) fn forget_missing(&self, names: &SourceNames) {
         self.held().missing.remove(names);
     }
 

@@ -22,7 +22,7 @@ use crate::object::dataset::State;
 #[derive(Debug)]
 pub(in crate::object) struct View {
     pub(super) shape: Vec<u64>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<SourcePart>,
     /// The axis along which the parts are sorted.
     axis: usize,
     /// The largest last index along this axis of a part and of all parts before it.
@@ -31,7 +31,7 @@ pub(in crate::object) struct View {
 
 /// The elements that one source gives.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct SourcePart {
     pub(super) file: Arc<str>,
     pub(super) dataset: Arc<str>,
     pub(super) target: Target,
@@ -131,7 +131,7 @@ impl Dataset {
             let at = |error: RequestError| self.damaged(&error);
             if let Some(target) = Target::new(&part.target, &shape, part.slices).map_err(at)? {
                 let Resolved { file, dataset, source, slices, .. } = part;
-                parts.push(Part { file, dataset, target, source, slices });
+                parts.push(SourcePart { file, dataset, target, source, slices });
             }
         }
         Ok(View::sorted(shape, parts))
@@ -250,7 +250,7 @@ pub(super) fn own_source() -> Error {
 }
 
 impl View {
-    fn sorted(shape: Vec<u64>, mut parts: Vec<Part>) -> Self {
+    fn sorted(shape: Vec<u64>, mut parts: Vec<SourcePart>) -> Self {
         // Along this axis, most parts are apart.
         let different = |axis: usize| {
             let mut starts: Vec<u64> = parts
@@ -263,7 +263,7 @@ impl View {
             starts.len()
         };
         let axis = (0..shape.len()).max_by_key(|&axis| different(axis)).unwrap_or(0);
-        let span = |part: &Part| part.target.bounds().get(axis).copied().unwrap_or((0, 0));
+        let span = |part: &SourcePart| part.target.bounds().get(axis).copied().unwrap_or((0, 0));
         // Of parts that overlap, the later one counts, so their order is kept.
         let overlap = {
             let mut spans: Vec<_> = parts.iter().map(span).collect();
@@ -294,7 +294,7 @@ impl View {
 
     /// Returns the parts with elements in the product of `wanted`, in the order of the mappings unless they
     /// are apart.
-    pub(super) fn touched(&self, wanted: &[Axis]) -> Vec<&Part> {
+    pub(super) fn touched(&self, wanted: &[Axis]) -> Vec<&SourcePart> {
         let span = wanted.get(self.axis).map(|axis| match axis {
             Axis::Range(dim) => (dim.start, dim.last().unwrap_or(u64::MAX)),
             Axis::List(list) => {
