@@ -174,6 +174,7 @@ quick: tools-quick $(VENV)/build.stamp
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
+	$(BIN)/python scripts/rust_structure.py
 	$(AS_MATURIN) cargo clippy $(if $(WHOLE),--workspace) $(QUICK) -- -D warnings
 	$(AS_MATURIN) cargo test $(QUICK) -p hyperslab-format -p hyperslab-filters -p hyperslab-expr --tests
 	$(AS_MATURIN) cargo test $(QUICK) -p hyperslab --test suite -- --skip examples::
@@ -258,6 +259,7 @@ lint: tools-lint $(VENV)/test.stamp
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
+	$(BIN)/python scripts/rust_structure.py
 
 # A warning is an error: a missing page, a broken link, a name that the reference cannot find.
 docs: export NO_MKDOCS_2_WARNING = 1

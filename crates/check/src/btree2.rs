@@ -12,7 +12,7 @@ use hyperslab_format::btree2::record::Record;
 use super::{Check, name_of};
 
 /// The callback for each record.
-pub(super) type Visitor<'f, 'c> = dyn FnMut(&mut Check<'c>, &Record) + 'f;
+pub(super) type RecordVisitor<'f, 'c> = dyn FnMut(&mut Check<'c>, &Record) + 'f;
 
 /// The visit of one tree.
 struct Visit<'f, 'g, 'c> {
@@ -20,7 +20,7 @@ struct Visit<'f, 'g, 'c> {
     previous: Option<Record>,
     /// Whether all nodes could be read. If not, counts are not compared.
     is_whole: bool,
-    f: &'g mut Visitor<'f, 'c>,
+    f: &'g mut RecordVisitor<'f, 'c>,
 }
 
 impl<'c> Check<'c> {
@@ -30,7 +30,7 @@ impl<'c> Check<'c> {
         &mut self,
         at: Addr,
         kinds: &[u8],
-        f: &mut Visitor<'_, 'c>,
+        f: &mut RecordVisitor<'_, 'c>,
     ) -> Option<(BTree2Header, bool)> {
         let header = self.block::<BTree2Header>(at, &())?;
         if !kinds.contains(&header.kind) {

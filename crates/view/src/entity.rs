@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::{Answered, Limited, Refusal};
 use crate::datatype::described;
 use crate::links::{self, Entity, Resolve};
-use crate::routes::Asked;
+use crate::request::Asked;
 use crate::value::{Nest, Values};
 
 /// Writes the description of the entity at the path, and of the members of a group.

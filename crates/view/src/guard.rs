@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCod
 use axum::middleware::Next;
 
 use crate::answer::{Answered, Refusal};
-use crate::routes::{ONCE, Shared};
+use crate::request::{ONCE, Shared};
 
 /// Answers a request if it is allowed, and says in every answer what a browser may do with it.
 pub(crate) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response<Body> {

@@ -29,6 +29,7 @@ mod number;
 mod page;
 mod patient;
 mod query;
+mod request;
 mod routes;
 mod secret;
 mod server;

@@ -10,50 +10,16 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::middleware;
 use axum::routing::get;
 use bytes::Bytes;
-use hyperslab::File;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, Cancelled, Limited, Refusal};
 use crate::data::Reading;
-use crate::files::{Seen, Served};
+use crate::files::Seen;
 use crate::guard::guard;
-use crate::limits::{Limits, MOST_JSON};
+use crate::limits::MOST_JSON;
 use crate::query::Query;
-use crate::secret::Secret;
+use crate::request::{Asked, Shared};
 use crate::{entity, page, stats};
-
-/// The first part of the address that leads to the page once.
-pub(crate) const ONCE: &str = "once";
-
-/// What all requests share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) secret: Secret,
-    /// The secret that leads to the page once. A browser gets it on its command line, where other users of
-    /// the machine can see it.
-    pub(crate) code: Secret,
-    /// Until when it does. It leads nowhere before a browser is started, and after its first use.
-    pub(crate) code_until: Mutex<Option<Instant>>,
-    pub(crate) files: Vec<Served>,
-    pub(crate) limits: Limits,
-}
-
-impl Shared {
-    fn served(&self, name: &str) -> Answered<&Served> {
-        let found = self.files.iter().find(|file| file.name() == name);
-        found.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "File not found!"))
-    }
-}
-
-/// A request for a part of a file.
-#[derive(Debug)]
-pub(crate) struct Asked<'a> {
-    pub(crate) file: &'a File,
-    pub(crate) name: &'a str,
-    pub(crate) query: &'a Query,
-    pub(crate) cancelled: &'a Cancelled,
-}
 
 /// Writes an answer in JSON.
 type Writer = fn(&Asked<'_>, &mut Limited) -> Answered<()>;
@@ -200,7 +166,13 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
+    use hyperslab::File;
+    use parking_lot::Mutex;
+
     use super::*;
+    use crate::files::Served;
+    use crate::limits::Limits;
+    use crate::secret::Secret;
 
     const LONG: Duration = Duration::from_secs(20);
 

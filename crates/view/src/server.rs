@@ -19,7 +19,8 @@ use crate::files::{Served, ViewError};
 use crate::limits::{Limits, READS};
 use crate::page;
 use crate::patient::Patient;
-use crate::routes::{ONCE, Shared, router};
+use crate::request::{ONCE, Shared};
+use crate::routes::router;
 use crate::secret::Secret;
 
 /// How files are served.

@@ -7,7 +7,7 @@ use crate::data::Elements;
 use crate::encode::csv::extended;
 use crate::limits::MOST_BYTES;
 use crate::number::{Form, Kind};
-use crate::routes::Asked;
+use crate::request::Asked;
 
 /// The statistics of the numbers so far. NaN and infinities do not count.
 #[derive(Debug, Default)]

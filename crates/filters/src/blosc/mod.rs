@@ -9,6 +9,7 @@ mod encode;
 mod filter;
 mod forward;
 mod frame;
+mod msgpack;
 mod nd;
 mod note;
 mod span;

@@ -1,6 +1,6 @@
 //! The b2nd metalayer: an n-dimensional chunk in n-dimensional blocks (`README_B2ND_METALAYER`).
 
-use super::frame::Msgpack;
+use super::msgpack::Msgpack;
 use crate::error::{FilterError, Result};
 use crate::gather::{Axis, Gather, MAX_RANK, Walk};
 

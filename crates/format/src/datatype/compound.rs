@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::codec::{HEAD_LEN, Head, head};
+use super::head::{HEAD_LEN, Head, head};
 use super::{Array, Compound, Datatype, Member};
 use crate::bytes::{Reader, Writer, bytes_for};
 use crate::error::Result;

@@ -3,6 +3,7 @@
 mod codec;
 mod compound;
 mod h5py;
+mod head;
 mod number;
 mod other;
 mod text;

@@ -1,6 +1,6 @@
 //! Numbers (spec IV.A.2.d): fixed-point (class 0), floating-point (1), bitfields (4), complex numbers (11).
 
-use super::codec::{Head, head};
+use super::head::{Head, head};
 use super::{BitRange, Bits, ByteOrder, Complex, Datatype, Float, Integer, Normalization};
 use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};

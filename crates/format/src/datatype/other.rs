@@ -1,8 +1,8 @@
 //! The other classes: time (2), opaque (5), references (7), enumerations (8), variable length (9) and arrays
 //! (10) (spec IV.A.2.d).
 
-use super::codec::{Head, head};
 use super::compound::{decode_name, encode_name};
+use super::head::{Head, head};
 use super::{Array, ByteOrder, Datatype, Enumeration, Opaque, Reference, ReferenceKind, Time, text};
 use crate::bytes::{Reader, Writer};
 use crate::error::{ErrorKind, Result};

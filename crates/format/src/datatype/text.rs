@@ -1,6 +1,6 @@
 //! Strings: of fixed length (class 3), and of variable length (class 9, type 1) (spec IV.A.2.d).
 
-use super::codec::{Head, head};
+use super::head::{Head, head};
 use super::{Charset, Datatype, Integer, Padding, Text, VariableText};
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;

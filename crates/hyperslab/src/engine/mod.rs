@@ -27,7 +27,7 @@ pub use plan::explain::{PlannedTask, ReadPlan};
 pub use plan::pieces::{ReadTask, Source};
 pub use plan::route::{JOINED_BYTES, Route, is_small};
 pub use pool::{run as run_on_threads, set_threads, threads, threads_warning};
-pub use read::blocks::{Block, Keep, Sink};
+pub use read::sink::{Block, Keep, Sink};
 pub use read::{ReadOptions, Reading};
 pub use task_queue::{CLAIM_BYTES, each_number, worked};
 pub use transfer::extents::{Move, copy_extents};

@@ -1,6 +1,7 @@
 //! Calculations: an expression over arrays, which may be larger than memory. Parts of the arrays are read,
 //! computed and written by all threads, so that no array of the size of an operand is made on the way.
 
+mod buffers;
 mod operand;
 mod output;
 mod parts;

@@ -7,7 +7,7 @@ use hyperslab::internals::engine::each_number;
 use hyperslab::{Dim, Selection};
 use hyperslab_select::Boxes;
 
-use super::stage::Buffers;
+use super::buffers::Buffers;
 use crate::error::Result;
 
 /// A part of an array: indices along each axis.

@@ -1,7 +1,8 @@
 //! Expressions without reductions: the results of a part of the arrays.
 
-use hyperslab_expr::{Expression, Operand as Given, Program, Reduction, Registers, Type};
+use hyperslab_expr::{Expression, Operand as Given, Program, Reduction, Type};
 
+use super::buffers::Buffers;
 use super::operand::Array;
 use super::parts::Part;
 use super::shape::broadcast;
@@ -90,14 +91,6 @@ pub(super) struct Ready<'s, 'a> {
     program: Program,
     /// The arrays that the program takes, in its order.
     arrays: Vec<&'s Array<'a>>,
-}
-
-/// The memory of one thread.
-#[derive(Default)]
-pub(super) struct Buffers {
-    values: Vec<Vec<u8>>,
-    pub(super) results: Vec<u8>,
-    registers: Registers,
 }
 
 impl Ready<'_, '_> {

@@ -9,6 +9,7 @@ use hyperslab_select::{Coord, Selection, first_element};
 use hyperslab_store::index::ChunkRecord;
 
 use super::Reading;
+use super::sink::{Block, ChunkFilter, Keep, Sink};
 use super::task::Run;
 use crate::engine::bounds::{Bounds, Columns, NotedBounds};
 use crate::engine::chunks::stored::StoredChunk;
@@ -16,52 +17,6 @@ use crate::engine::destination::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
 use crate::engine::task_queue::worked;
-
-/// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Block<'a> {
-    /// The index in the dataset of the piece's first element.
-    pub piece: &'a [u64],
-    /// The number of elements of the piece along each dimension, including those beyond the edge of the
-    /// dataset.
-    pub piece_shape: &'a [usize],
-    /// The row-major number in the piece of the block's first element.
-    pub first: usize,
-    /// The number of elements.
-    pub count: usize,
-    /// The elements as stored, or their selected columns. A single one if all elements of the block are
-    /// equal, so that a constant chunk of any length costs nothing.
-    pub elements: &'a [u8],
-    /// The bytes of an element.
-    size: usize,
-}
-
-impl<'a> Block<'a> {
-    /// Returns whether `elements` holds a single element that stands for several.
-    pub fn is_repeated(&self) -> bool {
-        self.count > 1 && self.elements.len() == self.size
-    }
-
-    /// Returns the elements one by one.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
-        let (elements, size) = (self.elements, self.size);
-        let step = if self.is_repeated() { 0 } else { size };
-        (0..self.count).map(move |number| &elements[number * step..][..size])
-    }
-}
-
-/// A callback that takes blocks, on the thread that decoded them. An error ends the read.
-pub type Sink<'a> = dyn Fn(Block<'_>) -> Result<()> + Sync + 'a;
-
-/// A callback that returns whether elements with these bounds are wanted.
-pub type Keep<'a> = dyn Fn(&Bounds<'_>) -> bool + Sync + 'a;
-
-/// Leaves out chunks whose bounds show that they are not wanted.
-pub(in crate::engine) struct ChunkFilter<'a> {
-    columns: Columns,
-    keep: &'a Keep<'a>,
-}
 
 impl Run<'_> {
     /// Returns whether a chunk is known not to be wanted, without any of its bytes.

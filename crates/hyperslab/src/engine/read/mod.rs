@@ -1,8 +1,9 @@
 //! Reads of one dataset: plans a read and distributes its tasks over threads. `task.rs` runs a single task.
 
-pub(in crate::engine) mod blocks;
+mod blocks;
 mod listed;
 pub(in crate::engine) mod scatter;
+pub(in crate::engine) mod sink;
 pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;

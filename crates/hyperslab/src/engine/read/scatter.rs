@@ -5,7 +5,7 @@ use hyperslab_filters::gather::{Axis, Gather, Target};
 use hyperslab_select::Part;
 use smallvec::SmallVec;
 
-use super::blocks::Sink;
+use super::sink::Sink;
 use crate::engine::destination::Region;
 use crate::engine::fill::{Fill, repeat};
 

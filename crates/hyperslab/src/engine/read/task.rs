@@ -12,8 +12,8 @@ use hyperslab_io::driver::Hints;
 use hyperslab_store::index::ChunkRecord;
 
 use super::Reading;
-use super::blocks::ChunkFilter;
 use super::scatter::Emit;
+use super::sink::ChunkFilter;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::StoredChunk;

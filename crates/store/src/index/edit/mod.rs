@@ -32,12 +32,12 @@ pub struct IndexEdit<'t, 's> {
     txn: &'t mut Txn<'s>,
     index: ChunkIndex,
     /// `None` until the structure is needed.
-    blocks: Option<Blocks>,
+    blocks: Option<EditedBlocks>,
 }
 
 /// An index that consists of blocks.
 #[derive(Debug)]
-enum Blocks {
+enum EditedBlocks {
     Array(Box<dyn ArrayEdit>),
     BTree1(btree1::Edit),
     BTree2(btree2::Edit),
@@ -105,13 +105,13 @@ impl<'t, 's> IndexEdit<'t, 's> {
                 if is_there { Ok(None) } else { Err(Error::unsupported(feature, "VII.B")) }
             }
             _ => self.with_blocks(|blocks, txn, index| match blocks {
-                Blocks::Array(array) => {
+                EditedBlocks::Array(array) => {
                     let element = element(index, record, array.format(), txn)?;
                     let number = array.number(&index.grid, coord).ok_or_else(too_many_chunks)?;
                     Ok(index.record(array.set(txn, number, element)?))
                 }
-                Blocks::BTree1(tree) => tree.insert(index, txn, coord, record),
-                Blocks::BTree2(tree) => tree.insert(index, txn, coord, record),
+                EditedBlocks::BTree1(tree) => tree.insert(index, txn, coord, record),
+                EditedBlocks::BTree2(tree) => tree.insert(index, txn, coord, record),
             }),
         }
     }
@@ -129,12 +129,12 @@ impl<'t, 's> IndexEdit<'t, 's> {
             }
             ChunkIndexInfo::Implicit { .. } => return Ok(None),
             _ => self.with_blocks(|blocks, txn, index| match blocks {
-                Blocks::Array(array) => {
+                EditedBlocks::Array(array) => {
                     let number = array.number(&index.grid, coord).ok_or_else(too_many_chunks)?;
                     array.set(txn, number, ChunkElement::UNDEFINED).map(drop)
                 }
-                Blocks::BTree1(tree) => tree.remove(index, txn, coord),
-                Blocks::BTree2(tree) => tree.remove(txn, coord),
+                EditedBlocks::BTree1(tree) => tree.remove(index, txn, coord),
+                EditedBlocks::BTree2(tree) => tree.remove(txn, coord),
             })?,
         }
         Ok(Some(old))
@@ -190,11 +190,11 @@ impl<'t, 's> IndexEdit<'t, 's> {
     /// Calls `f` with the structure, which is first read or created if necessary.
     fn with_blocks<R>(
         &mut self,
-        f: impl FnOnce(&mut Blocks, &mut Txn<'s>, &ChunkIndex) -> Result<R>,
+        f: impl FnOnce(&mut EditedBlocks, &mut Txn<'s>, &ChunkIndex) -> Result<R>,
     ) -> Result<R> {
         let mut blocks = match self.blocks.take() {
             Some(blocks) => blocks,
-            None => Blocks::open(&mut self.index, self.txn)?,
+            None => EditedBlocks::open(&mut self.index, self.txn)?,
         };
         let result = f(&mut blocks, self.txn, &self.index);
         self.blocks = Some(blocks);
@@ -226,7 +226,7 @@ impl<'t, 's> IndexEdit<'t, 's> {
     }
 }
 
-impl Blocks {
+impl EditedBlocks {
     /// Reads the structure, or creates it for the first chunk. If the layout message of another library
     /// announces a large Fixed Array that does not exist yet, a B-tree is created instead.
     fn open(index: &mut ChunkIndex, txn: &mut Txn<'_>) -> Result<Self> {

@@ -34,7 +34,7 @@ pub struct GroupTreeEdit<'t, 's> {
 }
 
 /// Compares the sought name with the name at an offset of the local heap, as the step sees the heap.
-type Order<'f> = dyn Fn(u64) -> Result<Ordering> + 'f;
+type NameOrder<'f> = dyn Fn(u64) -> Result<Ordering> + 'f;
 
 /// The place of a name, or the place where it would be inserted.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl<'s> GroupTree<'s> {
 
     /// Finds the symbol table node that would hold a name, then the entry in it by bisection. `None` in an
     /// empty tree.
-    pub fn find(&self, order: &Order<'_>) -> Result<Option<NamePosition>> {
+    pub fn find(&self, order: &NameOrder<'_>) -> Result<Option<NamePosition>> {
         // Child `i` holds the names after key `i` up to and including key `i + 1`.
         let (path, nodes) = self.tree.path(&mut |node| {
             partition(node.entries.len(), |child| {
@@ -99,7 +99,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
     }
 
     /// Inserts a link whose name `order` compares; returns whether the name was new.
-    pub fn insert(&mut self, entry: SymbolTableEntry, order: &Order<'_>) -> Result<bool> {
+    pub fn insert(&mut self, entry: SymbolTableEntry, order: &NameOrder<'_>) -> Result<bool> {
         let name = BTree1Key::Group(entry.name_offset);
         let Some(found) = self.find(order)? else {
             let at = self.put_node(vec![entry])?;
@@ -134,7 +134,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
     }
 
     /// Removes and returns the link whose name `order` compares, if it exists.
-    pub fn remove(&mut self, order: &Order<'_>) -> Result<Option<SymbolTableEntry>> {
+    pub fn remove(&mut self, order: &NameOrder<'_>) -> Result<Option<SymbolTableEntry>> {
         let Some(NamePosition { path, at, node, entry: Ok(place) }) = self.find(order)? else {
             return Ok(None);
         };
@@ -157,7 +157,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
     }
 
     /// Returns whether the link exists whose name `order` compares.
-    pub fn contains(&mut self, order: &Order<'_>) -> Result<bool> {
+    pub fn contains(&mut self, order: &NameOrder<'_>) -> Result<bool> {
         Ok(self.find(order)?.is_some_and(|found| found.entry.is_ok()))
     }
 
@@ -170,7 +170,7 @@ impl<'t, 's> GroupTreeEdit<'t, 's> {
         free_blocks::<SymbolTableNode>(self.tree.txn(), root, blocks)
     }
 
-    fn find(&mut self, order: &Order<'_>) -> Result<Option<NamePosition>> {
+    fn find(&mut self, order: &NameOrder<'_>) -> Result<Option<NamePosition>> {
         GroupTree::new(self.tree.txn().store(), self.root).find(order)
     }
 

@@ -34,7 +34,7 @@ pub type Visitor<'f> = dyn FnMut(&Record) -> Result<ControlFlow<()>> + 'f;
 pub type PlaceVisitor<'f> = dyn FnMut(&Records, usize) -> Result<ControlFlow<()>> + 'f;
 
 /// Compares the record at an index with the visited range.
-type Order<'f> = dyn Fn(&Records, usize) -> Result<Ordering> + 'f;
+type RecordOrder<'f> = dyn Fn(&Records, usize) -> Result<Ordering> + 'f;
 
 impl<'s> BTree2<'s> {
     /// Opens the tree whose header is at `at`; its records must be of type `kind`.
@@ -76,7 +76,7 @@ impl<'s> BTree2<'s> {
         self.visit_in_order(&order, &mut |records, place| f(&records.get(place)?))
     }
 
-    fn visit_in_order(&self, order: &Order<'_>, f: &mut PlaceVisitor<'_>) -> Result<()> {
+    fn visit_in_order(&self, order: &RecordOrder<'_>, f: &mut PlaceVisitor<'_>) -> Result<()> {
         let Some((root, shape)) = self.header.root(self.store.widths()) else { return Ok(()) };
         self.visit_node(root, &shape, &mut Seen::default(), order, f).map(drop)
     }
@@ -87,7 +87,7 @@ impl<'s> BTree2<'s> {
         at: Addr,
         shape: &BTree2NodeShape,
         seen: &mut Seen,
-        order: &Order<'_>,
+        order: &RecordOrder<'_>,
         f: &mut PlaceVisitor<'_>,
     ) -> Result<ControlFlow<()>> {
         seen.note::<BTree2Node>(at)?;
