@@ -1,13 +1,18 @@
 //! The caller's memory, which several workers fill at once, at positions that do not overlap.
 //!
-//! This is sound for the following reasons. A [`Destination`] is a `&mut [u8]`, and a read borrows it mutably
-//! until it ends, so no other code reads or writes its bytes meanwhile: neither another read, nor the same
-//! read for another of its selections. [`Destination::strided`] checks that two positions of a result of its
-//! shape never share a byte, and [`Destination::share`] refuses a result of any other shape. A plan gives
-//! every position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts
-//! partition the selection), and the executor gives every task to exactly one worker. So two [`Region`]s of
-//! one destination are never used for the same byte. [`Destination::split`] divides a destination into
-//! destinations of boxes, which borrow it together, only if no two boxes have a position in common.
+//! This is sound for the following reasons. A [`Destination`] owns the bytes of its elements, as a `&mut [u8]`
+//! or by the contract of [`Destination::from_raw`]. A read borrows it mutably until it ends, so no other code
+//! reads or writes these bytes meanwhile: neither another read, nor the same read for another of its
+//! selections. [`Destination::strided`] checks that two positions of a result of its shape never share a byte,
+//! and [`Destination::share`] refuses a result of any other shape. A plan gives every position of the result
+//! to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the selection), and
+//! the executor gives every task to exactly one worker. So two [`Region`]s of one destination are never used
+//! for the same byte. [`Destination::split`] divides a destination into destinations of boxes, which borrow it
+//! together, only if no two boxes have a position in common.
+//!
+//! The bytes between the elements may belong to others, for example to a thread that fills the other columns of
+//! an array. A `&mut [u8]` over them would be undefined behaviour even if nothing was written to them. So a
+//! destination is a pointer, and slices are made of runs of elements without gaps only.
 
 use std::marker::PhantomData;
 
@@ -66,7 +71,7 @@ struct Strided {
 impl<'a> Destination<'a> {
     /// Creates a row-major destination without gaps.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
-        Self { memory: Shared::new(bytes), strided: None }
+        Self { memory: Shared::new(bytes.as_mut_ptr(), bytes.len()), strided: None }
     }
 
     /// Creates a destination of this shape, whose first element begins at the first of `bytes`, with
@@ -75,6 +80,43 @@ impl<'a> Destination<'a> {
     /// Errors: `Request` if elements would overlap, or leave `bytes`.
     pub fn strided(
         bytes: &'a mut [u8],
+        shape: &[u64],
+        strides: &[usize],
+        element_size: usize,
+    ) -> Result<Self> {
+        // SAFETY: the bytes are borrowed mutably for as long as the destination exists.
+        unsafe { Self::from_raw(bytes.as_mut_ptr(), bytes.len(), shape, strides, element_size) }
+    }
+
+    /// Creates a destination of this shape, whose first element begins at `base`, with `strides` in bytes, in
+    /// memory that has other data between the elements. `len` is the number of bytes from the start of the
+    /// first element to the end of the last one, or more.
+    ///
+    /// Errors: `Request` if elements would overlap, or leave the `len` bytes.
+    ///
+    /// ```
+    /// # use std::ptr;
+    /// # use hyperslab::{Destination, File, ReadOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let file = File::create(directory.path().join("one.h5"))?;
+    /// # let dataset = file.root().create_dataset("x", &[1_u8, 2, 3][..])?;
+    /// let mut columns = [0_u8; 6];
+    /// let base = ptr::from_mut(&mut columns).cast::<u8>();
+    /// // SAFETY: `columns` has all 5 bytes, and nothing else uses it until the read has ended.
+    /// let mut even = unsafe { Destination::from_raw(base, 5, &[3], &[2], 1) }?;
+    /// dataset.read_with(.., &mut even, &ReadOptions::default())?;
+    /// assert_eq!(columns, [1, 0, 2, 0, 3, 0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// The `len` bytes at `base` are part of one allocation, which exists as long as the destination does.
+    /// During this time, no other code reads or writes the bytes of the elements, and no reference to them is
+    /// used. Other code may use the bytes between the elements, on other threads too.
+    pub unsafe fn from_raw(
+        base: *mut u8,
+        len: usize,
         shape: &[u64],
         strides: &[usize],
         element_size: usize,
@@ -96,12 +138,12 @@ impl<'a> Destination<'a> {
             span = wider;
         }
         let expected = if is_empty { 0 } else { span };
-        if shape.len() != strides.len() || expected > bytes.len() as u64 {
-            return Err(RequestError::DestinationSize { expected, found: bytes.len() as u64 }.into());
+        if shape.len() != strides.len() || expected > len as u64 {
+            return Err(RequestError::DestinationSize { expected, found: len as u64 }.into());
         }
         let strides = strides.iter().map(|&stride| stride as u64).collect();
         let strided = Some(Strided { shape: shape.into(), element_size, strides });
-        Ok(Self { memory: Shared::new(bytes), strided })
+        Ok(Self { memory: Shared::new(base, len), strided })
     }
 
     /// Returns the destination for a result of `shape`, with elements of `element_size` bytes, to be shared
@@ -233,7 +275,7 @@ impl<'a> Destination<'a> {
         }
         let start = (base as usize).next_multiple_of(PAGE);
         let end = (base as usize + len) / PAGE * PAGE;
-        // SAFETY: the whole pages from `start` to `end` are inside memory that this destination borrows. The
+        // SAFETY: the whole pages from `start` to `end` are inside the allocation of this destination. The
         // advice changes how the pages are backed and not their contents. A refusal has no effect.
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
@@ -241,7 +283,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// A destination while a read fills it.
+/// A destination while a read fills it. Only the bytes of its elements are its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared<'a> {
     base: *mut u8,
@@ -251,15 +293,15 @@ pub(super) struct Shared<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: `Shared` represents a `&mut [u8]`, which may be sent to other threads.
+// SAFETY: `Shared` has its elements exclusively, as a `&mut [u8]` has, which may be sent to other threads.
 unsafe impl Send for Shared<'_> {}
 // SAFETY: as above; a `Shared` used by several threads only returns regions, whose contract is in the module
 // doc.
 unsafe impl Sync for Shared<'_> {}
 
 impl<'a> Shared<'a> {
-    fn new(bytes: &'a mut [u8]) -> Self {
-        Self { base: bytes.as_mut_ptr(), len: bytes.len(), is_untouched: false, memory: PhantomData }
+    fn new(base: *mut u8, len: usize) -> Self {
+        Self { base, len, is_untouched: false, memory: PhantomData }
     }
 
     /// Returns the destination of a box of a result with this shape and these strides, whose elements are all
@@ -326,9 +368,9 @@ impl Target for Region<'_> {
     #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
         assert!(offset <= self.len && len <= self.len - offset, "a plan exceeds its destination");
-        // SAFETY: the bytes are inside the destination (just asserted), which outlives `self`. No other code
-        // uses them while the slice lives, because only this task was given these positions (see the module
-        // doc).
+        // SAFETY: the bytes are inside the destination (just asserted), which outlives `self`. They are
+        // elements without gaps between them, of positions that only this task was given, so no other code
+        // uses them while the slice lives (see the module doc).
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset), len) }
     }
 
@@ -373,6 +415,36 @@ mod tests {
         {
             assert!(destination.share(shape, size).is_err(), "{shape:?} of {size}");
         }
+    }
+
+    #[test]
+    fn threads_fill_the_columns_of_one_array() {
+        #[derive(Clone, Copy)]
+        struct Base(*mut u8);
+        // SAFETY: the threads below write to different bytes.
+        unsafe impl Send for Base {}
+
+        const ROWS: u64 = if cfg!(miri) { 16 } else { 4096 };
+        let mut array = vec![0_u16; 2 * usize::try_from(ROWS).unwrap()];
+        let base = Base(array.as_mut_ptr().cast());
+        std::thread::scope(|scope| {
+            for column in 0..2 {
+                scope.spawn(move || {
+                    let len = 4 * usize::try_from(ROWS).unwrap() - 2;
+                    let Base(base) = { base };
+                    // SAFETY: each thread has one column, and the array outlives the threads.
+                    let mut half =
+                        unsafe { Destination::from_raw(base.add(2 * column), len, &[ROWS, 1], &[4, 2], 2) }
+                            .unwrap();
+                    let value = u16::try_from(column).unwrap() + 1;
+                    half.put(&[ROWS, 1], 2, &value.to_ne_bytes().repeat(len)).unwrap();
+                    let (memory, _) = half.share(&[ROWS, 1], 2).unwrap();
+                    let count = usize::try_from(ROWS).unwrap();
+                    memory.region().comb(0, 4, count, 2).each(|run| run.reverse());
+                });
+            }
+        });
+        assert!(array.chunks(2).all(|row| row == [0x0100, 0x0200]), "{array:?}");
     }
 
     #[test]
