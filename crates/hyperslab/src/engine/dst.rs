@@ -208,8 +208,9 @@ impl<'a> Destination<'a> {
         let stride = strides.first().copied().unwrap_or(0);
         let mut region = memory.region();
         for (position, element) in positions.zip(elements.chunks_exact(element_size.max(1))) {
-            let offset = usize::try_from(position * stride).ok().filter(|_| position < len);
-            let Some(offset) = offset else {
+            // A position in the result is in the memory, so only such a one can be multiplied.
+            let within = (position < len).then(|| position.checked_mul(stride)).flatten();
+            let Some(offset) = within.and_then(|offset| usize::try_from(offset).ok()) else {
                 return Err(RequestError::DestinationSize { expected: position, found: len }.into());
             };
             region.run(offset, element_size).copy_from_slice(element);
@@ -224,7 +225,8 @@ impl<'a> Destination<'a> {
         let (memory, strides) = self.share(shape, element_size)?;
         let mut region = memory.region();
         let mut coord: Coord = SmallVec::from_elem(0, shape.len());
-        let count = shape.iter().product();
+        // The lengths of an empty result may have any product of the others.
+        let count = if shape.contains(&0) { 0 } else { shape.iter().product() };
         for (element, _) in elements.chunks_exact(element_size.max(1)).zip(0_u64..count) {
             let offset: u64 = coord.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
             let offset = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -313,12 +315,13 @@ impl<'a> Shared<'a> {
         element_size: usize,
         place: &Place,
     ) -> Result<Destination<'a>> {
-        let (mut offset, mut has_all) = (0, place.result.len() == shape.len());
+        let (mut offset, mut has_all) = (0_u64, place.result.len() == shape.len());
         let mut lens = Coord::new();
         let mut steps: SmallVec<[u64; 4]> = SmallVec::new();
         for ((dim, &len), &stride) in place.result.iter().zip(shape).zip(strides) {
             has_all &= dim.last().is_some_and(|last| last < len) && (dim.step > 0 || dim.count == 1);
-            offset += dim.start.min(len) * stride;
+            // Saturates only in an empty result, whose strides nothing bounds, or outside the memory.
+            offset = offset.saturating_add(dim.start.min(len).saturating_mul(stride));
         }
         let mut axes: SmallVec<[usize; 4]> = SmallVec::new();
         for axis in &place.axes {
@@ -476,6 +479,21 @@ mod tests {
         assert!(destination.split(&[2, 3], 1, &[&place(0, 2)]).is_err());
         let twice = Place { axes: [Some(1), Some(1)].into_iter().collect(), ..place(0, 2) };
         assert!(destination.split(&[2, 4], 1, &[&twice]).is_err());
+    }
+
+    #[test]
+    fn positions_and_shapes_of_any_size_are_checked_before_they_are_multiplied() {
+        let mut bytes = [0; 8];
+        let mut one = Destination::contiguous(&mut bytes);
+        assert!(one.scatter(1, 8, [u64::MAX].into_iter(), &[0; 8]).is_err());
+        assert!(one.scatter(1, 8, [1].into_iter(), &[0; 8]).is_err());
+        one.scatter(1, 8, [0].into_iter(), &[7; 8]).unwrap();
+        let (far, empty) = ([usize::MAX; 3], [u64::MAX, u64::MAX, 0]);
+        let mut none = Destination::strided(&mut bytes, &empty, &far, 8).unwrap();
+        none.put(&empty, 8, &[]).unwrap();
+        let place = Place::of(&[Dim::one(u64::MAX), Dim::one(u64::MAX), Dim::one(0)]);
+        assert!(none.split(&empty, 8, &[&place]).is_err());
+        assert_eq!(bytes, [7; 8]);
     }
 
     #[test]
