@@ -125,11 +125,20 @@ pub(crate) unsafe fn room<'a>(what: &str, pointer: *mut u8, len: usize) -> Resul
     if len == 0 {
         return Ok(&mut []);
     }
-    check(what, pointer)?;
-    check_len::<u8>(what, len)?;
+    let pointer = place(what, pointer, len)?;
     // SAFETY: the caller has `len` bytes there that no other thread uses. They may be memory that was never
     // written; they are only written here, too.
     Ok(unsafe { slice::from_raw_parts_mut(pointer, len) })
+}
+
+/// Returns where `len` bytes are to be written, without a reference to them.
+#[inline]
+pub(crate) fn place(what: &str, pointer: *mut u8, len: usize) -> Result<*mut u8, Failure> {
+    if len != 0 {
+        check(what, pointer)?;
+        check_len::<u8>(what, len)?;
+    }
+    Ok(pointer)
 }
 
 #[inline]

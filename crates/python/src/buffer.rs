@@ -159,10 +159,13 @@ pub(crate) fn destination<'a>(
     }
     // SAFETY: no stride is negative, so all elements are in the `span` bytes that begin at the first element.
     // The array (or its base) keeps these bytes while `array` is borrowed. The array is writable (just
-    // checked) and has no Python objects. By the contract of `bytes_mut`, no other code uses it. Gaps between
-    // elements belong to the same memory.
-    let bytes = unsafe { slice::from_raw_parts_mut((*fields(array)).data.cast(), span) };
-    Destination::strided(bytes, shape, &strides, element_size).or_raise().map(Some)
+    // checked) and has no Python objects. By the contract of `bytes_mut`, no other code uses its elements. What
+    // is between them may be another array's, which another thread fills.
+    let destination = unsafe {
+        let base = (*fields(array)).data.cast();
+        Destination::from_raw(base, span, shape, &strides, element_size)
+    };
+    destination.or_raise().map(Some)
 }
 
 /// Returns whether any two of these contiguous arrays share memory.

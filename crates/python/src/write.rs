@@ -43,7 +43,7 @@ fn set_item_of(slf: &Bound<'_, Dataset>, key: &Bound<'_, PyAny>, value: &Bound<'
     if let Some(number) = PlainNumber::of(value)
         && let Some(number) = number.for_element_of(&dataset.core.datatype())
         && let Some(request) = Request::plain(key, &dataset.core.shape())?
-        && request.shape.iter().product::<usize>() == 1
+        && request.shape.iter().all(|&len| len == 1)
     {
         let (memory, element) = number.as_new_element();
         return write(py, dataset, &request, &element, memory);

@@ -102,6 +102,20 @@ def test_closing_a_file_while_threads_read_gives_them_data_or_an_error(path):
 
 
 @pytest.mark.parametrize("options", [{}, {"compression": "gzip"}], ids=["plain", "gzip"])
+def test_threads_fill_the_columns_of_one_array(tmp_path, options):
+    values = np.arange(1, 40_001, dtype="i4").reshape(200, 200)
+    with hs.File(tmp_path / "f.h5", "w") as f:
+        dataset = f.create_dataset("d", data=values, chunks=(16, 16), **options)
+        columns = np.zeros((200, THREADS), dtype="i4")
+
+        def work(number):
+            dataset.read_direct(columns[:, number::THREADS], np.s_[:, number : number + 1])
+
+        together(work)
+        assert np.array_equal(columns, values[:, :THREADS])
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "gzip"}], ids=["plain", "gzip"])
 def test_a_read_during_a_resize_sees_a_single_shape(tmp_path, options):
     rows, values = 60, np.arange(1, 301, dtype="i4").reshape(60, 5)
     texts = np.array([f"row {k}" for k in range(rows)], dtype=object)

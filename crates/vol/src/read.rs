@@ -55,13 +55,17 @@ fn read(call: &Call, object: &Object) -> Ruled<()> {
     let size = usize::try_from(size).map_err(|_| Reason::Memory)?;
     let shape = file.shape();
     let place = Strided::of(&memory, &shape, size)?;
-    // SAFETY: the program gives the memory of its selection to this call. Where that memory has gaps, no
-    // byte of a gap is read or written.
-    let into =
-        unsafe { std::slice::from_raw_parts_mut(call.memory.cast::<u8>().add(place.offset), place.span) };
-    let mut destination = match &place.strides {
-        None => Destination::contiguous(into),
-        Some(strides) => Destination::strided(into, &shape, strides, size).map_err(|_| Reason::Memory)?,
+    // SAFETY: the program gives the memory of its selection to this call, and nothing else: other threads may
+    // use what is in its gaps, so that there is a slice only without gaps.
+    let mut destination = unsafe {
+        let into = call.memory.cast::<u8>().add(place.offset);
+        match &place.strides {
+            None => Destination::contiguous(std::slice::from_raw_parts_mut(into, place.span)),
+            Some(strides) => {
+                let made = Destination::from_raw(into, place.span, &shape, strides, size);
+                made.map_err(|_| Reason::Memory)?
+            }
+        }
     };
     let options = ReadOptions::default().datatype(wanted);
     let done = source.dataset.read_with(file.selection()?, &mut destination, &options);

@@ -54,13 +54,11 @@ pub unsafe extern "C" fn hs_read(
         let bytes = transfer.span_of(&result, strides, element_size)?;
         let size = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         let strides: Vec<usize> = strides.iter().map(|&stride| size(stride)).collect();
-        // SAFETY: as above: the caller has room from the first to the last element.
-        let out = unsafe { pointers::room("out", out.cast::<u8>(), bytes) }?;
-        chosen.read(
-            &dataset,
-            &mut Destination::strided(out, &result, &strides, size(element_size))?,
-            &options,
-        )
+        let out = pointers::place("out", out.cast::<u8>(), bytes)?;
+        // SAFETY: as above: the caller has room from the first to the last element. Its other threads may use
+        // what is between the elements.
+        let mut out = unsafe { Destination::from_raw(out, bytes, &result, &strides, size(element_size)) }?;
+        chosen.read(&dataset, &mut out, &options)
     })
 }
 

@@ -27,8 +27,8 @@ impl<'a> Comb<'a> {
     /// is out of bounds.
     ///
     /// # Safety
-    /// The `size` bytes are one initialised object. As long as the comb exists, no other code accesses the
-    /// bytes of its runs.
+    /// The `size` bytes are in one allocation, and those of the runs are initialised. As long as the comb
+    /// exists, no other code accesses the bytes of its runs. The bytes between the runs may belong to others.
     #[inline]
     pub unsafe fn within(
         base: *mut u8,

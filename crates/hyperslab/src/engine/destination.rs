@@ -1,13 +1,18 @@
 //! The caller's memory, which several workers fill at once, at positions that do not overlap.
 //!
-//! This is sound for the following reasons. A [`Destination`] is a `&mut [u8]`, and a read borrows it mutably
-//! until it ends, so no other code reads or writes its bytes meanwhile: neither another read, nor the same
-//! read for another of its selections. [`Destination::strided`] checks that two positions of a result of its
-//! shape never share a byte, and [`Destination::share`] refuses a result of any other shape. A plan gives
-//! every position of the result to exactly one task (the law of `Selection::parts`: over all chunks the parts
-//! partition the selection), and the executor gives every task to exactly one worker. So two [`Region`]s of
-//! one destination are never used for the same byte. [`Destination::split`] divides a destination into
-//! destinations of boxes, which borrow it together, only if no two boxes have a position in common.
+//! This is sound for the following reasons. A [`Destination`] owns the bytes of its elements, as a `&mut [u8]`
+//! or by the contract of [`Destination::from_raw`]. A read borrows it mutably until it ends, so no other code
+//! reads or writes these bytes meanwhile: neither another read, nor the same read for another of its
+//! selections. [`Destination::strided`] checks that two positions of a result of its shape never share a byte,
+//! and [`Destination::share`] refuses a result of any other shape. A plan gives every position of the result
+//! to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the selection), and
+//! the executor gives every task to exactly one worker. So two [`Region`]s of one destination are never used
+//! for the same byte. [`Destination::split`] divides a destination into destinations of boxes, which borrow it
+//! together, only if no two boxes have a position in common.
+//!
+//! The bytes between the elements may belong to others, for example to a thread that fills the other columns of
+//! an array. A `&mut [u8]` over them would be undefined behaviour even if nothing was written to them. So a
+//! destination is a pointer, and slices are made of runs of elements without gaps only.
 
 use std::marker::PhantomData;
 
@@ -66,7 +71,7 @@ struct Strided {
 impl<'a> Destination<'a> {
     /// Creates a row-major destination without gaps.
     pub fn contiguous(bytes: &'a mut [u8]) -> Self {
-        Self { memory: Shared::new(bytes), strided: None }
+        Self { memory: Shared::new(bytes.as_mut_ptr(), bytes.len()), strided: None }
     }
 
     /// Creates a destination of this shape, whose first element begins at the first of `bytes`, with
@@ -75,6 +80,43 @@ impl<'a> Destination<'a> {
     /// Errors: `Request` if elements would overlap, or leave `bytes`.
     pub fn strided(
         bytes: &'a mut [u8],
+        shape: &[u64],
+        strides: &[usize],
+        element_size: usize,
+    ) -> Result<Self> {
+        // SAFETY: the bytes are borrowed mutably for as long as the destination exists.
+        unsafe { Self::from_raw(bytes.as_mut_ptr(), bytes.len(), shape, strides, element_size) }
+    }
+
+    /// Creates a destination of this shape, whose first element begins at `base`, with `strides` in bytes, in
+    /// memory that has other data between the elements. `len` is the number of bytes from the start of the
+    /// first element to the end of the last one, or more.
+    ///
+    /// Errors: `Request` if elements would overlap, or leave the `len` bytes.
+    ///
+    /// ```
+    /// # use std::ptr;
+    /// # use hyperslab::{Destination, File, ReadOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let file = File::create(directory.path().join("one.h5"))?;
+    /// # let dataset = file.root().create_dataset("x", &[1_u8, 2, 3][..])?;
+    /// let mut columns = [0_u8; 6];
+    /// let base = ptr::from_mut(&mut columns).cast::<u8>();
+    /// // SAFETY: `columns` has all 5 bytes, and nothing else uses it until the read has ended.
+    /// let mut even = unsafe { Destination::from_raw(base, 5, &[3], &[2], 1) }?;
+    /// dataset.read_with(.., &mut even, &ReadOptions::default())?;
+    /// assert_eq!(columns, [1, 0, 2, 0, 3, 0]);
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// The `len` bytes at `base` are part of one allocation, which exists as long as the destination does.
+    /// During this time, no other code reads or writes the bytes of the elements, and no reference to them is
+    /// used. Other code may use the bytes between the elements, on other threads too.
+    pub unsafe fn from_raw(
+        base: *mut u8,
+        len: usize,
         shape: &[u64],
         strides: &[usize],
         element_size: usize,
@@ -96,12 +138,12 @@ impl<'a> Destination<'a> {
             span = wider;
         }
         let expected = if is_empty { 0 } else { span };
-        if shape.len() != strides.len() || expected > bytes.len() as u64 {
-            return Err(RequestError::DestinationSize { expected, found: bytes.len() as u64 }.into());
+        if shape.len() != strides.len() || expected > len as u64 {
+            return Err(RequestError::DestinationSize { expected, found: len as u64 }.into());
         }
         let strides = strides.iter().map(|&stride| stride as u64).collect();
         let strided = Some(Strided { shape: shape.into(), element_size, strides });
-        Ok(Self { memory: Shared::new(bytes), strided })
+        Ok(Self { memory: Shared::new(base, len), strided })
     }
 
     /// Returns the destination for a result of `shape`, with elements of `element_size` bytes, to be shared
@@ -166,8 +208,9 @@ impl<'a> Destination<'a> {
         let stride = strides.first().copied().unwrap_or(0);
         let mut region = memory.region();
         for (position, element) in positions.zip(elements.chunks_exact(element_size.max(1))) {
-            let offset = usize::try_from(position * stride).ok().filter(|_| position < len);
-            let Some(offset) = offset else {
+            // A position in the result is in the memory, so only such a one can be multiplied.
+            let within = (position < len).then(|| position.checked_mul(stride)).flatten();
+            let Some(offset) = within.and_then(|offset| usize::try_from(offset).ok()) else {
                 return Err(RequestError::DestinationSize { expected: position, found: len }.into());
             };
             region.run(offset, element_size).copy_from_slice(element);
@@ -182,7 +225,8 @@ impl<'a> Destination<'a> {
         let (memory, strides) = self.share(shape, element_size)?;
         let mut region = memory.region();
         let mut coord: Coord = SmallVec::from_elem(0, shape.len());
-        let count = shape.iter().product();
+        // The lengths of an empty result may have any product of the others.
+        let count = if shape.contains(&0) { 0 } else { shape.iter().product() };
         for (element, _) in elements.chunks_exact(element_size.max(1)).zip(0_u64..count) {
             let offset: u64 = coord.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
             let offset = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -233,7 +277,7 @@ impl<'a> Destination<'a> {
         }
         let start = (base as usize).next_multiple_of(PAGE);
         let end = (base as usize + len) / PAGE * PAGE;
-        // SAFETY: the whole pages from `start` to `end` are inside memory that this destination borrows. The
+        // SAFETY: the whole pages from `start` to `end` are inside the allocation of this destination. The
         // advice changes how the pages are backed and not their contents. A refusal has no effect.
         unsafe {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
@@ -241,7 +285,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// A destination while a read fills it.
+/// A destination while a read fills it. Only the bytes of its elements are its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared<'a> {
     base: *mut u8,
@@ -251,15 +295,15 @@ pub(super) struct Shared<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: `Shared` represents a `&mut [u8]`, which may be sent to other threads.
+// SAFETY: `Shared` has its elements exclusively, as a `&mut [u8]` has, which may be sent to other threads.
 unsafe impl Send for Shared<'_> {}
 // SAFETY: as above; a `Shared` used by several threads only returns regions, whose contract is in the module
 // doc.
 unsafe impl Sync for Shared<'_> {}
 
 impl<'a> Shared<'a> {
-    fn new(bytes: &'a mut [u8]) -> Self {
-        Self { base: bytes.as_mut_ptr(), len: bytes.len(), is_untouched: false, memory: PhantomData }
+    fn new(base: *mut u8, len: usize) -> Self {
+        Self { base, len, is_untouched: false, memory: PhantomData }
     }
 
     /// Returns the destination of a box of a result with this shape and these strides, whose elements are all
@@ -271,12 +315,13 @@ impl<'a> Shared<'a> {
         element_size: usize,
         place: &Place,
     ) -> Result<Destination<'a>> {
-        let (mut offset, mut has_all) = (0, place.result.len() == shape.len());
+        let (mut offset, mut has_all) = (0_u64, place.result.len() == shape.len());
         let mut lens = Coord::new();
         let mut steps: SmallVec<[u64; 4]> = SmallVec::new();
         for ((dim, &len), &stride) in place.result.iter().zip(shape).zip(strides) {
             has_all &= dim.last().is_some_and(|last| last < len) && (dim.step > 0 || dim.count == 1);
-            offset += dim.start.min(len) * stride;
+            // Saturates only in an empty result, whose strides nothing bounds, or outside the memory.
+            offset = offset.saturating_add(dim.start.min(len).saturating_mul(stride));
         }
         let mut axes: SmallVec<[usize; 4]> = SmallVec::new();
         for axis in &place.axes {
@@ -326,9 +371,9 @@ impl Target for Region<'_> {
     #[inline]
     fn run(&mut self, offset: usize, len: usize) -> &mut [u8] {
         assert!(offset <= self.len && len <= self.len - offset, "a plan exceeds its destination");
-        // SAFETY: the bytes are inside the destination (just asserted), which outlives `self`. No other code
-        // uses them while the slice lives, because only this task was given these positions (see the module
-        // doc).
+        // SAFETY: the bytes are inside the destination (just asserted), which outlives `self`. They are
+        // elements without gaps between them, of positions that only this task was given, so no other code
+        // uses them while the slice lives (see the module doc).
         unsafe { std::slice::from_raw_parts_mut(self.base.add(offset), len) }
     }
 
@@ -376,6 +421,36 @@ mod tests {
     }
 
     #[test]
+    fn threads_fill_the_columns_of_one_array() {
+        #[derive(Clone, Copy)]
+        struct Base(*mut u8);
+        // SAFETY: the threads below write to different bytes.
+        unsafe impl Send for Base {}
+
+        const ROWS: u64 = if cfg!(miri) { 16 } else { 4096 };
+        let mut array = vec![0_u16; 2 * usize::try_from(ROWS).unwrap()];
+        let base = Base(array.as_mut_ptr().cast());
+        std::thread::scope(|scope| {
+            for column in 0..2 {
+                scope.spawn(move || {
+                    let len = 4 * usize::try_from(ROWS).unwrap() - 2;
+                    let Base(base) = { base };
+                    // SAFETY: each thread has one column, and the array outlives the threads.
+                    let mut half =
+                        unsafe { Destination::from_raw(base.add(2 * column), len, &[ROWS, 1], &[4, 2], 2) }
+                            .unwrap();
+                    let value = u16::try_from(column).unwrap() + 1;
+                    half.put(&[ROWS, 1], 2, &value.to_ne_bytes().repeat(len)).unwrap();
+                    let (memory, _) = half.share(&[ROWS, 1], 2).unwrap();
+                    let count = usize::try_from(ROWS).unwrap();
+                    memory.region().comb(0, 4, count, 2).each(|run| run.reverse());
+                });
+            }
+        });
+        assert!(array.chunks(2).all(|row| row == [0x0100, 0x0200]), "{array:?}");
+    }
+
+    #[test]
     fn a_split_destination_is_filled_box_by_box() {
         let place = |row, columns| Place::of(&[Dim::one(row), columns]);
         let even = Dim { start: 0, step: 2, count: 2 };
@@ -404,6 +479,21 @@ mod tests {
         assert!(destination.split(&[2, 3], 1, &[&place(0, 2)]).is_err());
         let twice = Place { axes: [Some(1), Some(1)].into_iter().collect(), ..place(0, 2) };
         assert!(destination.split(&[2, 4], 1, &[&twice]).is_err());
+    }
+
+    #[test]
+    fn positions_and_shapes_of_any_size_are_checked_before_they_are_multiplied() {
+        let mut bytes = [0; 8];
+        let mut one = Destination::contiguous(&mut bytes);
+        assert!(one.scatter(1, 8, [u64::MAX].into_iter(), &[0; 8]).is_err());
+        assert!(one.scatter(1, 8, [1].into_iter(), &[0; 8]).is_err());
+        one.scatter(1, 8, [0].into_iter(), &[7; 8]).unwrap();
+        let (far, empty) = ([usize::MAX; 3], [u64::MAX, u64::MAX, 0]);
+        let mut none = Destination::strided(&mut bytes, &empty, &far, 8).unwrap();
+        none.put(&empty, 8, &[]).unwrap();
+        let place = Place::of(&[Dim::one(u64::MAX), Dim::one(u64::MAX), Dim::one(0)]);
+        assert!(none.split(&empty, 8, &[&place]).is_err());
+        assert_eq!(bytes, [7; 8]);
     }
 
     #[test]
