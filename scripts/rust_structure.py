@@ -3,8 +3,8 @@
     python scripts/rust_structure.py          # fails where a rule is broken
     python scripts/rust_structure.py --list   # also lists all circles of imports
 
-A name that stands for many types says nothing where it is read, and a search for it finds the wrong ones. Files that
-import each other can only be understood together.
+A name that stands for many types says nothing where it is read, and a search for it finds the wrong ones.
+Files that import each other can only be understood together.
 """
 
 import re
@@ -17,7 +17,7 @@ MOST_TYPES = 3
 """How many types of the workspace may have one name."""
 
 IDIOMS = {"Args", "Error", "Result"}
-"""Names that each crate or command has by convention, and that are read with it: `segy::Error`, `ls::Args`."""
+"""Names that each crate or command has by convention, and that are read with it: `segy::Error`."""
 
 MOST_FILES = 3
 """How many files may be in one circle of imports."""
@@ -96,8 +96,11 @@ def resolved(path: list[str], module: tuple[str, ...], modules: dict[tuple[str, 
 
 
 def imports(texts: dict[Path, str]) -> dict[Path, set[Path]]:
-    """Returns the files that each file imports from. What a parent re-exports from its own children does not count, nor
-    does a child that takes from its parent: both are one room."""
+    """Returns the files that each file imports from.
+
+    What a parent takes from its own children does not count, nor what a child takes from its parent: both are
+    one room.
+    """
     modules = {module_of(file): file for file in texts}
     graph = {file: set() for file in texts}
     for module, file in modules.items():

@@ -1,4 +1,5 @@
-//! Datatype message, type 3 (spec IV.A.2.d). The file of each class decodes and encodes what follows the head.
+//! Datatype message, type 3 (spec IV.A.2.d). The file of each class decodes and encodes what follows the
+//! head.
 
 use super::head::Head;
 use super::{

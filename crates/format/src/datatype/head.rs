@@ -1,4 +1,5 @@
-//! The head with which each class of datatype begins: class and version, class bits, and size (spec IV.A.2.d).
+//! The head with which each class of datatype begins: class and version, class bits, and size (spec
+//! IV.A.2.d).
 
 use crate::bytes::{Reader, Writer};
 use crate::error::Result;
