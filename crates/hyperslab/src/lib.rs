@@ -36,6 +36,8 @@ mod engine;
 mod object;
 mod progress;
 mod record;
+#[cfg(test)]
+mod testing;
 
 pub mod filter;
 

@@ -1,10 +1,13 @@
 //! Datatypes as h5grove describes them: the numbers of libhdf5's classes, and NumPy's names.
 
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{ByteOrder, Charset, Datatype, Enumeration, Padding, ReferenceKind};
+use hyperslab_format::datatype::{
+    ByteOrder, Charset, Datatype, Enumeration, IntegerValue, Padding, ReferenceKind,
+};
 use serde_json::{Map, Value, json};
 
-use crate::number::{Form, Numbers, integer};
+use crate::number::{Form, Numbers};
+use crate::value::hex;
 
 /// Returns the description of a datatype.
 pub(crate) fn described(datatype: &Datatype, widths: Widths) -> Value {
@@ -63,11 +66,19 @@ fn named(name: &str, datatype: &Datatype, widths: Widths) -> Value {
 fn enumerated(t: &Enumeration) -> Value {
     let Datatype::Integer(base) = &*t.base else { return json!({}) };
     let members = t.members.iter().map(|(name, value)| {
-        let value = integer(value, base.order, base.bits, base.signed);
-        let value = i64::try_from(value).map_or_else(|_| json!(u64::try_from(value).ok()), Value::from);
-        (name.clone(), value)
+        (name.clone(), integer(IntegerValue::decode(value, base.order, base.bits, base.signed), value))
     });
     Value::Object(members.collect())
+}
+
+/// Returns an integer as JSON. What exceeds 64 bits is a string: as a JSON number it would lose digits.
+fn integer(value: Option<IntegerValue>, stored: &[u8]) -> Value {
+    let Some(value) = value else { return hex(stored).into() };
+    let number = match value {
+        IntegerValue::Signed(value) => i64::try_from(value).ok().map(Value::from),
+        IntegerValue::Unsigned(value) => u64::try_from(value).ok().map(Value::from),
+    };
+    number.unwrap_or_else(|| value.to_string().into())
 }
 
 /// Returns the class as libhdf5 numbers it (`H5T_class_t`).
@@ -155,4 +166,24 @@ fn dtype(datatype: &Datatype, widths: Widths) -> Value {
 /// Returns whether a reference leads to elements of a dataset.
 pub(crate) fn is_region(kind: ReferenceKind) -> bool {
     matches!(kind, ReferenceKind::Region1 | ReferenceKind::Region2)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::datatype::Integer;
+
+    use super::*;
+
+    #[test]
+    fn members_that_json_has_no_integer_for_are_strings() {
+        let members = |size: u32, values: &[&[u8]]| {
+            let named = values.iter().enumerate().map(|(at, value)| (format!("m{at}"), value.to_vec()));
+            let base = Box::new(Datatype::Integer(Integer::little(size, false)));
+            enumerated(&Enumeration { base, members: named.collect() })
+        };
+        let large = 1_u128 << 127;
+        let found = members(16, &[&7_u128.to_le_bytes(), &large.to_le_bytes()]);
+        assert_eq!(found, json!({"m0": 7, "m1": large.to_string()}));
+        assert_eq!(members(17, &[&[1; 17]]), json!({"m0": format!("0x{}", "01".repeat(17))}));
+    }
 }

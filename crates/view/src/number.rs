@@ -1,6 +1,6 @@
 //! Datatypes whose elements are numbers, as NumPy or JavaScript has them.
 
-use hyperslab_format::datatype::{Array, BitRange, ByteOrder, Complex, Datatype, Float, Integer};
+use hyperslab_format::datatype::{Array, ByteOrder, Complex, Datatype, Float, Integer};
 
 /// The form of the numbers that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,37 +136,9 @@ fn float(t: &Float, form: Form) -> Option<Float> {
 /// NumPy's floats: size in bytes, mantissa bits, largest and smallest exponent.
 const FLOATS: [(u32, u8, i64, i64); 3] = [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022)];
 
-/// Returns the integer in `stored`, of at most 16 bytes. Of longer ones it is the lowest part.
-pub(crate) fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> i128 {
-    let mut bytes = [0; 16];
-    for (to, from) in bytes.iter_mut().zip(lowest_first(stored, order)) {
-        *to = from;
-    }
-    let precision = u32::from(bits.precision.clamp(1, 128));
-    let word = u128::from_le_bytes(bytes).checked_shr(bits.offset.into()).unwrap_or(0);
-    let left = word << (128 - precision);
-    let unused = 128 - precision;
-    if signed { left.cast_signed() >> unused } else { (left >> unused).cast_signed() }
-}
-
-fn lowest_first(stored: &[u8], order: ByteOrder) -> impl Iterator<Item = u8> {
-    let len = stored.len();
-    (0..len).map(move |at| stored[if order == ByteOrder::Little { at } else { len - 1 - at }])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn integers_of_any_order_and_precision_are_decoded() {
-        let bits = |offset, precision| BitRange { offset, precision };
-        assert_eq!(integer(&[0xff, 0xfe], ByteOrder::Big, bits(0, 16), false), 65534);
-        assert_eq!(integer(&[0xfe, 0xff], ByteOrder::Little, bits(0, 16), true), -2);
-        // Five bits, starting two bits above the lowest: 0b10110.
-        assert_eq!(integer(&[0b1101_1011], ByteOrder::Little, bits(2, 5), true), -10);
-        assert_eq!(integer(&u64::MAX.to_le_bytes(), ByteOrder::Little, bits(0, 64), false), u64::MAX.into());
-    }
 
     #[test]
     fn numbers_are_sent_in_forms_that_javascript_has() {

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 
 use hyperslab::File;
 use hyperslab_convert::Conversion;
-use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Float, Padding};
+use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Float, IntegerValue, Padding};
 
 use crate::answer::{Answered, Limited, Refusal};
 use crate::datatype::is_region;
-use crate::number::integer;
 
 /// Writes elements of one file.
 #[derive(Debug, Clone, Copy)]
@@ -32,10 +31,10 @@ impl<'f> Values<'f> {
     /// Writes the element in `stored`.
     pub(crate) fn write(self, datatype: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
         match datatype {
-            Datatype::Integer(t) => number(integer(stored, t.order, t.bits, t.signed), out),
-            Datatype::Bits(t) => number(integer(stored, t.order, t.bits, false), out),
+            Datatype::Integer(t) => integer(stored, t.order, t.bits, t.signed, out),
+            Datatype::Bits(t) => integer(stored, t.order, t.bits, false, out),
             Datatype::Time(t) => {
-                number(integer(stored, t.order, BitRange { offset: 0, precision: t.precision }, true), out)
+                integer(stored, t.order, BitRange { offset: 0, precision: t.precision }, true, out)
             }
             Datatype::Float(t) => float(t, stored, out),
             Datatype::Text(t) => text(
@@ -51,14 +50,7 @@ impl<'f> Values<'f> {
                 let [id] = self.file.vlen_ids(stored)?[..] else { return Err(damaged("a string")) };
                 text(until_zero(&self.file.vlen_bytes(id)?), out)
             }
-            Datatype::Opaque(_) => {
-                let hex = stored.iter().fold(String::from("0x"), |mut text, byte| {
-                    // Writing to a string does not fail.
-                    let _ = write!(text, "{byte:02x}");
-                    text
-                });
-                out.json(&hex.as_str())
-            }
+            Datatype::Opaque(_) => out.json(&hex(stored).as_str()),
             Datatype::Compound(t) => {
                 if let Some(part) = t.complex_parts() {
                     return self.complex(&Datatype::Float(*part), stored, out);
@@ -78,9 +70,9 @@ impl<'f> Values<'f> {
                 let null = if stored.iter().all(|&byte| byte == 0) { " (null)" } else { "" };
                 out.json(&format!("<HDF5 {kind} reference{null}>").as_str())
             }
-            Datatype::Enumeration(t) if t.is_bool() => {
-                out.push(if stored.iter().any(|&byte| byte != 0) { b"true" } else { b"false" })
-            }
+            // Any other value of a boolean has no name.
+            Datatype::Enumeration(t) if t.is_bool() && stored == [0] => out.push(b"false"),
+            Datatype::Enumeration(t) if t.is_bool() && stored == [1] => out.push(b"true"),
             Datatype::Enumeration(t) => self.write(&t.base, stored, out),
             Datatype::Sequence(base) => {
                 let (ids, size) = (self.file.vlen_ids(stored)?, self.size(base)?);
@@ -178,8 +170,20 @@ fn list<T>(
     out.push(b"]")
 }
 
-fn number(number: i128, out: &mut Limited) -> Answered<()> {
-    out.push(number.to_string().as_bytes())
+fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool, out: &mut Limited) -> Answered<()> {
+    match IntegerValue::decode(stored, order, bits, signed) {
+        Some(value) => out.push(value.to_string().as_bytes()),
+        None => out.json(&hex(stored).as_str()),
+    }
+}
+
+/// Returns bytes as hexadecimal digits after `0x`.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::from("0x"), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn float(t: &Float, stored: &[u8], out: &mut Limited) -> Answered<()> {
@@ -242,5 +246,29 @@ mod tests {
         assert_eq!(nested(&[2, 1, 2]), "[[[0,1]],[[2,3]]]");
         assert_eq!(nested(&[2, 0]), "[[],[]]");
         assert_eq!(nested(&[0, 2]), "[]");
+    }
+
+    fn shown(datatype: &Datatype, stored: &[u8]) -> String {
+        let mut out = Limited::new(1000);
+        Values::new(&File::in_memory().unwrap()).write(datatype, stored, &mut out).unwrap();
+        String::from_utf8(out.into_bytes()).unwrap()
+    }
+
+    #[test]
+    fn wide_integers_are_whole_or_their_bytes() {
+        use hyperslab_format::datatype::Integer;
+        let unsigned = Datatype::Integer(Integer::little(16, false));
+        assert_eq!(shown(&unsigned, &(1_u128 << 127).to_le_bytes()), (1_u128 << 127).to_string());
+        let wide = Datatype::Integer(Integer::little(32, false));
+        assert_eq!(shown(&wide, &[1; 32]), format!("\"0x{}\"", "01".repeat(32)));
+    }
+
+    #[test]
+    fn a_boolean_that_is_neither_true_nor_false_is_a_number() {
+        use hyperslab_format::datatype::{Enumeration, Integer};
+        let members = vec![("FALSE".to_owned(), vec![0]), ("TRUE".to_owned(), vec![1])];
+        let base = Box::new(Datatype::Integer(Integer::little(1, true)));
+        let boolean = Datatype::Enumeration(Enumeration { base, members });
+        assert_eq!([0, 1, 2].map(|byte| shown(&boolean, &[byte])), ["false", "true", "2"]);
     }
 }

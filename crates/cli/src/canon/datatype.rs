@@ -1,12 +1,12 @@
 //! The canonical text of datatypes: every property of the stored datatype that a value depends on.
 
 use hyperslab_format::datatype::{
-    BitRange, ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, Normalization, Padding,
-    ReferenceKind,
+    BitRange, ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, IntegerValue,
+    Normalization, Padding, ReferenceKind,
 };
 
 use crate::show::json;
-use crate::show::value::small_integer;
+use crate::show::value::hex;
 
 /// Returns the canonical text of a datatype.
 pub(super) fn text(datatype: &Datatype) -> String {
@@ -101,8 +101,9 @@ fn enumeration(t: &Enumeration) -> String {
         _ => None,
     };
     let members = t.members.iter().map(|(name, value)| {
-        let value = base.map_or(0, |base| small_integer(value, base));
-        format!("{}={value}", json(name))
+        let number = base.and_then(|t| IntegerValue::decode(value, t.order, t.bits, t.signed));
+        let shown = number.map_or_else(|| format!("0x{}", hex(value)), |number| number.to_string());
+        format!("{}={shown}", json(name))
     });
     format!("enum({} {})", text(&t.base), members.collect::<Vec<_>>().join(" "))
 }

@@ -1,9 +1,9 @@
 //! Floating-point numbers of any layout, as the shortest decimal that identifies the number among those of
 //! its type.
 
-use hyperslab_format::datatype::{ByteOrder, Float, Normalization};
+use hyperslab_format::datatype::{ByteOrder, Float, Normalization, word};
 
-use super::value::{Value, word};
+use super::value::Value;
 
 /// Returns the number in `stored`, or its bytes if it has no decimal here.
 pub(super) fn value(t: &Float, stored: &[u8]) -> Value {

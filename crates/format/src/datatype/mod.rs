@@ -4,12 +4,15 @@ mod codec;
 mod compound;
 mod h5py;
 mod head;
+mod integer;
 mod number;
 mod other;
 mod text;
 mod widths;
 
 use crate::name;
+
+pub use integer::{IntegerValue, word};
 
 /// A datatype, as stored in datasets, attributes and committed datatypes.
 #[derive(Debug, Clone, PartialEq)]

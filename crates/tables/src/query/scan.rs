@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::{Block, Selection};
+use hyperslab::{Block, RequestError, Selection};
 use hyperslab_expr::Registers;
 
 use super::Query;
@@ -22,7 +22,8 @@ pub(super) struct Buffers {
 impl Query {
     /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if
     /// the condition is true. Blocks come in any order and concurrently. Chunks whose minima and maxima show
-    /// that they have no such row are left out if `by_bounds` is set.
+    /// that they have no such row are left out if `by_bounds` is set. The first error of the condition ends the
+    /// scan.
     pub(super) fn scan(
         &self,
         rows: &Selection,
@@ -47,18 +48,24 @@ impl Query {
                     }
                     found(first, &buffers.mask);
                 }
-                Err(error) => *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
+                Err(error) => {
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    return Err(stopped());
+                }
             }
             lock().push(buffers);
             Ok(())
         };
         let dataset = self.table.dataset();
-        if by_bounds {
-            dataset.blocks_where(rows, &columns, &|bounds| self.may_hold(bounds), None, &sink)?;
+        let scanned = if by_bounds {
+            dataset.blocks_where(rows, &columns, &|bounds| self.may_hold(bounds), None, &sink)
         } else {
-            dataset.blocks(rows, &columns, None, &sink)?;
+            dataset.blocks(rows, &columns, None, &sink)
+        };
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(scanned?),
         }
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
     /// Computes the condition for rows that have the columns of the condition and nothing else.
@@ -84,6 +91,11 @@ impl Query {
     }
 }
 
+/// Returns the error that ends a read when the condition has failed. The error of the condition takes its place.
+fn stopped() -> hyperslab::Error {
+    RequestError::Argument { what: "condition".to_owned(), why: "it cannot be computed" }.into()
+}
+
 /// Returns the numbers of the rows that a mask marks. The first byte of the mask is that of row `first`.
 pub(super) fn marked(first: u64, mask: &[u8]) -> Vec<u64> {
     let mut rows = Vec::new();
@@ -97,4 +109,46 @@ pub(super) fn marked(first: u64, mask: &[u8]) -> Vec<u64> {
         start += part.len() as u64;
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hyperslab::driver::{Memory, Operation, Trace};
+    use hyperslab::{File, record};
+
+    use super::*;
+    use crate::Table;
+
+    record! {
+        #[derive(Clone, Copy)]
+        struct Row { a: i64, b: i64 }
+    }
+
+    #[test]
+    fn an_error_of_the_condition_ends_the_scan() {
+        const ROWS: u64 = 1 << 20;
+        let memory = Arc::new(Memory::default());
+        let file = File::options().create(true).open_on(memory.clone()).unwrap();
+        let new = file.root().new_dataset::<Row>("t").shape([ROWS]).chunks([1 << 12]);
+        new.create_with(&vec![Row { a: 2, b: -1 }; 1 << 20]).unwrap();
+        file.close().unwrap();
+
+        let driver = Arc::new(Trace::new(Memory::new(memory.bytes())));
+        let file = File::options().in_flight_bytes(1 << 17).open_on(driver.clone()).unwrap();
+        let query = Query::new(&Table::new(file.dataset("t").unwrap()).unwrap(), "a ** b > 0", &[]).unwrap();
+        driver.take();
+        let error = query.count(0..ROWS).unwrap_err();
+        assert!(matches!(error, Error::Expression(_)), "{error}");
+        let read: u64 = driver
+            .take()
+            .iter()
+            .map(|call| match call {
+                Operation::Read { len, .. } => *len,
+                _ => 0,
+            })
+            .sum();
+        assert!(read < ROWS * 16 / 4, "{read} of {} bytes read", ROWS * 16);
+    }
 }

@@ -217,8 +217,8 @@ impl DatasetBuilder {
         group.create_dataset(&path, &options)
     }
 
-    /// Creates the dataset and writes all of its elements, in row-major order. After an error, there is no
-    /// dataset.
+    /// Creates the dataset and writes all of its elements, in row-major order. If the write fails, the dataset
+    /// is removed, unless the removal fails as well, as on a disk that is gone.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -231,7 +231,8 @@ impl DatasetBuilder {
         let (group, path) = (self.group.clone(), self.path.clone());
         let dataset = self.create()?;
         if let Err(error) = dataset.write(Selection::All, values) {
-            group.remove(&path)?;
+            // The caller needs to know why the write failed. The removal may fail for the same reason.
+            let _ = group.remove(&path);
             return Err(error);
         }
         Ok(dataset)
@@ -319,5 +320,27 @@ fn grows(dataspace: &Dataspace) -> bool {
             shape.iter().zip(max_shape).any(|(len, max)| max.is_none_or(|max| max > *len))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::File;
+    use crate::testing::{ELEMENTS, Gone};
+
+    #[test]
+    fn the_error_of_the_write_is_returned_when_the_removal_fails_as_well() {
+        // Without a cache, the removal reads the group from the disk.
+        let options = File::options().create(true).metadata_cache_bytes(0);
+        let file = options.open_on(Arc::new(Gone::default())).unwrap();
+        file.root().new_dataset::<u8>("before").shape([4]).create_with(&[0; 4]).unwrap();
+        file.flush().unwrap();
+        let new = file.root().new_dataset::<u8>("d").shape([64]);
+        let error = new.create_with(&ELEMENTS).unwrap_err().to_string();
+        assert!(error.contains("the disk is full"), "{error}");
+        // The last commit fails with the disk, which is not what is tested.
+        let _ = file.close();
     }
 }
