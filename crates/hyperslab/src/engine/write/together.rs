@@ -10,7 +10,6 @@ use std::num::NonZeroUsize;
 
 use hyperslab_error::Result;
 use hyperslab_filters::FilterMask;
-use hyperslab_format::{Addr, Extent};
 use hyperslab_select::Coord;
 use hyperslab_store::index::ChunkRecord;
 use hyperslab_store::{Collective, Meeting, SpaceKind};
@@ -18,7 +17,7 @@ use parking_lot::Mutex;
 
 use super::encode::{Encoded, Form};
 use super::parts::{self, Sent};
-use super::place::{Placed, abandon};
+use super::place::{Placed, abandon, unplaced};
 use super::shares::{self, Round};
 use super::{Run, Write, WritePlan};
 use crate::engine::array::{ChunkedStorage, Storage};
@@ -109,7 +108,7 @@ impl Write<'_> {
             for Told { coord, form } in chunks {
                 let record = match form {
                     ToldForm::New { mask, .. } => {
-                        let extent = extents.next().unwrap_or(Extent::new(Addr::UNDEFINED, 0));
+                        let extent = extents.next().ok_or_else(unplaced)?;
                         Some(ChunkRecord { extent, mask })
                     }
                     ToldForm::InPlace | ToldForm::Absent => None,
