@@ -1,5 +1,7 @@
 //! Access to the stored bytes of an array, in its file or in another medium.
 
+use std::io;
+
 use hyperslab_error::{Error, Result};
 use hyperslab_format::{Addr, Extent};
 use hyperslab_io::driver::{Driver, Hints, WriteRequest};
@@ -71,5 +73,28 @@ impl<'a> RawData<'a> {
     }
 }
 
+/// Returns the address of the byte at `offset` of contiguous data.
+///
+/// Errors: `Io` if the data end before it. A plan has no such offset; if one ever has, any address that this
+/// returned would be that of other data, to be read or overwritten.
+pub(in crate::engine) fn address_in(data: Extent, offset: u64) -> Result<Addr> {
+    let at = data.addr.checked_add(offset).filter(|_| offset <= data.len);
+    at.ok_or_else(|| Error::io("locate", data.addr.get(), offset)(io::ErrorKind::InvalidData.into()))
+}
+
 /// The name and spec section that errors give for data without an enclosing structure.
 pub(in crate::engine) const RAW_DATA: (&str, &str) = ("Raw data", "IV.B");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_outside_the_data_is_an_error_and_no_other_address() {
+        let data = Extent::new(Addr::new(100), 8);
+        assert_eq!(address_in(data, 8).unwrap(), Addr::new(108));
+        assert!(address_in(data, 9).is_err());
+        assert!(address_in(Extent::new(Addr::new(u64::MAX - 2), 8), 2).is_err());
+        assert!(address_in(Extent::new(Addr::UNDEFINED, 8), 0).is_err());
+    }
+}

@@ -58,7 +58,8 @@ pub(super) fn lookup(
         let children = (child..node.entries.len()).filter_map(|child| node.entries.child(child));
         let children: SmallVec<[Addr; 4]> = children.take(ahead).collect();
         let below = store.get_first::<BTree1Node>(&children, &context)?;
-        at = children.first().copied().unwrap_or(at);
+        // Without a child, `get_first` has failed.
+        at = children.first().copied().unwrap_or(Addr::UNDEFINED);
         let above = std::mem::replace(&mut node, below);
         check_level(&node, above.level, at)?;
         check_range(&node, &above, child, at)?;

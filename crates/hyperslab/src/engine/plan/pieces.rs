@@ -13,6 +13,7 @@ use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::chunks::cache::ChunkCache;
 use crate::engine::chunks::dirty::HeldChunk;
 use crate::engine::chunks::stored::StoredChunk;
+use crate::engine::raw_data::address_in;
 use crate::engine::task_queue::worked;
 
 /// The read of one chunk.
@@ -232,7 +233,7 @@ impl Finder<'_> {
         Ok(match (&pieces.kind, &mut self.cursor) {
             (PieceKind::Compact, _) => Source::Compact,
             (PieceKind::Rows(extent), _) => {
-                Source::Raw(row_extent(pieces.array, &pieces.shape, *extent, coord))
+                Source::Raw(row_extent(pieces.array, &pieces.shape, *extent, coord)?)
             }
             (PieceKind::Chunks(_), Some((chunked, cursor))) => match cursor.lookup(coord)? {
                 None => Source::Fill,
@@ -270,7 +271,7 @@ fn rows(array: &StoredArray, bytes: u64) -> Coord {
 
 /// Returns the extent of the piece at `coord` of contiguous data. It is a whole piece long or ends with the
 /// data.
-fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) -> Extent {
+fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) -> Result<Extent> {
     let element = first_element(coord, piece)
         .iter()
         .zip(&array.shape)
@@ -278,8 +279,7 @@ fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) 
     let size = array.element_size as u64;
     let offset = element * size;
     let len = (piece.iter().product::<u64>() * size).min(whole.len.saturating_sub(offset));
-    // The caller checked that `whole` is inside the file, so the sum does not overflow.
-    Extent::new(whole.addr.checked_add(offset).unwrap_or(whole.addr), len)
+    Ok(Extent::new(address_in(whole, offset)?, len))
 }
 
 /// Large enough that a call costs nothing compared with the copy; small enough that two threads share the

@@ -9,7 +9,7 @@ use super::WriteRun;
 use super::input::pitches;
 use super::plan::Cut;
 use crate::engine::plan::pieces::ReadTask;
-use crate::engine::raw_data::RawData;
+use crate::engine::raw_data::{RawData, address_in};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue::worked;
 
@@ -38,8 +38,7 @@ impl WriteRun<'_> {
         let mut result = Ok(());
         self.plan.each(&task.coord, |part| {
             let mut write = |at: usize, len| {
-                waiting
-                    .push((extent.addr.checked_add(at as u64).unwrap_or(extent.addr), &piece[at..at + len]));
+                waiting.push((address_in(extent, at as u64)?, &piece[at..at + len]));
                 if waiting.len() < BATCH_RUNS {
                     return Ok(());
                 }

@@ -2,8 +2,9 @@
 //! them there.
 
 use std::borrow::Cow;
+use std::io;
 
-use hyperslab_error::Result;
+use hyperslab_error::{Error, Result};
 use hyperslab_filters::FilterMask;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_select::Coord;
@@ -36,11 +37,12 @@ impl Write<'_> {
             self.store.allocate_all(SpaceKind::Raw, new.map(|chunk| chunk.bytes().len() as u64))?.into_iter();
         let nowhere = Extent::new(Addr::UNDEFINED, 0);
         let place = |chunk: &Encoded<'_>| match &chunk.form {
-            Form::New { .. } => new.next().unwrap_or(nowhere),
-            Form::InPlace { extent, .. } => *extent,
-            Form::Absent => nowhere,
+            // A chunk without a place would count as never written, and its elements would be lost.
+            Form::New { .. } => new.next().ok_or_else(unplaced),
+            Form::InPlace { extent, .. } => Ok(*extent),
+            Form::Absent => Ok(nowhere),
         };
-        Ok(encoded.iter().map(place).collect())
+        encoded.iter().map(place).collect()
     }
 
     /// The third step: writes the chunks to their places. Returns the changes for the index. On failure,
@@ -131,6 +133,12 @@ impl<'w> Batch<'w> {
         self.placed.lock().extend(placed);
         Ok(())
     }
+}
+
+/// Returns the error for a chunk that got no place, although the space gave one to each chunk or failed.
+#[cold]
+pub(super) fn unplaced() -> Error {
+    Error::io("allocate", 0, 0)(io::ErrorKind::InvalidData.into())
 }
 
 /// A larger chunk is written in a call of its own, because the call costs little in comparison.

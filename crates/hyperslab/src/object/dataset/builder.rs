@@ -332,12 +332,12 @@ mod tests {
 
     #[test]
     fn the_error_of_the_write_is_returned_when_the_removal_fails_as_well() {
-        // Without a cache, the removal reads the group from the disk.
+        // Without a cache, the removal reads the groups on the way from the disk.
         let options = File::options().create(true).metadata_cache_bytes(0);
         let file = options.open_on(Arc::new(Gone::default())).unwrap();
-        file.root().new_dataset::<u8>("before").shape([4]).create_with(&[0; 4]).unwrap();
+        file.root().create_group("a/b").unwrap();
         file.flush().unwrap();
-        let new = file.root().new_dataset::<u8>("d").shape([64]);
+        let new = file.root().new_dataset::<u8>("a/b/d").shape([64]);
         let error = new.create_with(&ELEMENTS).unwrap_err().to_string();
         assert!(error.contains("the disk is full"), "{error}");
         // The last commit fails with the disk, which is not what is tested.

@@ -1,11 +1,10 @@
 //! Creating datasets and committed datatypes.
 
-use hyperslab_error::{RequestError, Result};
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::{Prefix, RawMessage};
-use hyperslab_format::heap::global::GlobalHeapId;
 use hyperslab_format::layout::mappings::{VirtualMapping, VirtualMappings};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout, LayoutMessage};
 use hyperslab_format::message::dataspace::{Dataspace, DataspaceMessage};
@@ -345,7 +344,9 @@ fn virtual_layout(txn: &mut Txn<'_>, version: LibVersion, mappings: &[VirtualMap
     let mut bytes = Vec::new();
     Writer::new(&mut bytes, widths).structure(&block, &());
     let ids = GlobalHeapEdit::new(txn, &mut HeapRoom::default()).put(&[bytes])?;
-    let id = ids.first().copied().unwrap_or(GlobalHeapId::NULL);
+    // The null id would be that of a dataset without sources.
+    let unnamed = || Error::io("allocate", 0, 0)(std::io::ErrorKind::InvalidData.into());
+    let id = ids.first().ok_or_else(unnamed)?;
     Ok(Layout::Virtual { heap: id.collection, index: id.index })
 }
 

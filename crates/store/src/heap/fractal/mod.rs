@@ -97,7 +97,7 @@ impl<'s> FractalHeap<'s> {
                 let place = self.place(offset)?;
                 let block = self.direct(&place)?;
                 let object = block.object(place.within, length).ok_or_else(|| self.misplaced(offset))?;
-                f(object, place.at.checked_add(place.within).unwrap_or(place.at))
+                f(object, place.at.checked_add(place.within).ok_or_else(|| self.misplaced(offset))?)
             }
             HeapId::HugeDirect { addr, length, filtered } => {
                 f(&self.huge(Huge { stored: Extent::new(addr, length), filtered })?, addr)

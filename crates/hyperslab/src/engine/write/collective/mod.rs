@@ -13,7 +13,6 @@ use std::num::NonZeroUsize;
 
 use hyperslab_error::Result;
 use hyperslab_filters::FilterMask;
-use hyperslab_format::{Addr, Extent};
 use hyperslab_select::Coord;
 use hyperslab_store::index::ChunkRecord;
 use hyperslab_store::{Collective, Meeting, SpaceKind};
@@ -27,7 +26,7 @@ use crate::engine::read::workers;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue;
 use crate::engine::write::encode::{Encoded, Form};
-use crate::engine::write::place::{Placed, abandon};
+use crate::engine::write::place::{Placed, abandon, unplaced};
 use crate::engine::write::{Write, WritePlan, WriteRun};
 use exchange::Sent;
 use rounds::Round;
@@ -112,7 +111,7 @@ impl Write<'_> {
             for Told { coord, form } in chunks {
                 let record = match form {
                     ToldForm::New { mask, .. } => {
-                        let extent = extents.next().unwrap_or(Extent::new(Addr::UNDEFINED, 0));
+                        let extent = extents.next().ok_or_else(unplaced)?;
                         Some(ChunkRecord { extent, mask })
                     }
                     ToldForm::InPlace | ToldForm::Absent => None,
