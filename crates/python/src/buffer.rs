@@ -159,8 +159,8 @@ pub(crate) fn destination<'a>(
     }
     // SAFETY: no stride is negative, so all elements are in the `span` bytes that begin at the first element.
     // The array (or its base) keeps these bytes while `array` is borrowed. The array is writable (just
-    // checked) and has no Python objects. By the contract of `bytes_mut`, no other code uses its elements. What
-    // is between them may be another array's, which another thread fills.
+    // checked) and has no Python objects. By the contract of `bytes_mut`, no other code uses its elements.
+    // What is between them may be another array's, which another thread fills.
     let destination = unsafe {
         let base = (*fields(array)).data.cast();
         Destination::from_raw(base, span, shape, &strides, element_size)

@@ -14,8 +14,8 @@ pub enum IntegerValue {
 }
 
 impl IntegerValue {
-    /// Decodes the integer in `stored`, or returns `None` if it has more than 16 bytes. No number type of Rust
-    /// holds those: show their bytes.
+    /// Decodes the integer in `stored`, or returns `None` if it has more than 16 bytes. No number type of
+    /// Rust holds those: show their bytes.
     pub fn decode(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> Option<Self> {
         let word = word(stored, order)?;
         let unused = 128 - u32::from(bits.precision.clamp(1, 128));

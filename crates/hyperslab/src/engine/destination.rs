@@ -1,18 +1,18 @@
 //! The caller's memory, which several workers fill at once, at positions that do not overlap.
 //!
-//! This is sound for the following reasons. A [`Destination`] owns the bytes of its elements, as a `&mut [u8]`
-//! or by the contract of [`Destination::from_raw`]. A read borrows it mutably until it ends, so no other code
-//! reads or writes these bytes meanwhile: neither another read, nor the same read for another of its
-//! selections. [`Destination::strided`] checks that two positions of a result of its shape never share a byte,
-//! and [`Destination::share`] refuses a result of any other shape. A plan gives every position of the result
-//! to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the selection), and
-//! the executor gives every task to exactly one worker. So two [`Region`]s of one destination are never used
-//! for the same byte. [`Destination::split`] divides a destination into destinations of boxes, which borrow it
-//! together, only if no two boxes have a position in common.
+//! This is sound for the following reasons. A [`Destination`] owns the bytes of its elements, as a `&mut
+//! [u8]` or by the contract of [`Destination::from_raw`]. A read borrows it mutably until it ends, so no
+//! other code reads or writes these bytes meanwhile: neither another read, nor the same read for another of
+//! its selections. [`Destination::strided`] checks that two positions of a result of its shape never share a
+//! byte, and [`Destination::share`] refuses a result of any other shape. A plan gives every position of the
+//! result to exactly one task (the law of `Selection::parts`: over all chunks the parts partition the
+//! selection), and the executor gives every task to exactly one worker. So two [`Region`]s of one destination
+//! are never used for the same byte. [`Destination::split`] divides a destination into destinations of boxes,
+//! which borrow it together, only if no two boxes have a position in common.
 //!
-//! The bytes between the elements may belong to others, for example to a thread that fills the other columns of
-//! an array. A `&mut [u8]` over them would be undefined behaviour even if nothing was written to them. So a
-//! destination is a pointer, and slices are made of runs of elements without gaps only.
+//! The bytes between the elements may belong to others, for example to a thread that fills the other columns
+//! of an array. A `&mut [u8]` over them would be undefined behaviour even if nothing was written to them. So
+//! a destination is a pointer, and slices are made of runs of elements without gaps only.
 
 use std::marker::PhantomData;
 

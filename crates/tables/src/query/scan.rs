@@ -22,8 +22,8 @@ pub(super) struct Buffers {
 impl Query {
     /// Calls `found` with the first row and the mask of every block of `rows`: one byte for each row, 1 if
     /// the condition is true. Blocks come in any order and concurrently. Chunks whose minima and maxima show
-    /// that they have no such row are left out if `by_bounds` is set. The first error of the condition ends the
-    /// scan.
+    /// that they have no such row are left out if `by_bounds` is set. The first error of the condition ends
+    /// the scan.
     pub(super) fn scan(
         &self,
         rows: &Selection,
@@ -91,7 +91,8 @@ impl Query {
     }
 }
 
-/// Returns the error that ends a read when the condition has failed. The error of the condition takes its place.
+/// Returns the error that ends a read when the condition has failed. The error of the condition takes its
+/// place.
 fn stopped() -> hyperslab::Error {
     RequestError::Argument { what: "condition".to_owned(), why: "it cannot be computed" }.into()
 }

@@ -217,8 +217,8 @@ impl DatasetBuilder {
         group.create_dataset(&path, &options)
     }
 
-    /// Creates the dataset and writes all of its elements, in row-major order. If the write fails, the dataset
-    /// is removed, unless the removal fails as well, as on a disk that is gone.
+    /// Creates the dataset and writes all of its elements, in row-major order. If the write fails, the
+    /// dataset is removed, unless the removal fails as well, as on a disk that is gone.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
