@@ -26,7 +26,8 @@ LARGER = {"python": 27, "vol": 14, "filters": 5, "hyperslab": 5}
 """How many may be in the largest circle of a crate that still has a larger one. No number here may grow."""
 
 TYPE = re.compile(
-    r"^(?P<indent>\s*)(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?P<kind>struct|enum|trait|union|type) (?P<name>[A-Z]\w*)", re.M
+    r"^(?P<indent>\s*)(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?P<kind>struct|enum|trait|union|type) (?P<name>[A-Z]\w*)",
+    re.M,
 )
 USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?use ((?:crate|super|self)::[^;]*);", re.M)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\nmod tests \{", re.M)
