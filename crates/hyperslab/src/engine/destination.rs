@@ -99,7 +99,7 @@ impl<'a> Destination<'a> {
     /// # use hyperslab::{Destination, File, ReadOptions};
     /// # let directory = tempfile::tempdir()?;
     /// # let file = File::create(directory.path().join("one.h5"))?;
-    /// # let dataset = file.root().create_dataset("x", &[1_u8, 2, 3][..])?;
+    /// # let dataset = file.root().new_dataset::<u8>("x").shape([3]).create_with(&[1, 2, 3])?;
     /// let mut columns = [0_u8; 6];
     /// let base = ptr::from_mut(&mut columns).cast::<u8>();
     /// // SAFETY: `columns` has all 5 bytes, and nothing else uses it until the read has ended.
