@@ -97,8 +97,7 @@ impl<'a> Destination<'a> {
     /// ```
     /// # use std::ptr;
     /// # use hyperslab::{Destination, File, ReadOptions};
-    /// # let directory = tempfile::tempdir()?;
-    /// # let file = File::create(directory.path().join("one.h5"))?;
+    /// # let file = File::in_memory()?;
     /// # let dataset = file.root().new_dataset::<u8>("x").shape([3]).create_with(&[1, 2, 3])?;
     /// let mut columns = [0_u8; 6];
     /// let base = ptr::from_mut(&mut columns).cast::<u8>();
