@@ -442,7 +442,7 @@ mod tests {
                     half.put(&[ROWS, 1], 2, &value.to_ne_bytes().repeat(len)).unwrap();
                     let (memory, _) = half.share(&[ROWS, 1], 2).unwrap();
                     let count = usize::try_from(ROWS).unwrap();
-                    memory.region().comb(0, 4, count, 2).each(|run| run.reverse());
+                    memory.region().comb(0, 4, count, 2).each(<[u8]>::reverse);
                 });
             }
         });
