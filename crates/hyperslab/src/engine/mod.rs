@@ -32,4 +32,5 @@ pub use read::{ReadOptions, Reading};
 pub use task_queue::{CLAIM_BYTES, each_number, worked};
 pub use transfer::extents::{Move, copy_extents};
 pub use transfer::recode::Recode;
+pub(crate) use write::unplaced;
 pub use write::{Encoded, Form, Placed, Places, Transfer, Write, WriteOptions, WritePlan, abandon};

@@ -11,8 +11,8 @@
 //! A file with a range of elements of its own is committed alike: overwrites are in both ranges, and all else
 //! is in the first one. The caller gives the second range its new length before, and cuts it afterwards.
 //!
-//! `journal.rs` states J1 to J6 and the assumptions about the medium. [`recovery`](recovery) handles a
-//! file whose commit was interrupted.
+//! `journal.rs` states J1 to J6 and the assumptions about the medium. [`recovery`] handles a file whose
+//! commit was interrupted.
 
 pub(crate) mod dirty_blocks;
 pub(crate) mod journal;

@@ -40,6 +40,7 @@ use super::scratch::{self, WorkerScratch, sized};
 use super::task_queue;
 pub use encode::{Encoded, Form};
 use place::Batch;
+pub(crate) use place::unplaced;
 pub use place::{Placed, Places, abandon};
 use plan::Cut;
 pub use plan::WritePlan;

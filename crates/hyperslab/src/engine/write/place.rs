@@ -135,9 +135,9 @@ impl<'w> Batch<'w> {
     }
 }
 
-/// Returns the error for a chunk that got no place, although the space gave one to each chunk or failed.
+/// Returns the error for data that got no place, although an allocation gives one to all data or fails.
 #[cold]
-pub(super) fn unplaced() -> Error {
+pub(crate) fn unplaced() -> Error {
     Error::io("allocate", 0, 0)(io::ErrorKind::InvalidData.into())
 }
 

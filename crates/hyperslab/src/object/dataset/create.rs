@@ -1,6 +1,6 @@
 //! Creating datasets and committed datatypes.
 
-use hyperslab_error::{Error, RequestError, Result};
+use hyperslab_error::{RequestError, Result};
 use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::datatype::Datatype;
@@ -21,6 +21,7 @@ use hyperslab_store::{SpaceKind, Store, Txn};
 use super::external::{self, ExternalFile};
 use super::filter_spec::filter_spec;
 use super::max_shape;
+use crate::engine::unplaced;
 use crate::object::file::create::{message, prefix};
 use crate::object::header;
 use crate::object::header::edit::add_reference;
@@ -345,8 +346,7 @@ fn virtual_layout(txn: &mut Txn<'_>, version: LibVersion, mappings: &[VirtualMap
     Writer::new(&mut bytes, widths).structure(&block, &());
     let ids = GlobalHeapEdit::new(txn, &mut HeapRoom::default()).put(&[bytes])?;
     // The null id would be that of a dataset without sources.
-    let unnamed = || Error::io("allocate", 0, 0)(std::io::ErrorKind::InvalidData.into());
-    let id = ids.first().ok_or_else(unnamed)?;
+    let id = ids.first().ok_or_else(unplaced)?;
     Ok(Layout::Virtual { heap: id.collection, index: id.index })
 }
 

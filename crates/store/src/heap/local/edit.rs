@@ -20,7 +20,7 @@ pub fn create(txn: &mut Txn<'_>, data_size: u64) -> Result<Addr> {
     let data = txn.allocate(SpaceKind::Metadata, data_size)?;
     txn.put(at, LocalHeapHeader { data_size, free_list: None, data: data.addr }, ());
     put_pages(txn, data, &vec![0; usize::try_from(data_size).unwrap_or(0)]);
-    let mut edit = LocalHeapStep::open(txn, at)?;
+    let mut edit = LocalHeapEdit::open(txn, at)?;
     edit.free.push(FreeBlock { offset: ALIGNMENT, size: data_size - ALIGNMENT });
     edit.finish()?;
     Ok(at)
@@ -28,7 +28,7 @@ pub fn create(txn: &mut Txn<'_>, data_size: u64) -> Result<Addr> {
 
 /// Inserts a name into the heap at `at`; returns its offset. After an error, the step must be dropped.
 pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
-    let mut edit = LocalHeapStep::open(txn, at)?;
+    let mut edit = LocalHeapEdit::open(txn, at)?;
     if name.contains(&0) {
         return Err(edit.error(0, ErrorKind::Text { field: "name" }));
     }
@@ -52,7 +52,7 @@ pub fn insert(txn: &mut Txn<'_>, at: Addr, name: &[u8]) -> Result<u64> {
 /// Removes the name at `offset` from the heap at `at`. After an error, the step must be dropped.
 pub fn remove(txn: &mut Txn<'_>, at: Addr, offset: u64) -> Result<()> {
     let name = LocalHeap::open(txn.store(), at)?.bytes_at(offset)?;
-    let mut edit = LocalHeapStep::open(txn, at)?;
+    let mut edit = LocalHeapEdit::open(txn, at)?;
     let size = stored_len(&name);
     let end = offset.saturating_add(size);
     let is_free = edit.free.iter().any(|block| block.offset < end && offset < block.end());
@@ -75,7 +75,7 @@ pub fn delete(txn: &mut Txn<'_>, at: Addr) -> Result<()> {
 }
 
 /// A heap within a step that changes it. [`finish`](Self::finish) writes the list of free blocks.
-struct LocalHeapStep<'t, 's> {
+struct LocalHeapEdit<'t, 's> {
     txn: &'t mut Txn<'s>,
     at: Addr,
     header: LocalHeapHeader,
@@ -99,7 +99,7 @@ impl FreeBlock {
     }
 }
 
-impl<'t, 's> LocalHeapStep<'t, 's> {
+impl<'t, 's> LocalHeapEdit<'t, 's> {
     fn open(txn: &'t mut Txn<'s>, at: Addr) -> Result<Self> {
         let header = *txn.store().get::<LocalHeapHeader>(at, &())?;
         let data = Extent::new(header.data, header.data_size);
