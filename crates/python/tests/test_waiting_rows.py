@@ -6,11 +6,13 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 
 import h5py
 import numpy as np
 import pytest
 import tables
+from hyperslab._native import _changing_rows
 from support import hs
 
 COLUMNS = [("a", "i4"), ("b", "f8")]
@@ -190,3 +192,24 @@ def test_an_expression_sees_the_columns_of_a_table_together():
         finally:
             stop.set()
             thread.join(60)
+
+
+def test_an_expression_has_its_shape_from_one_moment_of_a_table():
+    rows = np.zeros(100, [("a", "i8"), ("b", "i8")])
+    with hs.File.in_memory() as file:
+        table, begun, shapes = file.create_table("t", rows.dtype, obj=rows), threading.Event(), []
+
+        def make():
+            begun.set()
+            shapes.append(hs.Expr("a + b", a=table.cols.a, b=table.cols.b).shape)
+
+        def change():
+            thread.start()
+            begun.wait(60)
+            time.sleep(0.2)
+            table.remove_rows(0, 40)
+
+        thread = threading.Thread(target=make)
+        _changing_rows(table, change)
+        thread.join(60)
+        assert shapes == [(60,)]

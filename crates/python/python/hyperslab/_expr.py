@@ -1,9 +1,9 @@
 """Expressions over arrays that may be larger than memory."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 class Expr:
@@ -63,8 +65,7 @@ class Expr:
         return _Calculation(self._text, self._operands, rows)
 
     def _outline(self) -> "tuple[tuple[int, ...], np.dtype[Any]]":
-        self._settled()
-        shape, dtype = self._calculation(None).outline()
+        shape, dtype = self._keeping_rows(lambda: self._calculation(None).outline())
         return shape, np.dtype(dtype)
 
     @property
@@ -142,21 +143,20 @@ class Expr:
         """
         if out is not None and not isinstance(out, Dataset | np.ndarray):
             raise TypeError(f"out must be a dataset or an array, not {type(out).__name__}")
-        call = partial(self._eval, out, (start, stop, step), append)
-        # The columns of a table belong together: no other thread changes its rows meanwhile.
-        for table in self._settled():
+        return self._keeping_rows(partial(self._eval, out, (start, stop, step), append))
+
+    def _keeping_rows(self, call: "Callable[[], T]") -> "T":
+        """Calls `call` while no other thread changes the rows of a table whose columns are operands.
+
+        The columns of a table belong together: they have as many rows, and those of the same moment.
+        """
+        owners = (operand[0] if isinstance(operand, tuple) else operand for operand in self._operands.values())
+        tables = {owner for owner in owners if isinstance(owner, Table)}
+        # All threads take the tables in one order, so that none waits for another that waits for it.
+        for table in sorted(tables, key=hash):
+            table._settle()
             call = partial(_keeping_rows, table, call)
         return call()
-
-    def _settled(self) -> "list[Table]":
-        """Returns the tables of the operands, each once, with the rows that were appended one by one."""
-        found: list[Table] = []
-        for operand in self._operands.values():
-            table = operand[0] if isinstance(operand, tuple) else operand
-            if isinstance(table, Table) and table not in found:
-                table._settle()
-                found.append(table)
-        return found
 
     def _eval(self, out: Any, places: "tuple[int | None, int | None, int | None]", append: bool) -> Any:
         whole = self._calculation(None)
