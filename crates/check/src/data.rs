@@ -111,7 +111,8 @@ impl Check<'_> {
         let len = len?;
         if chunked.pipeline.is_none() {
             let size = usize::try_from(chunked.dataset.element_bytes).unwrap_or(usize::MAX);
-            match Pipeline::new(&stages(&chunked.dataset.filters), size, len, &self.options.registry) {
+            match Pipeline::new(&stages(&chunked.dataset.filters.filters), size, len, &self.options.registry)
+            {
                 Ok(pipeline) => chunked.pipeline = Some(pipeline),
                 Err(error) => {
                     self.wrong(name_of::<FilterPipeline>(), at, error);

@@ -44,7 +44,8 @@ pub mod filter;
 pub use hyperslab_io::driver;
 
 pub use engine::{
-    Block, Bound, Bounds, Destination, ReadOptions, ReadPlan, Transfer, WriteOptions, set_threads, threads,
+    Block, Bound, Bounds, ChunkCodec, Destination, EncodedChunk, ReadOptions, ReadPlan, Transfer,
+    WriteOptions, set_threads, threads,
 };
 #[doc(inline)]
 /// The 16-bit floats [`f16`](half::f16) and [`bf16`](half::bf16), which are elements.
@@ -92,10 +93,10 @@ pub mod internals {
 
     pub use crate::absent::{absent, absent_in_wheels};
     pub use crate::counted::counted;
+    pub use crate::engine::{filter_spec, refitted_filter};
     pub use crate::object::{
         DatasetOptions, Found, HeaderFacts, NewStorage, Place, StoredIds, VlenData, VlenElements, VlenItems,
-        VlenKind, VlenSink, auto_chunks, compound, decode, filter_spec, packed, refitted_filter,
-        scalar_attribute,
+        VlenKind, VlenSink, auto_chunks, compound, decode, packed, scalar_attribute,
     };
     pub use hyperslab_format::heap::global::VariableElement as VlenId;
     pub use hyperslab_store::CommitOptions;

@@ -5,15 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hyperslab::datatype::Datatype;
 use hyperslab::storage::{FillBytes, FillTime};
-use hyperslab::{Addr, Error};
+use hyperslab::{Addr, ChunkCodec, Error};
 use hyperslab_filters::{FilterId, blosc};
 use hyperslab_format::Widths;
 use hyperslab_format::layout::Layout;
 use hyperslab_io::process::forks;
 
 use crate::callbacks::object::Object;
-use crate::chunks::ChunkForm;
-use crate::form;
+use crate::codec;
 use crate::pending::DatasetKey;
 use crate::rules::{Least, Reason, Ruled};
 
@@ -22,7 +21,7 @@ use crate::rules::{Least, Reason, Ruled};
 pub(crate) struct Known {
     /// The engine's dataset, and the process that has it: a child opens it again.
     source: Mutex<Option<(u32, Ruled<Arc<EngineDataset>>)>>,
-    form: Mutex<Option<Ruled<Arc<ChunkForm>>>>,
+    codec: Mutex<Option<Ruled<Arc<ChunkCodec>>>>,
     key: OnceLock<DatasetKey>,
     is_virtual: OnceLock<bool>,
 }
@@ -49,13 +48,13 @@ impl Known {
 
     /// Returns whether the elements of an object are those of other datasets.
     pub(crate) fn is_virtual(&self, object: &Object) -> bool {
-        *self.is_virtual.get_or_init(|| form::is_virtual(object))
+        *self.is_virtual.get_or_init(|| codec::is_virtual(object))
     }
 
     /// Returns how the native connector stores the chunks of an object.
-    pub(crate) fn form(&self, object: &Object) -> Ruled<Arc<ChunkForm>> {
-        let mut known = self.form.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert_with(|| form::of(object).map(Arc::new)).clone()
+    pub(crate) fn codec(&self, object: &Object) -> Ruled<Arc<ChunkCodec>> {
+        let mut known = self.codec.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| codec::of(object).map(Arc::new)).clone()
     }
 
     /// Returns the engine's dataset of an object.

@@ -13,11 +13,10 @@
 
 mod boxes;
 mod callbacks;
-mod chunks;
+mod codec;
 mod dataset;
 mod ffi;
 mod file;
-mod form;
 mod memory;
 mod pending;
 mod read;

@@ -11,12 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hyperslab::ChunkCodec;
 use hyperslab_io::process::forks;
 
 use crate::boxes::{Box, copy};
-use crate::chunks::ChunkForm;
+use crate::codec::write_chunk;
 use crate::ffi::native::{MemoryBox, NativeDataset};
-use crate::form::write_chunk;
 use crate::report;
 use crate::rules::{Reason, Ruled};
 
@@ -50,7 +50,7 @@ struct PendingState {
 struct HeldChunks {
     /// The native dataset through which the parts were written.
     native: NativeDataset,
-    form: Arc<ChunkForm>,
+    codec: Arc<ChunkCodec>,
     /// The shape of the dataset, which changes only after the chunks are stored.
     extent: Vec<u64>,
     chunks: BTreeMap<Vec<u64>, DecodedChunk>,
@@ -73,7 +73,7 @@ struct DecodedChunk {
 pub(crate) struct PendingPart<'a> {
     pub(crate) key: DatasetKey,
     pub(crate) native: NativeDataset,
-    pub(crate) form: &'a Arc<ChunkForm>,
+    pub(crate) codec: &'a Arc<ChunkCodec>,
     pub(crate) extent: &'a [u64],
     pub(crate) elements: &'a [u8],
     /// The place of the elements in the dataset.
@@ -120,10 +120,9 @@ impl Pending {
     /// Errors: `Unstored` if parts that were written before cannot be stored; any other if this part is to be
     /// written by the native connector.
     pub(crate) fn write(&self, part: &PendingPart<'_>) -> Ruled<()> {
-        let form = part.form;
-        let touched = part.place.chunks_touched(&form.chunk).ok_or(Reason::PartOfChunk)?;
-        let touched =
-            usize::try_from(touched).ok().and_then(|count| count.checked_mul(form.chunk_bytes().ok()?));
+        let codec = part.codec;
+        let touched = part.place.chunks_touched(codec.shape()).ok_or(Reason::PartOfChunk)?;
+        let touched = usize::try_from(touched).ok().and_then(|count| count.checked_mul(codec.chunk_bytes()));
         let touched = touched.filter(|bytes| *bytes <= MOST / 2).ok_or(Reason::PartOfChunk)?;
         let all: usize = self.lock().datasets.values().map(HeldChunks::len).sum();
         if all + touched > MOST {
@@ -131,7 +130,7 @@ impl Pending {
         }
         let mut held = self.take(part.key).unwrap_or_else(|| HeldChunks {
             native: part.native,
-            form: Arc::clone(part.form),
+            codec: Arc::clone(part.codec),
             extent: part.extent.to_vec(),
             chunks: BTreeMap::new(),
             forks: forks(),
@@ -202,17 +201,17 @@ impl Pending {
 impl HeldChunks {
     /// Copies a part into its chunks.
     fn add(&mut self, part: &PendingPart<'_>) -> Ruled<()> {
-        let form = &self.form;
-        let size = form.element_size();
-        for coord in part.place.chunks(&form.chunk) {
-            let whole = Box::of_chunk(&coord, &form.chunk).within(&self.extent);
+        let codec = &self.codec;
+        let size = codec.element_size() as u64;
+        for coord in part.place.chunks(codec.shape()) {
+            let whole = Box::of_chunk(&coord, codec.shape()).within(&self.extent);
             let written = whole.meet(part.place).ok_or(Reason::PartOfChunk)?;
             let chunk = match self.chunks.entry(coord) {
                 std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
                 std::collections::btree_map::Entry::Vacant(vacant) => {
-                    let mut bytes = form.filled_chunk()?;
+                    let mut bytes = codec.filled().map_err(|_| Reason::Memory)?;
                     if written != whole {
-                        let place = MemoryBox { within: &form.chunk, at: &whole };
+                        let place = MemoryBox { within: codec.shape(), at: &whole };
                         // The library stores another chunk first if it needs room, and may have failed at it.
                         // The program would not be told if the native connector wrote this part.
                         if !self.native.read_box(&place, &mut bytes, size) {
@@ -224,7 +223,7 @@ impl HeldChunks {
             };
             copy(
                 (part.elements, &written.relative_to(&part.place.start), &part.place.count),
-                (&mut chunk.bytes, &written.relative_to(&whole.start), &form.chunk),
+                (&mut chunk.bytes, &written.relative_to(&whole.start), codec.shape()),
                 size,
             );
             chunk.note(written);
@@ -244,36 +243,34 @@ impl HeldChunks {
 
     /// Stores the chunks that `which` wants, and no longer holds them. Chunks are encoded together.
     fn store(&mut self, which: impl Fn(&DecodedChunk) -> bool) -> Ruled<()> {
-        let form = Arc::clone(&self.form);
+        let codec = Arc::clone(&self.codec);
         let wanted: Vec<Vec<u64>> =
             self.chunks.iter().filter(|(_, chunk)| which(chunk)).map(|(coord, _)| coord.clone()).collect();
-        let len = form.chunk_bytes()?;
         if self.is_inherited() {
             return self.hand_over(&wanted);
         }
-        let mut done = Ok(());
-        for coords in wanted.chunks((2 * TOGETHER / len.max(1)).max(1)) {
-            let mut elements = Vec::with_capacity(coords.len() * len);
-            for coord in coords {
-                elements.extend_from_slice(&self.chunks[coord].bytes);
+        let elements: Vec<&[u8]> = wanted.iter().map(|coord| &*self.chunks[coord].bytes).collect();
+        let mut stored = BTreeSet::new();
+        let encoded = codec.encode_all(&elements, None, &mut |number, chunk| {
+            let first = Box::of_chunk(&wanted[number], codec.shape()).start;
+            match write_chunk(self.native, &codec, &first, &chunk) {
+                Ok(()) => _ = stored.insert(number),
+                Err(error) => _ = report::refused(&error),
             }
-            // Chunks one below the other are a box whose elements are those of one chunk after another.
-            let mut shape = form.chunk.clone();
-            shape[0] *= coords.len() as u64;
-            let mut stored = 0;
-            let encoded = form.encode(&shape, &elements, None, &mut |chunk| {
-                let first = Box::of_chunk(&coords[stored], &form.chunk).start;
-                write_chunk(self.native, &form, &first, &chunk.bytes)?;
-                self.chunks.remove(&coords[stored]);
-                stored += 1;
-                Ok(())
-            });
-            if let Err(error) = encoded {
-                report::refused(&error);
-                done = self.hand_over(&coords[stored..]).and(done);
+            Ok(())
+        });
+        if let Err(error) = encoded {
+            report::refused(&error);
+        }
+        let mut left = Vec::new();
+        for (number, coord) in wanted.into_iter().enumerate() {
+            if stored.contains(&number) {
+                self.chunks.remove(&coord);
+            } else {
+                left.push(coord);
             }
         }
-        done
+        self.hand_over(&left)
     }
 
     /// Returns whether the parts were written by the parent of this process.
@@ -286,9 +283,9 @@ impl HeldChunks {
     fn hand_over(&mut self, coords: &[Vec<u64>]) -> Ruled<()> {
         let mut done = Ok(());
         for coord in coords {
-            let whole = Box::of_chunk(coord, &self.form.chunk).within(&self.extent);
-            let place = MemoryBox { within: &self.form.chunk, at: &whole };
-            if self.native.write_box(&place, &self.chunks[coord].bytes, self.form.element_size()) {
+            let whole = Box::of_chunk(coord, self.codec.shape()).within(&self.extent);
+            let place = MemoryBox { within: self.codec.shape(), at: &whole };
+            if self.native.write_box(&place, &self.chunks[coord].bytes, self.codec.element_size() as u64) {
                 self.chunks.remove(coord);
             } else {
                 done = Err(Reason::Unstored);

@@ -3,24 +3,20 @@
 use std::ffi::c_void;
 
 use hyperslab::datatype::Datatype;
+use hyperslab::{ChunkCodec, WriteOptions};
 
 use crate::boxes::Box;
 use crate::callbacks::calls::{Arguments, Call, conversion, each};
 use crate::callbacks::object::Object;
-use crate::chunks::ChunkForm;
+use crate::codec::write_chunk;
 use crate::dataset::WIDTHS;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
-use crate::form::write_chunk;
 use crate::memory::Strided;
 use crate::pending::PendingPart;
 use crate::report;
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::Space;
 use crate::transfer::Way;
-
-/// The most bytes of elements that are encoded before their chunks are stored, unless chunks side by side
-/// have more.
-const BATCH: u64 = 64 << 20;
 
 /// The callback. The native connector writes what the engine leaves.
 pub(crate) unsafe extern "C" fn dataset_write(
@@ -53,16 +49,16 @@ pub(crate) unsafe extern "C" fn dataset_write(
 fn write(call: &Call, object: &Object) -> Ruled<()> {
     let library = object.library;
     call.check(library)?;
-    let form = object.dataset.form(object)?;
+    let codec = object.dataset.codec(object)?;
     let extent = extent(object)?;
     let (file, memory) = call.spaces(library, &extent)?;
-    let stored_size = form.element_size();
+    let stored_size = codec.element_size() as u64;
     let bytes = file.elements().and_then(|elements| elements.checked_mul(stored_size));
     if bytes.is_none_or(|bytes| bytes < Least::work().filtered) {
         return Err(Reason::Small);
     }
     let place = neighbours(&file)?;
-    let wanted = conversion(object, &form.datatype, call.memory_type, Way::Write)?;
+    let wanted = conversion(object, codec.datatype(), call.memory_type, Way::Write)?;
     let size = wanted.as_ref().map_or(stored_size, |wanted| wanted.size(WIDTHS));
     let size = usize::try_from(size).map_err(|_| Reason::Memory)?;
     let strided = Strided::of(&memory, &place.count, size)?;
@@ -73,9 +69,9 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
     let elements = unsafe {
         std::slice::from_raw_parts(call.memory.cast::<u8>().cast_const().add(strided.offset), strided.span)
     };
-    if is_whole(&place, &form.chunk, &extent) {
+    if is_whole(&place, codec.shape(), &extent) {
         object.settle().map_err(|_| Reason::Unstored)?;
-        return write_whole(object, &form, place, elements, wanted.as_ref());
+        return write_whole(object, &codec, &place, elements, wanted);
     }
     if wanted.is_some() {
         return Err(Reason::PartOfChunk);
@@ -83,7 +79,7 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
     let part = PendingPart {
         key: object.dataset.key(object)?,
         native: object.native_dataset(),
-        form: &form,
+        codec: &codec,
         extent: &extent,
         elements,
         place: &place,
@@ -91,36 +87,21 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
     library.pending.write(&part)
 }
 
-/// Encodes whole chunks and stores them, some rows of chunks at a time.
+/// Encodes whole chunks and stores them.
 fn write_whole(
     object: &Object,
-    form: &ChunkForm,
-    place: Box,
+    codec: &ChunkCodec,
+    place: &Box,
     elements: &[u8],
-    memory: Option<&Datatype>,
+    memory: Option<Datatype>,
 ) -> Ruled<()> {
-    let Box { mut start, count: mut part } = place;
-    let rows = rows(&part, form);
-    let row_bytes = elements.len() / usize::try_from(part[0]).map_err(|_| Reason::Memory)?;
-    let step = usize::try_from(rows).map_err(|_| Reason::Memory)?.saturating_mul(row_bytes);
-    for elements in elements.chunks(step.max(1)) {
-        part[0] = (elements.len() / row_bytes) as u64;
-        let encoded = form.encode(&part, elements, memory, &mut |stored| {
-            let first: Vec<u64> =
-                start.iter().zip(&stored.first).map(|(start, first)| start + first).collect();
-            write_chunk(object.native_dataset(), form, &first, &stored.bytes)
-        });
-        encoded.map_err(|error| report::refused(&error))?;
-        start[0] += part[0];
-    }
-    Ok(())
-}
-
-/// Returns the number of rows to encode at a time: whole chunks, of [`BATCH`] bytes.
-fn rows(shape: &[u64], form: &ChunkForm) -> u64 {
-    let row = shape.iter().skip(1).fold(form.element_size(), |bytes, &len| bytes.saturating_mul(len)).max(1);
-    let chunk = form.chunk[0];
-    (BATCH / row / chunk).max(1) * chunk
+    let options = WriteOptions::default().datatype(memory);
+    let encoded = codec.encode_box(&place.count, elements, &options, &mut |coord, chunk| {
+        let axes = place.start.iter().zip(coord).zip(codec.shape());
+        let first: Vec<u64> = axes.map(|((start, at), len)| start + at * len).collect();
+        write_chunk(object.native_dataset(), codec, &first, &chunk)
+    });
+    encoded.map_err(|error| report::refused(&error))
 }
 
 /// Returns the number of elements of a dataset along each dimension, which may change while it is open.

@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use hyperslab_filters::{FilterMask, Pipeline};
-use hyperslab_format::datatype::Datatype;
+use hyperslab_filters::FilterMask;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_io::driver::Driver;
 use hyperslab_select::is_cut;
 use hyperslab_store::index::ChunkIndex;
 
-use super::fill::Fill;
+use super::codec::{ChunkCodec, StoredElements};
 
 /// A stored array.
 #[derive(Debug)]
@@ -19,13 +18,9 @@ pub struct StoredArray {
     pub header: Addr,
     /// The number of elements along each dimension; empty for a scalar.
     pub shape: Vec<u64>,
-    /// The datatype of the elements in the file.
-    pub datatype: Arc<Datatype>,
-    /// The size of one element in the file, in bytes.
-    pub element_size: usize,
-    /// The value of elements that were never written.
-    pub fill: Fill,
-    /// Whether every reader treats a missing chunk as a chunk full of [`fill`](Self::fill).
+    /// What is stored for each element.
+    pub elements: Arc<StoredElements>,
+    /// Whether every reader treats a missing chunk as a chunk full of the [fill value](StoredElements::fill).
     pub may_skip_fill: bool,
     /// Where the elements are.
     pub storage: Storage,
@@ -34,7 +29,7 @@ pub struct StoredArray {
 impl StoredArray {
     /// Returns the size of all elements in bytes. Opening the dataset checked that it fits a `u64`.
     pub(super) fn len_bytes(&self) -> u64 {
-        self.shape.iter().product::<u64>() * self.element_size as u64
+        self.shape.iter().product::<u64>() * self.elements.size as u64
     }
 
     /// Returns the same array with its elements stored contiguously at `extent`.
@@ -43,9 +38,7 @@ impl StoredArray {
         Self {
             header: self.header,
             shape: self.shape.clone(),
-            datatype: Arc::clone(&self.datatype),
-            element_size: self.element_size,
-            fill: self.fill.clone(),
+            elements: Arc::clone(&self.elements),
             may_skip_fill: self.may_skip_fill,
             storage: Storage::Contiguous(Some(extent)),
         }
@@ -68,10 +61,8 @@ pub enum Storage {
 /// The chunks of a dataset: how to find and how to decode them.
 #[derive(Debug)]
 pub struct ChunkedStorage {
-    /// The number of elements of a chunk along each dimension.
-    pub chunk_shape: Vec<u64>,
-    /// The prepared filters.
-    pub pipeline: Arc<Pipeline>,
+    /// How they are encoded.
+    pub codec: ChunkCodec,
     /// Whether chunks that cross the edge of the dataset are stored unfiltered (spec IV.A.2.i, version 4
     /// flags).
     pub unfiltered_edges: bool,
@@ -83,6 +74,7 @@ impl ChunkedStorage {
     /// Returns whether the chunk at `coord` of an array of this shape is stored without filters: all are
     /// skipped by its mask, or it crosses an edge that has none.
     pub fn is_raw(&self, coord: &[u64], mask: FilterMask, shape: &[u64]) -> bool {
-        self.pipeline.is_identity(mask) || (self.unfiltered_edges && is_cut(coord, &self.chunk_shape, shape))
+        self.codec.pipeline().is_identity(mask)
+            || (self.unfiltered_edges && is_cut(coord, self.codec.shape(), shape))
     }
 }

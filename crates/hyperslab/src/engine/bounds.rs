@@ -9,7 +9,7 @@ use hyperslab_filters::blosc::{self, MAX_NOTE, Note};
 use hyperslab_filters::{FilterId, FilterMask, repeated};
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype};
 
-use super::array::{ChunkedStorage, StoredArray};
+use super::codec::{ChunkCodec, StoredElements};
 
 /// A column whose values have an order: a number of 1 to 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,8 @@ impl Columns {
     }
 
     /// Returns the columns of an array, if it is a row of records.
-    pub(in crate::engine) fn of_array(array: &StoredArray) -> Option<Self> {
-        if array.shape.len() == 1 { Self::of(&array.datatype, array.element_size) } else { None }
+    pub(in crate::engine) fn of_array(shape: &[u64], elements: &StoredElements) -> Option<Self> {
+        if shape.len() == 1 { Self::of(&elements.datatype, elements.size) } else { None }
     }
 
     /// Appends the columns of a datatype at byte `at` of a record. Returns `None` if a column is outside the
@@ -145,19 +145,14 @@ impl Columns {
     }
 }
 
-/// Returns the note to store with a chunk of an array, if the array's chunks have notes and this one gains
-/// from it. A chunk that repeats one record does not: it takes no time to scan.
-pub(in crate::engine) fn note(
-    array: &StoredArray,
-    chunked: &ChunkedStorage,
-    chunk: &[u8],
-) -> Option<Vec<u8>> {
-    let is_blosc2 = matches!(chunked.pipeline.filters(), [only] if only.id() == FilterId::BLOSC2 && only.filter().is_ok());
+/// Returns the note to store with a chunk, if chunks of this codec have notes and this one gains from it. A chunk that repeats one record does not: it takes no time to scan.
+pub(in crate::engine) fn note(codec: &ChunkCodec, chunk: &[u8]) -> Option<Vec<u8>> {
+    let is_blosc2 = matches!(codec.pipeline().filters(), [only] if only.id() == FilterId::BLOSC2 && only.filter().is_ok());
     if !is_blosc2 || chunk.len() / LEAST < HEAD {
         return None;
     }
-    let columns =
-        Columns::of_array(array).filter(|columns| columns.note_len() <= MAX_NOTE.min(chunk.len() / LEAST))?;
+    let columns = Columns::of_array(codec.shape(), codec.elements())
+        .filter(|columns| columns.note_len() <= MAX_NOTE.min(chunk.len() / LEAST))?;
     repeated(chunk, columns.record).is_none().then(|| columns.note(chunk))
 }
 
@@ -238,9 +233,9 @@ impl<'a> NotedBounds<'a> {
         stored: &'a [u8],
         mask: FilterMask,
         columns: &'a Columns,
-        chunked: &ChunkedStorage,
+        codec: &ChunkCodec,
     ) -> Option<Self> {
-        chunked.pipeline.as_blosc(mask)?;
+        codec.pipeline().as_blosc(mask)?;
         let note = blosc::note(stored)?;
         Some(Self { bounds: Bounds::decode(note.bytes, columns)?, note })
     }

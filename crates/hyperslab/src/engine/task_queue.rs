@@ -1,5 +1,6 @@
 //! Distributes the tasks of a read or a write to workers. The first error ends the work.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -76,6 +77,14 @@ pub fn worked(op: &'static str, bytes: usize) -> Result<()> {
     interrupt::after(bytes).map_err(Error::io(op, 0, 0))
 }
 
+/// Returns the number of threads for `tasks` tasks of `task_bytes` bytes each.
+pub(super) fn workers(tasks: usize, task_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
+    if (tasks as u64).saturating_mul(task_bytes) < PARALLEL_BYTES {
+        return 1;
+    }
+    threads.map_or_else(pool::threads, NonZeroUsize::get).min(tasks).max(1)
+}
+
 /// Runs `work` with the claims of all tasks on `workers` threads; a task has about `task_bytes` bytes, and
 /// the medium serves up to `depth` requests at once.
 pub(super) fn claim<T: Sync>(
@@ -145,6 +154,8 @@ pub fn each_number<E: Send>(count: u64, work: &(dyn Fn(u64) -> Result<(), E> + S
     first_error.into_inner().map_or(Ok(()), Err)
 }
 
+/// Less work uses only the caller's thread, because waking another thread would cost more.
+const PARALLEL_BYTES: u64 = 256 << 10;
 /// The bytes of the tasks that a worker claims at a time.
 pub const CLAIM_BYTES: usize = 1 << 20;
 

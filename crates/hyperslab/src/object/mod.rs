@@ -44,7 +44,6 @@ pub use dataset::builder::DatasetBuilder;
 pub use dataset::chunking::auto_chunks;
 pub use dataset::create::{DatasetOptions, NewStorage};
 pub use dataset::external::ExternalFile;
-pub use dataset::filter_spec::{filter_spec, refitted_filter};
 pub use dataset::items::VlenItems;
 pub use dataset::mapped_view::InPlace;
 pub use dataset::vds::VirtualSource;

@@ -8,6 +8,7 @@ mod ahead;
 mod arrays;
 mod blocks;
 mod bounds;
+mod codec;
 mod commit_model;
 mod contracts;
 mod copy;

@@ -4,7 +4,7 @@
 use hyperslab_error::{Error, Result};
 use hyperslab_filters::pipeline::{FilterMask, Pipeline, StageSpec};
 use hyperslab_filters::{FilterId, Registry, Scratch};
-use hyperslab_format::message::filters::FilterPipeline;
+use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use hyperslab_format::{ErrorKind, Extent, FormatError};
 
 use crate::Store;
@@ -48,12 +48,13 @@ pub(super) fn encode(pipeline: &FilterPipeline, bytes: &[u8]) -> Result<(Vec<u8>
 /// Returns the pipeline for `len` bytes of a heap. Heaps are filtered as bytes, by the filters that come with
 /// the library.
 fn of_bytes(pipeline: &FilterPipeline, len: usize) -> Result<Pipeline> {
-    Pipeline::new(&stages(pipeline), 1, len, &Registry::default()).map_err(|cause| Error::Filter { cause })
+    Pipeline::new(&stages(&pipeline.filters), 1, len, &Registry::default())
+        .map_err(|cause| Error::Filter { cause })
 }
 
 /// Converts the filters of a pipeline message to the stages of a pipeline.
-pub fn stages(pipeline: &FilterPipeline) -> Vec<StageSpec<'_>> {
-    let stages = pipeline.filters.iter().map(|filter| StageSpec {
+pub fn stages(filters: &[FilterSpec]) -> Vec<StageSpec<'_>> {
+    let stages = filters.iter().map(|filter| StageSpec {
         id: FilterId(filter.id),
         name: filter.name.as_deref(),
         flags: filter.flags,

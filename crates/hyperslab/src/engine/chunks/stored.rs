@@ -43,7 +43,7 @@ pub(in crate::engine) fn load(
             stored.decode(bytes, chunk, &mut scratch.filters)
         }
         (Source::Fill | Source::Compact | Source::Chunk(_), _) => {
-            array.fill.write(chunk);
+            array.elements.fill.write(chunk);
             Ok(())
         }
     }
@@ -65,14 +65,14 @@ impl StoredChunk<'_> {
         chunk: &mut [u8],
         filters: &mut Scratch,
     ) -> Result<()> {
-        let decoded = self.chunked.pipeline.decode_into(self.record.mask, stored, chunk, filters);
+        let decoded = self.chunked.codec.decode_with(stored, self.record.mask, chunk, filters);
         decoded.map_err(|cause| self.error(cause))
     }
 
     /// Returns a filter's error with the chunk's position in the dataset and in the file.
     pub(in crate::engine) fn error(&self, cause: FilterError) -> Error {
         let Extent { addr, len } = self.record.extent;
-        let coord = first_element(self.coord, &self.chunked.chunk_shape).into_vec();
+        let coord = first_element(self.coord, self.chunked.codec.shape()).into_vec();
         Error::Chunk { cause, coord, addr: addr.get(), len }
     }
 }

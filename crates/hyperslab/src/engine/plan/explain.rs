@@ -56,7 +56,7 @@ impl Reading<'_> {
     pub fn plan(&self, what: &Selection) -> Result<ReadPlan> {
         let array = self.array;
         let pieces = Pieces::of(array);
-        let size = array.element_size;
+        let size = array.elements.size;
         // The destination matters only for whether rows are contiguous, so plan for a dense array.
         let mut nowhere = Destination::contiguous(&mut []);
         let (dst, _) = nowhere.share(&[0], size)?;

@@ -107,7 +107,7 @@ impl<'a> Pieces<'a> {
                 (rows(array, row_bytes), PieceKind::Rows(Extent::new(Addr::new(0), array.len_bytes())))
             }
             Storage::Chunked(chunked) => {
-                (Coord::from_slice(&chunked.chunk_shape), PieceKind::Chunks(chunked))
+                (Coord::from_slice(chunked.codec.shape()), PieceKind::Chunks(chunked))
             }
         };
         Self { array, shape, kind }
@@ -205,7 +205,7 @@ impl<'a> Pieces<'a> {
         }
         // An unfiltered chunk must have exactly the size of a chunk.
         let (expected, found) =
-            (self.elements().saturating_mul(self.array.element_size as u64), record.extent.len);
+            (self.elements().saturating_mul(self.array.elements.size as u64), record.extent.len);
         if found != expected {
             return Err(stored.error(FilterError::Length { filter: "unfiltered", expected, found }));
         }
@@ -256,7 +256,7 @@ fn sort(tasks: &mut [ReadTask]) {
 /// bytes, so that a piece is one run of the file.
 fn rows(array: &StoredArray, bytes: u64) -> Coord {
     let mut shape: Coord = array.shape.iter().map(|&len| len.max(1)).collect();
-    let mut inner = array.element_size as u64;
+    let mut inner = array.elements.size as u64;
     for axis in (0..shape.len()).rev() {
         let fit = (bytes / inner.max(1)).clamp(1, shape[axis]);
         if fit < shape[axis] {
@@ -276,7 +276,7 @@ fn row_extent(array: &StoredArray, piece: &[u64], whole: Extent, coord: &[u64]) 
         .iter()
         .zip(&array.shape)
         .fold(0_u64, |offset, (&at, &len)| offset * len.max(1) + at);
-    let size = array.element_size as u64;
+    let size = array.elements.size as u64;
     let offset = element * size;
     let len = (piece.iter().product::<u64>() * size).min(whole.len.saturating_sub(offset));
     Ok(Extent::new(address_in(whole, offset)?, len))

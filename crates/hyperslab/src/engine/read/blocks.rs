@@ -30,7 +30,7 @@ impl Run<'_> {
     /// note only if the note says so.
     pub(super) fn leaves_out(&self, chunk: &StoredChunk<'_>, stored: &[u8]) -> bool {
         let Some(ChunkFilter { columns, keep }) = &self.filter else { return false };
-        let noted = NotedBounds::stored(stored, chunk.record.mask, columns, chunk.chunked);
+        let noted = NotedBounds::stored(stored, chunk.record.mask, columns, &chunk.chunked.codec);
         let Some(noted) = noted.filter(|noted| !keep(&noted.bounds) && noted.are_of_chunk()) else {
             return false;
         };
@@ -52,7 +52,7 @@ impl Reading<'_> {
         threads: Option<NonZeroUsize>,
         sink: &Sink<'_>,
     ) -> Result<()> {
-        let size = self.array.element_size;
+        let size = self.array.elements.size;
         let map = if columns.is_empty() { None } else { Some(ByteMap::columns(size, columns)) };
         let map = map.map(|map| {
             let why = "each must be a non-empty range of bytes of an element";
@@ -63,8 +63,9 @@ impl Reading<'_> {
         let pieces = Pieces::converted(self.array);
         let mut run = self.run(&pieces, convert, map.as_ref().map_or(size, Convert::size))?;
         run.emit.sink = Some(sink);
-        run.filter =
-            keep.and_then(|keep| Some(ChunkFilter { columns: Columns::of_array(self.array)?, keep }));
+        run.filter = keep.and_then(|keep| {
+            Some(ChunkFilter { columns: Columns::of_array(&self.array.shape, &self.array.elements)?, keep })
+        });
         let mut nowhere = Destination::contiguous(&mut []);
         let (dst, _) = nowhere.share(&[0], size)?;
         let worked = &mut |bytes| worked("read", bytes);

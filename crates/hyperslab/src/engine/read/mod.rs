@@ -25,7 +25,6 @@ use super::fetch::ranges::Spans;
 use super::fetch::window::Window;
 use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::plan::place::{Cut, User, Users};
-use super::pool;
 use super::raw_data::RawData;
 use super::scratch;
 use super::task_queue::{self, Claims};
@@ -151,9 +150,9 @@ impl<'a> Reading<'a> {
 
     /// Returns the conversion, if one is necessary, and the size in bytes of a requested element.
     fn conversion(&self, options: &ReadOptions) -> Result<(Option<Box<Conversion>>, usize)> {
-        let needed = |wanted| Conversion::needed(&self.array.datatype, wanted, self.store.widths());
+        let needed = |wanted| Conversion::needed(&self.array.elements.datatype, wanted, self.store.widths());
         let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
-        let size = conversion.as_ref().map_or(self.array.element_size, |conversion| conversion.dst_size());
+        let size = conversion.as_ref().map_or(self.array.elements.size, |conversion| conversion.dst_size());
         Ok((conversion, size))
     }
 
@@ -176,7 +175,7 @@ impl<'a> Reading<'a> {
         convert: Option<&'r dyn Convert>,
         memory_size: usize,
     ) -> Result<Run<'r>> {
-        let stored_size = self.array.element_size;
+        let stored_size = self.array.elements.size;
         let emit = Emit {
             convert,
             sink: None,
@@ -269,13 +268,8 @@ impl Run<'_> {
 
 /// Returns the number of worker threads for `tasks` pieces of `piece_bytes` bytes each.
 pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
-    if (tasks as u64).saturating_mul(piece_bytes) < PARALLEL_BYTES || !store.hints().concurrent {
-        return 1;
-    }
-    threads.map_or_else(pool::threads, NonZeroUsize::get).min(tasks).max(1)
+    if store.hints().concurrent { task_queue::workers(tasks, piece_bytes, threads) } else { 1 }
 }
 
 /// The number of tasks planned at a time. It bounds the memory of a plan, however large the read.
 const BATCH_TASKS: u64 = 65_536;
-/// A smaller read uses only the caller's thread, because waking another thread would cost more.
-const PARALLEL_BYTES: u64 = 256 << 10;

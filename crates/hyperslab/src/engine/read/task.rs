@@ -161,7 +161,7 @@ impl Run<'_> {
     }
 
     fn filtered(&self, record: ChunkRecord, wanted: &Wanted, is_touched: impl FnOnce() -> bool) -> Route {
-        let pipeline = self.chunked.map(|chunked| &chunked.pipeline);
+        let pipeline = self.chunked.map(|chunked| chunked.codec.pipeline());
         let chunk = Filtered {
             is_blosc: pipeline.is_some_and(|pipeline| pipeline.as_blosc(record.mask).is_some()),
             decoded: self.piece_bytes,
@@ -234,7 +234,7 @@ impl Run<'_> {
                 if let Some(sink) = self.emit.sink {
                     return each_place(users, &task.coord, |axes, offset, _| {
                         let gather = self.emit.gather(axes, offset);
-                        let value = self.reading.array.fill.element();
+                        let value = self.reading.array.elements.fill.element();
                         self.hand_on(sink, &task.coord, |f| {
                             repeated_blocks(&gather, value, &mut scratch.filters, f);
                         })
@@ -287,7 +287,7 @@ impl Run<'_> {
         ranges: &mut Vec<Range<usize>>,
     ) -> Result<Needed> {
         let Some(chunk) = self.chunk(task) else { return Ok(Needed::Whole) };
-        match (wanted, chunk.chunked.pipeline.as_blosc(chunk.record.mask)) {
+        match (wanted, chunk.chunked.codec.pipeline().as_blosc(chunk.record.mask)) {
             (Wanted::Box { axes, offset, .. }, Some(blosc)) => {
                 let spans = blosc.spans(front, len, &self.emit.gather(axes, *offset), ranges);
                 spans.map_err(|error| chunk.error(error))
@@ -320,7 +320,7 @@ impl Run<'_> {
     }
 
     fn fill(&self) -> &[u8] {
-        self.fill.get_or_init(|| self.emit.fill_element(&self.reading.array.fill))
+        self.fill.get_or_init(|| self.emit.fill_element(&self.reading.array.elements.fill))
     }
 
     /// Decodes a chunk along its route.
@@ -332,7 +332,7 @@ impl Run<'_> {
         stored: &[u8],
         scratch: &mut WorkerScratch,
     ) -> Result<()> {
-        let (pipeline, mask) = (&chunk.chunked.pipeline, chunk.record.mask);
+        let (pipeline, mask) = (chunk.chunked.codec.pipeline(), chunk.record.mask);
         if let (Route::Blocks, Wanted::Listed { .. }, Some(user)) = (route, &wanted, users.only())
             && let Some(blosc) = pipeline.as_blosc(mask)
         {

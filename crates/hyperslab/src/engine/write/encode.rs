@@ -11,7 +11,6 @@ use hyperslab_store::index::ChunkRecord;
 
 use super::Write;
 use crate::engine::array::ChunkedStorage;
-use crate::engine::bounds;
 use crate::engine::fill::Fill;
 
 /// A chunk in its stored form.
@@ -63,10 +62,10 @@ impl Write<'_> {
         if self.is_left_out(chunk) {
             return Ok(known.and_then(|_| encoded(Form::Absent)));
         }
-        filters.note = bounds::note(self.array, chunked, chunk);
-        let (bytes, mask) = chunked.pipeline.encode(chunk, filters).map_err(|cause| Error::Encode {
+        let encoded_chunk = chunked.codec.encode_with(chunk, filters);
+        let (bytes, mask) = encoded_chunk.map_err(|cause| Error::Encode {
             cause,
-            coord: first_element(coord, &chunked.chunk_shape).into_vec(),
+            coord: first_element(coord, chunked.codec.shape()).into_vec(),
         })?;
         Ok(encoded(Form::New { bytes: Cow::Borrowed(bytes), mask }))
     }
@@ -100,7 +99,7 @@ impl Write<'_> {
     /// Returns whether a chunk is not stored, because it holds only the fill value. Elements beyond the shape
     /// count too: they become visible when the dataset grows.
     fn is_left_out(&self, chunk: &[u8]) -> bool {
-        self.skips_fill && holds(chunk, &self.array.fill)
+        self.skips_fill && holds(chunk, &self.array.elements.fill)
     }
 }
 

@@ -2,10 +2,12 @@
 
 use hyperslab_convert::Conversion;
 use hyperslab_error::{RequestError, Result};
+use hyperslab_format::Widths;
 use hyperslab_select::{Coord, Part};
 use smallvec::SmallVec;
 
-use super::{Write, WriteOptions};
+use super::WriteOptions;
+use crate::engine::codec::StoredElements;
 use crate::engine::scratch::sized;
 
 /// How the elements of one write get from the caller's memory into a piece.
@@ -36,19 +38,19 @@ impl<'a> Input<'a> {
     /// Returns the input for the elements in `bytes` and pieces of the shape `piece`. `options` give the
     /// caller's datatype.
     pub(super) fn of(
-        write: &Write<'_>,
+        stored: &StoredElements,
+        widths: Widths,
         piece: &[u64],
         bytes: &'a [u8],
         options: &WriteOptions,
     ) -> Result<Self> {
-        let array = write.array;
-        let needed = |given| Conversion::needed(given, &array.datatype, write.store.widths());
+        let needed = |given| Conversion::needed(given, &stored.datatype, widths);
         let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
         Ok(Self {
             bytes,
-            memory_size: conversion.as_ref().map_or(array.element_size, |conversion| conversion.src_size()),
+            memory_size: conversion.as_ref().map_or(stored.size, |conversion| conversion.src_size()),
             conversion,
-            stored_size: array.element_size,
+            stored_size: stored.size,
             piece: piece.iter().map(|&len| size(len)).collect(),
         })
     }

@@ -12,6 +12,7 @@
 
 mod collective;
 mod encode;
+mod in_memory;
 mod in_place;
 mod input;
 mod place;
@@ -33,7 +34,6 @@ use super::array::{ChunkedStorage, Storage, StoredArray};
 use super::chunks::cache::ChunkCache;
 use super::chunks::dirty::HeldChunk;
 use super::chunks::stored::load;
-use super::fill::fill_outside;
 use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::read::workers;
 use super::scratch::{self, WorkerScratch, sized};
@@ -180,7 +180,7 @@ impl Write<'_> {
 
     /// Returns whether chunks that are written whole always get new space.
     pub fn gives_new_space(&self) -> bool {
-        matches!(&self.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty() && !chunked.unfiltered_edges)
+        matches!(&self.array.storage, Storage::Chunked(chunked) if !chunked.codec.pipeline().is_empty() && !chunked.unfiltered_edges)
     }
 
     /// Returns whether chunks without filters get new space: those of an implicit index cannot.
@@ -241,7 +241,7 @@ impl Write<'_> {
 
     pub(in crate::engine) fn piece_bytes(&self, pieces: &Pieces<'_>) -> Result<usize> {
         let bytes = usize::try_from(pieces.elements()).ok();
-        let bytes = bytes.and_then(|elements| elements.checked_mul(self.array.element_size));
+        let bytes = bytes.and_then(|elements| elements.checked_mul(self.array.elements.size));
         bytes.ok_or_else(|| Error::unsupported("a chunk larger than the address space", "IV.A.2.i"))
     }
 
@@ -305,8 +305,7 @@ impl WriteRun<'_> {
 
     /// Returns whether the caller's bytes of a piece are written to the file unchanged.
     fn is_moved(&self, task: &ReadTask) -> bool {
-        let is_filtered =
-            matches!(&self.write.array.storage, Storage::Chunked(chunked) if !chunked.pipeline.is_empty());
+        let is_filtered = matches!(&self.write.array.storage, Storage::Chunked(chunked) if !chunked.codec.pipeline().is_empty());
         !is_filtered
             && self.plan.cut(&task.coord).part.is_some_and(|part| self.plan.input.whole(&part).is_some())
     }
@@ -333,8 +332,7 @@ impl WriteRun<'_> {
         }
     }
 
-    /// Encodes a whole chunk, directly from the caller's bytes if possible. Otherwise assembles it first,
-    /// with the fill value outside the array.
+    /// Encodes a whole chunk.
     fn encode<'s>(
         &'s self,
         chunked: &ChunkedStorage,
@@ -343,15 +341,7 @@ impl WriteRun<'_> {
         scratch: &'s mut WorkerScratch,
     ) -> Result<Option<Encoded<'s>>> {
         let WorkerScratch { chunk, convert, filters, .. } = scratch;
-        let given = cut.part.as_ref().and_then(|part| self.plan.input.whole(part));
-        let elements = if let Some(given) = given {
-            given
-        } else {
-            let elements = sized(chunk, self.piece_bytes)?;
-            fill_outside(elements, &chunked.chunk_shape, &cut.used, &self.write.array.fill);
-            self.plan.place(&task.coord, elements, convert)?;
-            elements
-        };
+        let elements = self.plan.whole(&chunked.codec, &task.coord, cut, chunk, convert)?;
         self.write.encode(chunked, &task.coord, elements, task.source.record(), filters)
     }
 }

@@ -6,14 +6,17 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use hyperslab_error::{RequestError, Result};
+use hyperslab_format::Widths;
 use hyperslab_select::{Coord, Part, Selection, Tiling, inside};
 use smallvec::{SmallVec, smallvec};
 
 use super::input::Input;
 use super::{Write, WriteOptions};
 use crate::engine::array::{Storage, StoredArray};
+use crate::engine::codec::{ChunkCodec, StoredElements};
+use crate::engine::fill::fill_outside;
 use crate::engine::plan::pieces::{Pieces, ReadTask};
-use crate::engine::scratch;
+use crate::engine::scratch::{self, sized};
 use crate::engine::task_queue::worked;
 
 /// A write, divided by pieces.
@@ -50,6 +53,18 @@ pub(super) struct Cut<'p> {
     pub(super) part: Option<Cow<'p, Part>>,
 }
 
+/// What a write is planned for.
+pub(super) struct PlanTarget<'t> {
+    pub(super) elements: &'t StoredElements,
+    pub(super) widths: Widths,
+    /// The shape of the array.
+    pub(super) shape: Coord,
+    /// The shape of its pieces.
+    pub(super) piece: Coord,
+    /// Whether the pieces are chunks.
+    pub(super) is_chunked: bool,
+}
+
 impl Write<'_> {
     /// Plans the write of `bytes`, the elements of `what` in row-major order.
     pub fn plan<'a>(
@@ -58,11 +73,27 @@ impl Write<'_> {
         bytes: &'a [u8],
         options: &WriteOptions,
     ) -> Result<WritePlan<'a>> {
-        let array = self.array;
-        let piece = Pieces::of(array).shape;
-        let input = Input::of(self, &piece, bytes, options)?;
-        let shape = Coord::from_slice(&array.shape);
-        let is_chunked = matches!(array.storage, Storage::Chunked(_));
+        let target = PlanTarget {
+            elements: &self.array.elements,
+            widths: self.store.widths(),
+            shape: Coord::from_slice(&self.array.shape),
+            piece: Pieces::of(self.array).shape,
+            is_chunked: matches!(self.array.storage, Storage::Chunked(_)),
+        };
+        WritePlan::of(target, what, bytes, options)
+    }
+}
+
+impl<'a> WritePlan<'a> {
+    /// Plans the write of `bytes`, the elements of `what` in row-major order.
+    pub(super) fn of(
+        target: PlanTarget<'_>,
+        what: &Selection,
+        bytes: &'a [u8],
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let PlanTarget { elements, widths, shape, piece, is_chunked } = target;
+        let input = Input::of(elements, widths, &piece, bytes, options)?;
         let in_one = if options.by_chunks { None } else { what.in_one_chunk(&shape, &piece)? };
         let (tiles, is_whole) = if let Some((coord, within)) = in_one {
             input.check_count(within.0.iter().map(|dim| dim.count).product())?;
@@ -158,6 +189,33 @@ impl WritePlan<'_> {
             last = Some(Cow::Owned(part));
         });
         Cut { used, is_whole, part: last.filter(|_| parts == 1) }
+    }
+
+    /// Returns the positions of the touched pieces.
+    pub(super) fn touched(&self) -> Vec<Coord> {
+        match &self.tiles {
+            Tiles::One { coord, .. } => vec![coord.clone()],
+            Tiles::Many(tiling) => tiling.touched().collect(),
+        }
+    }
+
+    /// Returns the elements of a chunk that is written whole: the caller's own, if they are together.
+    /// Otherwise assembles the chunk, with the fill value outside the array.
+    pub(super) fn whole<'s>(
+        &'s self,
+        codec: &ChunkCodec,
+        coord: &Coord,
+        cut: &Cut<'_>,
+        chunk: &'s mut Vec<u8>,
+        convert: &mut [Vec<u8>; 2],
+    ) -> Result<&'s [u8]> {
+        if let Some(given) = cut.part.as_ref().and_then(|part| self.input.whole(part)) {
+            return Ok(given);
+        }
+        let elements = sized(chunk, codec.chunk_bytes())?;
+        fill_outside(elements, codec.shape(), &cut.used, &codec.elements().fill);
+        self.place(coord, elements, convert)?;
+        Ok(elements)
     }
 
     /// Calls `f` with every written part of the piece at `coord`.

@@ -24,7 +24,7 @@ impl Write<'_> {
     /// arrives or leaves.
     pub fn changed_by(&self, shape: &[u64]) -> Result<Vec<Coord>> {
         let Storage::Chunked(chunked) = &self.array.storage else { return Ok(Vec::new()) };
-        let chunk = &chunked.chunk_shape;
+        let chunk = chunked.codec.shape();
         let axes = self.array.shape.iter().zip(shape).zip(chunk);
         // Along each axis, the first chunk touched by an edge that moves in. If edge chunks are unfiltered,
         // by any edge that moves.
@@ -40,8 +40,8 @@ impl Write<'_> {
         let changes = |coord: &[u64]| {
             let (before, after) = (inside(coord, chunk, &self.array.shape), inside(coord, chunk, shape));
             let loses = after.iter().zip(&before).any(|(after, before)| after < before);
-            let was_edge = before.as_slice() != chunk.as_slice();
-            let is_edge = after.as_slice() != chunk.as_slice();
+            let was_edge = before.as_slice() != chunk;
+            let is_edge = after.as_slice() != chunk;
             !after.contains(&0) && (loses || (chunked.unfiltered_edges && was_edge != is_edge))
         };
         let mut found: Vec<Coord> = self.held();
@@ -76,7 +76,7 @@ impl Write<'_> {
                 |task| {
                     let held = self.hold(task, piece_bytes, scratch)?;
                     let kept = inside(&task.coord, &pieces.shape, shape);
-                    fill_outside(&mut held.write(), &pieces.shape, &kept, &self.array.fill);
+                    fill_outside(&mut held.write(), &pieces.shape, &kept, &self.array.elements.fill);
                     Ok(())
                 },
             )
@@ -86,7 +86,7 @@ impl Write<'_> {
     /// Drops held chunks that are entirely outside `shape`.
     pub fn forget_outside(&self, shape: &[u64]) {
         let Storage::Chunked(chunked) = &self.array.storage else { return };
-        let is_outside = |coord: &Coord| inside(coord, &chunked.chunk_shape, shape).contains(&0);
+        let is_outside = |coord: &Coord| inside(coord, chunked.codec.shape(), shape).contains(&0);
         self.forget(self.held().into_iter().filter(is_outside));
     }
 }
@@ -96,17 +96,14 @@ impl StoredArray {
     #[must_use]
     pub fn reshaped(&self, chunked: &ChunkedStorage, shape: &[u64], index: ChunkIndex) -> Self {
         let storage = Storage::Chunked(Box::new(ChunkedStorage {
-            chunk_shape: chunked.chunk_shape.clone(),
-            pipeline: Arc::clone(&chunked.pipeline),
+            codec: chunked.codec.clone(),
             unfiltered_edges: chunked.unfiltered_edges,
             index,
         }));
         Self {
             header: self.header,
             shape: shape.to_vec(),
-            datatype: Arc::clone(&self.datatype),
-            element_size: self.element_size,
-            fill: self.fill.clone(),
+            elements: Arc::clone(&self.elements),
             may_skip_fill: self.may_skip_fill,
             storage,
         }

@@ -12,9 +12,9 @@ use hyperslab_store::index::{ChunkingPlan, choose};
 
 use super::repack::{RepackChunks, RepackOptions};
 use super::widths::resized_filter;
+use crate::engine::filter_spec;
 use crate::object::dataset::State;
 use crate::object::dataset::chunking::auto_chunks;
-use crate::object::dataset::filter_spec::filter_spec;
 use crate::object::header::versions::LibVersion;
 
 /// The differences between a repacked file and its source.

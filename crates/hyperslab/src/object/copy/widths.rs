@@ -13,8 +13,8 @@ use hyperslab_format::{Addr, Reader, Widths, Writer};
 
 use super::Copy;
 use super::header::encoded;
+use crate::engine::refitted_filter;
 use crate::object::dataset::create::datatype_message;
-use crate::object::dataset::filter_spec::refitted_filter;
 use crate::object::{Dataset, File, Node, limits};
 
 /// The sizes of an element in bytes.

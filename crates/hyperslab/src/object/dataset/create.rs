@@ -19,9 +19,8 @@ use hyperslab_store::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
 use hyperslab_store::{SpaceKind, Store, Txn};
 
 use super::external::{self, ExternalFile};
-use super::filter_spec::filter_spec;
 use super::max_shape;
-use crate::engine::unplaced;
+use crate::engine::{filter_spec, unplaced};
 use crate::object::file::create::{message, prefix};
 use crate::object::header;
 use crate::object::header::edit::add_reference;

@@ -5,7 +5,6 @@ pub(in crate::object) mod changes;
 pub(in crate::object) mod chunking;
 pub(in crate::object) mod create;
 pub(in crate::object) mod external;
-pub(in crate::object) mod filter_spec;
 pub(in crate::object) mod items;
 pub(in crate::object) mod mapped_view;
 #[cfg(feature = "ndarray")]

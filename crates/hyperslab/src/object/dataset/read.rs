@@ -5,18 +5,17 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use hyperslab_error::{Error, RequestError, Result};
-use hyperslab_filters::Pipeline;
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
 use hyperslab_select::{Coord, Selection};
-use hyperslab_store::heap::stages;
 use hyperslab_store::index::{ChunkIndex, ChunkRecord, Visitor};
 
 use super::vds::read::Start;
 use super::{RAW_DATA, State, grid};
 use crate::engine::{
-    ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage, StoredArray,
+    ChunkCodec, ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage,
+    StoredArray, StoredElements,
 };
 use crate::object::element::zeroed;
 use crate::object::{Dataset, File};
@@ -289,12 +288,24 @@ impl Dataset {
         Ok(count)
     }
 
+    /// Returns how the chunks are encoded; `None` if the dataset has no chunks. The codec decodes what
+    /// [`read_stored_chunk`](Self::read_stored_chunk) returns, and encodes what
+    /// [`write_stored_chunk`](Self::write_stored_chunk) takes.
+    ///
+    /// Errors: `Format` or `Filter` if the file's description of the chunks is invalid.
+    pub fn chunk_codec(&self) -> Result<Option<ChunkCodec>> {
+        Ok(match &self.array()?.storage {
+            Storage::Chunked(chunked) => Some(chunked.codec.clone()),
+            _ => None,
+        })
+    }
+
     /// Returns the record of the chunk at `coord` (counted in chunks), or `None` if the chunk was never
     /// written or the dataset has no chunks.
     pub fn chunk_at(&self, coord: &[u64]) -> Result<Option<ChunkRecord>> {
         let array = self.array()?;
         let Storage::Chunked(chunked) = &array.storage else { return Ok(None) };
-        let is_inside = coord.len() == chunked.chunk_shape.len()
+        let is_inside = coord.len() == chunked.codec.shape().len()
             && coord.iter().zip(&chunked.index.grid().current).all(|(at, count)| at < count);
         if !is_inside {
             return Ok(None);
@@ -416,6 +427,8 @@ impl State {
                 ));
             }
         };
+        let elements =
+            Arc::new(StoredElements { datatype: Arc::clone(&self.datatype), size: self.element_size, fill });
         let store = file.store();
         let len = self.len_bytes();
         let storage = match &self.layout {
@@ -438,16 +451,16 @@ impl State {
                 store.check(extent, RAW_DATA)?;
                 Storage::Contiguous(Some(extent))
             }
-            Layout::Chunked(layout) => Storage::Chunked(Box::new(self.make_chunked(layout, file)?)),
+            Layout::Chunked(layout) => {
+                Storage::Chunked(Box::new(self.make_chunked(layout, &elements, file)?))
+            }
             // Elements without a source hold the fill value.
             Layout::Virtual { .. } => Storage::Contiguous(None),
         };
         Ok(StoredArray {
             header: self.header().address(),
             shape: self.dataspace.shape().to_vec(),
-            datatype: Arc::clone(&self.datatype),
-            element_size: self.element_size,
-            fill,
+            elements,
             may_skip_fill: self.may_skip_fill(),
             storage,
         })
@@ -464,31 +477,33 @@ impl State {
             && matches!(&self.layout, Layout::Chunked(layout) if !is_implicit(layout))
     }
 
-    fn make_chunked(&self, layout: &ChunkedLayout, file: &File) -> Result<ChunkedStorage> {
-        let chunk_shape = layout.chunk_shape.clone();
+    fn make_chunked(
+        &self,
+        layout: &ChunkedLayout,
+        elements: &Arc<StoredElements>,
+        file: &File,
+    ) -> Result<ChunkedStorage> {
         let grid = grid(self.header(), file.store(), &self.dataspace, layout)?;
         if u64::from(layout.element_size) != self.element_size as u64 {
             let expected = "the size of the datatype";
             return Err(self.misfit("Dataset Element Size", layout.element_size.into(), expected));
         }
-        let elements = chunk_shape.iter().try_fold(1_u64, |total, &len| total.checked_mul(len));
-        let bytes = elements.and_then(|elements| elements.checked_mul(self.element_size as u64));
-        let in_memory = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-        let (Some(bytes @ 1..), Some(in_memory)) = (bytes, in_memory) else {
-            return Err(self.misfit(
-                "Size of a chunk",
-                bytes.unwrap_or(u64::MAX),
-                "1 or more, and addressable",
-            ));
+        let bytes =
+            layout.chunk_shape.iter().try_fold(elements.size as u64, |all, &len| all.checked_mul(len));
+        let Some(bytes @ 1..) = bytes.filter(|&bytes| usize::try_from(bytes).is_ok()) else {
+            let expected = "1 or more, and addressable";
+            return Err(self.misfit("Size of a chunk", bytes.unwrap_or(u64::MAX), expected));
         };
-        let pipeline =
-            Pipeline::new(&stages(&self.filters), self.element_size, in_memory, &file.opened_with().registry)
-                .map_err(|cause| Error::Filter { cause })?;
-        let is_filtered = !pipeline.is_empty();
+        let codec = ChunkCodec::of(
+            Arc::clone(elements),
+            layout.chunk_shape.clone(),
+            &self.filters.filters,
+            &file.opened_with().registry,
+        )?;
+        let is_filtered = !codec.pipeline().is_empty();
         let index =
             ChunkIndex::new(layout, grid, bytes, is_filtered, file.store().btree_k().indexed_storage_k);
-        let pipeline = Arc::new(pipeline);
-        Ok(ChunkedStorage { chunk_shape, pipeline, unfiltered_edges: layout.unfiltered_edges, index })
+        Ok(ChunkedStorage { codec, unfiltered_edges: layout.unfiltered_edges, index })
     }
 
     pub(super) fn misfit(&self, field: &'static str, value: u64, expected: &'static str) -> Error {

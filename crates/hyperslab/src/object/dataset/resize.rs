@@ -138,7 +138,7 @@ impl Dataset {
         // Read again, because attributes may have changed the header.
         let (state, array) = (self.state()?, self.array()?);
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
-        let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), &chunked.chunk_shape);
+        let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), chunked.codec.shape());
         let info = remove_outside(&mut txn, &chunked.index, &grid)?;
         // The step raises the generation by one.
         let index = chunked.index.reshaped(grid, before, before + 1);

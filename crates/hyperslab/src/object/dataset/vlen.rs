@@ -175,11 +175,11 @@ impl Dataset {
         // Elements that were never written have the data of the fill value, which stay.
         let old = if reading.finds_elements(what)? { self.read_bytes(what)? } else { Vec::new() };
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
-        file.objects_of(&array.datatype, &old, &mut gone)?;
+        file.objects_of(&array.elements.datatype, &old, &mut gone)?;
         self.write_alone(given)?;
-        if let Fill::Value(value) = &array.fill {
+        if let Fill::Value(value) = &array.elements.fill {
             // Elements that were never written hold it.
-            file.objects_of(&array.datatype, value, &mut kept)?;
+            file.objects_of(&array.elements.datatype, value, &mut kept)?;
             if !kept.is_empty() {
                 self.part_from_fill(&array, what, value)?;
             }
@@ -187,7 +187,7 @@ impl Dataset {
         if gone.is_empty() {
             return Ok(());
         }
-        file.objects_of(options.datatype.as_ref().unwrap_or(&array.datatype), bytes, &mut kept)?;
+        file.objects_of(options.datatype.as_ref().unwrap_or(&array.elements.datatype), bytes, &mut kept)?;
         let order = |id: &GlobalHeapId| (id.collection, id.index);
         kept.sort_unstable_by_key(order);
         gone.sort_unstable_by_key(order);
@@ -206,12 +206,12 @@ impl Dataset {
         let mut parts = vec![Selection::All];
         if let Storage::Chunked(chunked) = &array.storage {
             let in_shape = |coord: Coord| {
-                let lens = inside(&coord, &chunked.chunk_shape, &array.shape);
-                let firsts = first_element(&coord, &chunked.chunk_shape);
+                let lens = inside(&coord, chunked.codec.shape(), &array.shape);
+                let firsts = first_element(&coord, chunked.codec.shape());
                 let dims = firsts.into_iter().zip(lens).map(|(first, len)| Dim::range(first, first + len));
                 Selection::Slab(Slab(dims.collect()))
             };
-            parts = what.tiling(&array.shape, &chunked.chunk_shape)?.touched().map(in_shape).collect();
+            parts = what.tiling(&array.shape, chunked.codec.shape())?.touched().map(in_shape).collect();
         }
         for part in parts {
             let mut elements = self.read_bytes(&part)?;
@@ -221,7 +221,7 @@ impl Dataset {
                 continue;
             }
             let mut own = fill.repeat(shared.len());
-            copy::of_variable_parts(self.file(), self.file(), &array.datatype, &mut own)?;
+            copy::of_variable_parts(self.file(), self.file(), &array.elements.datatype, &mut own)?;
             shared
                 .iter_mut()
                 .zip(own.chunks_exact(fill.len()))

@@ -100,7 +100,7 @@ impl Dataset {
         // dataset, the space is not reused before this write is done.
         let found = self.store().reading_data();
         let mut array = self.array_of(given.shape)?;
-        if array.datatype.has_variable_parts() {
+        if array.elements.datatype.has_variable_parts() {
             // No other thread writes between reading the old ids and writing the new ones.
             let _alone = lock.write();
             return interrupt::ignore(|| self.replace_locked(given));
@@ -128,7 +128,7 @@ impl Dataset {
     fn check_alone(&self) -> Result<()> {
         let array = self.array()?;
         let has_place = matches!(array.storage, Storage::Contiguous(Some(_)) | Storage::Elsewhere(_));
-        if has_place && !array.datatype.has_variable_parts() && !self.has_sources()? {
+        if has_place && !array.elements.datatype.has_variable_parts() && !self.has_sources()? {
             return Ok(());
         }
         let why = "its storage has to be changed with the elements: make a collective write on all ranks";
@@ -155,7 +155,7 @@ impl Dataset {
         let array = self.array()?;
         let cannot =
             |feature: &str| Err(Error::unsupported(format!("a collective write of {feature}"), "IV.A.2"));
-        if array.datatype.has_variable_parts() {
+        if array.elements.datatype.has_variable_parts() {
             return cannot("strings and sequences of variable length");
         }
         if self.has_sources()? {
@@ -239,8 +239,9 @@ impl Dataset {
     pub(in crate::object) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
         let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
         // Ids never change in place, as `holds_committed_ids` says.
-        let moves =
-            self.store().in_transaction() || self.are_rows_changed() || array.datatype.has_variable_parts();
+        let moves = self.store().in_transaction()
+            || self.are_rows_changed()
+            || array.elements.datatype.has_variable_parts();
         Write { store: self.store(), cache: self.file().chunk_cache(), array, skips_fill, moves }
     }
 
@@ -287,7 +288,7 @@ impl Dataset {
     /// a crash or a roll-back, that state has the data of the old ids, and not those of ids that are written
     /// in place.
     fn holds_committed_ids(&self, array: &StoredArray, extent: Extent) -> bool {
-        array.datatype.has_variable_parts() && !self.store().is_fresh(extent.addr)
+        array.elements.datatype.has_variable_parts() && !self.store().is_fresh(extent.addr)
     }
 
     /// Writes contiguous elements, and those that stay, to new space.
@@ -363,13 +364,13 @@ impl Dataset {
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
         let coord: Option<Coord> = first
             .iter()
-            .zip(&chunked.chunk_shape)
+            .zip(chunked.codec.shape())
             .zip(&chunked.index.grid().current)
             .map(|((at, len), count)| (at % len == 0 && at / len < *count).then_some(at / len))
             .collect();
         let why = "it is not the first element of a chunk of the dataset";
         let coord = coord
-            .filter(|coord| coord.len() == chunked.chunk_shape.len() && first.len() == coord.len())
+            .filter(|coord| coord.len() == chunked.codec.shape().len() && first.len() == coord.len())
             .ok_or_else(|| RequestError::Argument { what: format!("chunk at {first:?}"), why })?;
         if bytes.is_empty() {
             let why = "a stored chunk has 1 byte or more";

@@ -185,16 +185,14 @@ impl Dataset {
         chain: &Chain<'_>,
     ) -> Result<()> {
         let array = self.array()?;
-        let mut fill = array.fill.clone();
-        if let (Some(heap), Fill::Value(value)) = (chain.heap, &mut fill) {
+        let mut elements = (*array.elements).clone();
+        if let (Some(heap), Fill::Value(value)) = (chain.heap, &mut elements.fill) {
             copy::of_variable_parts(heap, self.file(), &state.datatype, value)?;
         }
         let empty = StoredArray {
             header: array.header,
             shape: view.shape.clone(),
-            datatype: Arc::clone(&state.datatype),
-            element_size: array.element_size,
-            fill,
+            elements: Arc::new(elements),
             may_skip_fill: array.may_skip_fill,
             storage: Storage::Contiguous(None),
         };

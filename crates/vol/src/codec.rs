@@ -2,13 +2,12 @@
 
 use std::ffi::c_int;
 
-use hyperslab::Error;
 use hyperslab::datatype::Datatype;
-use hyperslab::storage::{FillBytes, FilterSpec};
+use hyperslab::storage::{FillBytes, FilterMask, FilterSpec};
+use hyperslab::{ChunkCodec, EncodedChunk, Error};
 use hyperslab_filters::{FilterId, Registry};
 
 use crate::callbacks::object::Object;
-use crate::chunks::ChunkForm;
 use crate::dataset::WIDTHS;
 use crate::ffi::datatypes::OwnedDatatype;
 use crate::ffi::lists::{self, Fill, Filter, List};
@@ -24,18 +23,14 @@ const KEEP_THE_SIZE: [u16; 2] = [2, 3];
 const LOSSY: [u16; 3] = [5, 6, 32_013];
 
 /// Returns how a dataset stores its chunks, if the engine stores the same elements.
-pub(crate) fn of(object: &Object) -> Ruled<ChunkForm> {
+pub(crate) fn of(object: &Object) -> Ruled<ChunkCodec> {
     object.file.check_has(object.dataset.key(object)?.0)?;
     object.file.check_writable()?;
     let native = object.native_dataset();
     let file_type = native.datatype().ok_or(Reason::Conversion)?;
     let datatype = transfer::datatype(object.library, file_type.id())?;
     let creation = native.creation().ok_or(Reason::Layout)?;
-    let form = created_with(&creation, &file_type, datatype)?;
-    // The native connector leaves out an optional filter that the library does not have, and refuses to write
-    // without one that is needed.
-    let has = |filter: &FilterSpec| lists::has_filter(object.library, filter.id.into());
-    if form.filters.iter().all(has) { Ok(form) } else { Err(Reason::Filter) }
+    created_with(object, &creation, &file_type, datatype)
 }
 
 /// Returns whether the elements of a dataset are those of other datasets.
@@ -46,7 +41,12 @@ pub(crate) fn is_virtual(object: &Object) -> bool {
 }
 
 /// Returns what a property list for the creation of a dataset says of its chunks.
-fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) -> Ruled<ChunkForm> {
+fn created_with(
+    object: &Object,
+    creation: &List,
+    file_type: &OwnedDatatype,
+    datatype: Datatype,
+) -> Ruled<ChunkCodec> {
     if datatype.has_variable_parts() || datatype.has_references() {
         return Err(Reason::Datatype);
     }
@@ -65,7 +65,13 @@ fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) 
         // One of them may be skipped in a chunk that is smaller than its elements.
         _ => return Err(Reason::Filter),
     }
-    if filters.iter().any(|filter| !Registry::shared().contains(FilterId(filter.id))) {
+    // The native connector leaves out an optional filter that the library does not have, and refuses to write
+    // without one that is needed.
+    let has = |filter: &FilterSpec| {
+        Registry::shared().contains(FilterId(filter.id))
+            && lists::has_filter(object.library, filter.id.into())
+    };
+    if !filters.iter().all(has) {
         return Err(Reason::Filter);
     }
     let size = usize::try_from(datatype.size(WIDTHS)).map_err(|_| Reason::Datatype)?;
@@ -73,7 +79,7 @@ fn created_with(creation: &List, file_type: &OwnedDatatype, datatype: Datatype) 
         Fill::NotGiven => FillBytes::Default,
         Fill::Given(value) => FillBytes::Defined(value),
     };
-    Ok(ChunkForm { datatype, chunk, filters, fill })
+    ChunkCodec::stored(datatype, &fill, &chunk, &filters).map_err(|_| Reason::Layout)
 }
 
 fn filter(filter: Filter) -> Ruled<FilterSpec> {
@@ -82,21 +88,23 @@ fn filter(filter: Filter) -> Ruled<FilterSpec> {
     Ok(FilterSpec { id, name: None, flags, client_data: filter.parameters })
 }
 
-/// Stores a chunk in its stored form, for which no filter was skipped.
+/// Stores a chunk.
 ///
-/// A chunk that is stored without compression is left as it is: libhdf5 would go on to use the filters
-/// that were skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the
-/// last chunk).
+/// A chunk that is stored without compression, or whose filters were skipped, is left as it is: libhdf5 does not
+/// note skipped filters of a chunk that replaces one of the same size, and would go on to use the filters that
+/// were skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the last
+/// chunk).
 pub(crate) fn write_chunk(
     native: NativeDataset,
-    form: &ChunkForm,
+    codec: &ChunkCodec,
     first: &[u64],
-    bytes: &[u8],
+    chunk: &EncodedChunk,
 ) -> Result<(), Error> {
-    let is_compressed = form
-        .chunk_bytes()
-        .is_ok_and(|raw| native.stored_size(first).is_some_and(|stored| stored < raw as u64));
-    if is_compressed && native.write_chunk(first, bytes) {
+    if chunk.mask != FilterMask::NONE_SKIPPED {
+        return Err(Error::unsupported("a chunk that a filter did not make smaller", "IV.A.2.i"));
+    }
+    let is_compressed = native.stored_size(first).is_some_and(|stored| stored < codec.chunk_bytes() as u64);
+    if is_compressed && native.write_chunk(first, &chunk.bytes) {
         return Ok(());
     }
     Err(Error::unsupported("a chunk that the native connector does not store", "IV.A.2.i"))
