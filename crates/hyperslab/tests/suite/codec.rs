@@ -1,6 +1,7 @@
 //! Chunks that are encoded and decoded without a file.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
+#![allow(clippy::cast_possible_truncation, reason = "the numbers of the tests are small")]
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
