@@ -255,6 +255,9 @@ lint: tools-lint $(VENV)/test.stamp
 	$(AS_MATURIN) cargo clippy $(TOGETHER) --all-targets $(CHECKED) -- -D warnings
 	cargo clippy -p hyperslab-cli --no-default-features --all-targets $(CHECKED) -- -D warnings
 	$(AS_MATURIN) cargo clippy -p hyperslab-python --no-default-features $(CHECKED) -- -D warnings
+	CC=/bin/false cargo clippy -p hyperslab $(foreach crate,filters check segy tables arrow remote,-p hyperslab-$(crate)) \
+		--no-default-features $(CHECKED) -- -D warnings
+	cargo test -p hyperslab-filters --no-default-features $(CHECKED) --lib --test codecs
 	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps $(CHECKED)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .

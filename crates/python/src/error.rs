@@ -112,7 +112,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         Error::Io { cause, .. } => system(cause, message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
         Error::Chunk { cause, .. } | Error::Encode { cause, .. } | Error::Filter { cause } => match cause {
-            FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
+            FilterError::Unknown { .. } | FilterError::NotBuilt { .. } | FilterError::Unsupported { .. } => {
                 PyNotImplementedError::new_err(message)
             }
             FilterError::Failed { cause, .. } => match cause.downcast_ref::<PyErr>() {
