@@ -22,7 +22,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help deny msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -36,6 +36,7 @@ help:
 	@echo "make cross    all crates for Windows, macOS and Linux on aarch64, compiled but not linked"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
+	@echo "make deny     advisories, licences and sources of the crates of others (needs cargo-deny)"
 	@echo "make msrv     all crates with the oldest Rust that is promised (needs rustup)"
 	@echo "make docs     the documentation site (target/site/index.html)"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
@@ -271,6 +272,12 @@ MSRV := $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 msrv:
 	rustup toolchain install $(MSRV) --profile minimal --no-self-update
 	$(AS_MATURIN) cargo +$(MSRV) check --workspace --exclude hyperslab-cli --locked --quiet --target-dir target/msrv
+
+# Advisories, licences and sources of the crates of others (deny.toml). Needs cargo-deny (`cargo install cargo-deny
+# --locked`). Without a network: `DENY="--offline check licenses bans sources"`, which leaves out advisories.
+DENY ?= check
+deny:
+	cargo deny --locked $(DENY)
 
 # A warning is an error: a missing page, a broken link, a name that the reference cannot find.
 docs: export NO_MKDOCS_2_WARNING = 1
