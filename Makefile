@@ -22,7 +22,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help deny msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -36,6 +36,8 @@ help:
 	@echo "make cross    all crates for Windows, macOS and Linux on aarch64, compiled but not linked"
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
+	@echo "make deny     advisories, licences and sources of the crates of others (needs cargo-deny)"
+	@echo "make msrv     all crates with the oldest Rust that is promised (needs rustup)"
 	@echo "make docs     the documentation site (target/site/index.html)"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
 	@echo "make fuzz     the fuzz targets, for FUZZ_SECONDS each (60)"
@@ -255,11 +257,27 @@ lint: tools-lint $(VENV)/test.stamp
 	$(AS_MATURIN) cargo clippy $(TOGETHER) --all-targets $(CHECKED) -- -D warnings
 	cargo clippy -p hyperslab-cli --no-default-features --all-targets $(CHECKED) -- -D warnings
 	$(AS_MATURIN) cargo clippy -p hyperslab-python --no-default-features $(CHECKED) -- -D warnings
+	CC=/bin/false cargo clippy -p hyperslab $(foreach crate,filters check segy tables arrow remote,-p hyperslab-$(crate)) \
+		--no-default-features $(CHECKED) -- -D warnings
+	cargo test -p hyperslab-filters --no-default-features $(CHECKED) --lib --test codecs
 	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc $(TOGETHER) --no-deps $(CHECKED)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/python scripts/prose.py
 	$(BIN)/python scripts/rust_structure.py
+
+# The oldest Rust that builds everything but pictures, whose font needs a newer one. For lints, clippy knows the same
+# version from Cargo.toml.
+MSRV := $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
+msrv:
+	rustup toolchain install $(MSRV) --profile minimal --no-self-update
+	$(AS_MATURIN) cargo +$(MSRV) check --workspace --exclude hyperslab-cli --locked --quiet --target-dir target/msrv
+
+# Advisories, licences and sources of the crates of others (deny.toml). Needs cargo-deny (`cargo install cargo-deny
+# --locked`). Without a network: `DENY="--offline check licenses bans sources"`, which leaves out advisories.
+DENY ?= check
+deny:
+	cargo deny --locked $(DENY)
 
 # A warning is an error: a missing page, a broken link, a name that the reference cannot find.
 docs: export NO_MKDOCS_2_WARNING = 1

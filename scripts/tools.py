@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-RUST = (1, 95)
+RUST = (1, 89)
 PYTHON = (3, 11)
 
 ALWAYS = ("demo", "quick", "test", "lint", "test-vol", "test-view", "test-java", "test-mpi", "wheel", "docs")

@@ -83,7 +83,11 @@ impl Check<'_> {
                     self.chunk_elements(chunked, scaled, &elements);
                 }
             }
-            Err(error @ (FilterError::Unknown { .. } | FilterError::Unsupported { .. })) => {
+            Err(
+                error @ (FilterError::Unknown { .. }
+                | FilterError::NotBuilt { .. }
+                | FilterError::Unsupported { .. }),
+            ) => {
                 let text = format!("chunks are not decoded: {error}");
                 self.find(Severity::Note, RAW_CHUNK, extent.addr, text);
                 chunked.decodes = false;

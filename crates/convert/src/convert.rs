@@ -207,9 +207,9 @@ impl Conversion {
                     }
                     ConversionPlan::Copy
                 }
-                _ => match (layout(from), layout(to)) {
-                    _ if let Some(clock) = Clock::between(from, to) => ConversionPlan::Clock(clock),
-                    (Some(from), Some(to)) => {
+                _ => match (Clock::between(from, to), layout(from), layout(to)) {
+                    (Some(clock), ..) => ConversionPlan::Clock(clock),
+                    (None, Some(from), Some(to)) => {
                         ConversionPlan::Number(Stages::between(from, to).map_err(fail)?)
                     }
                     _ => return Err(fail(reason(from, to))),

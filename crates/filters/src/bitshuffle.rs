@@ -6,7 +6,7 @@
 //! (4 bytes), both in bytes and big-endian; the stored length of each block (4 bytes) precedes the block.
 
 use crate::choice::BitshuffleCodec as Codec;
-use crate::codec::{CodecError, lz4, lz4_bound, zstd};
+use crate::codec::{CodecError, External, lz4, lz4_bound, zstd};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take, take_block};
 use crate::simd::Kernels;
@@ -51,6 +51,11 @@ impl Bitshuffle {
             3 => Codec::Zstd { level: data(5).map_or(3, u32::cast_signed) },
             other => return Err(parameter("codec", other as usize, "0, 2 or 3")),
         };
+        match codec {
+            Codec::None => {}
+            Codec::Lz4 => External::Lz4.check(NAME)?,
+            Codec::Zstd { .. } => External::Zstd.check(NAME)?,
+        }
         Ok(Self { element_size, block, codec })
     }
 

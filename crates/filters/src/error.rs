@@ -61,6 +61,16 @@ pub enum FilterError {
         /// The filter's registered name, or the name stored in the file.
         name: String,
     },
+    /// This build does not have the codec that the filter needs.
+    #[error(
+        "{filter}: built without the feature `{feature}`; add it to the features of `hyperslab` in Cargo.toml"
+    )]
+    NotBuilt {
+        /// The filter's name.
+        filter: &'static str,
+        /// The feature of the crate that has the codec.
+        feature: &'static str,
+    },
     /// A filter that a program has registered failed.
     #[error("filter {id}: {cause}")]
     Failed {

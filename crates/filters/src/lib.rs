@@ -2,6 +2,14 @@
 //!
 //! A filter gets its destination from its caller, so the last filter of a chain writes into the caller's
 //! array.
+//!
+//! # Features
+//!
+//! The codecs from other crates have one feature each: `deflate`, `zstd` and `lz4`, which need a C compiler,
+//! and `bzip2`, `snappy` and `zfp`. The default is `codecs`, all of them. A filter whose codec is not built
+//! gives [`FilterError::NotBuilt`], also for a chunk of Blosc that uses the codec.
+
+#![cfg_attr(not(feature = "codecs"), allow(dead_code, reason = "some code is for one codec"))]
 
 pub mod added;
 mod bits;
@@ -12,6 +20,7 @@ mod codec;
 pub mod convert;
 pub mod error;
 mod facts;
+#[cfg(feature = "lz4")]
 mod ffi;
 pub mod filter;
 mod fletcher32;

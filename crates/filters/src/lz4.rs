@@ -1,7 +1,7 @@
 //! LZ4, filter 32004. A chunk starts with its length and a block size, both big-endian; the stored length of
 //! each block precedes the block.
 
-use crate::codec::{CodecError, lz4};
+use crate::codec::{CodecError, External, lz4};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix, take, take_block};
 
@@ -32,6 +32,7 @@ impl Filter for Lz4 {
     }
 
     fn decode_into(&self, mut src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<usize> {
+        External::Lz4.check(Self::NAME)?;
         let total = u64::from_be_bytes(*take(Self::NAME, &mut src)?);
         let block_size = u32::from_be_bytes(*take(Self::NAME, &mut src)?) as usize;
         let dst = prefix(Self::NAME, dst, usize::try_from(total).unwrap_or(usize::MAX))?;
@@ -50,6 +51,7 @@ impl Filter for Lz4 {
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> Result<Encoded> {
+        External::Lz4.check(Self::NAME)?;
         let block_size = self.block_size.min(src.len());
         let dst = prefix(Self::NAME, dst, self.encode_bound(src.len()))?;
         dst[..8].copy_from_slice(&(src.len() as u64).to_be_bytes());
@@ -84,7 +86,7 @@ fn be_len(len: usize) -> [u8; 4] {
     (len as u32).to_be_bytes()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "lz4"))]
 mod tests {
     use super::*;
 

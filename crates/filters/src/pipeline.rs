@@ -350,8 +350,11 @@ impl Pipeline {
         for (index, stage) in self.stages.iter().enumerate() {
             match stage.encode(raw, place, len, buffers, scratch) {
                 Ok(Some(encoded)) => (place, len) = encoded,
-                // The error of a program's own code is the program's to see.
-                Err(error @ FilterError::Failed { .. }) => return Err(error),
+                // The error of a program's own code is the program's to see. A codec that was left out would
+                // leave chunks as they are without a word.
+                Err(error @ (FilterError::Failed { .. } | FilterError::NotBuilt { .. })) => {
+                    return Err(error);
+                }
                 Ok(None) | Err(_) if stage.optional => mask = mask.skipping(index),
                 Ok(None) => return Err(FilterError::Declined { filter: stage.name() }),
                 Err(error) => return Err(error),

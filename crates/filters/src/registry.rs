@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::added;
 use crate::blosc::Blosc;
+use crate::codec::External;
 use crate::error::{FilterError, Result};
 use crate::filter::{Filter, FilterId};
 use crate::{Bitshuffle, Fletcher32, Lz4, Lzf, NBit, ScaleOffset, Shuffle, Snappy, Stream, Szip, Zfp};
@@ -54,9 +55,9 @@ pub struct Parameters<'a> {
 /// ```
 pub type Constructor = Arc<dyn Fn(&Parameters<'_>) -> Result<Arc<dyn Filter>> + Send + Sync>;
 
-/// A set of available filters. The default registry holds the filters of this crate, and finds those that are
-/// [added] to the process. A registry is a value
-/// that callers pass to the code that needs it.
+/// A set of available filters. The default registry holds the filters of this crate whose codecs are built,
+/// and finds those that are [added] to the process. A registry is a value that callers pass to the code that
+/// needs it.
 #[derive(Clone)]
 pub struct Registry {
     constructors: BTreeMap<FilterId, Constructor>,
@@ -117,6 +118,9 @@ impl Registry {
             return constructor(parameters);
         }
         self.others.as_ref().and_then(|others| others(id, parameters)).unwrap_or_else(|| {
+            if let Some(codec) = External::of(id) {
+                codec.check(registered_name(id).unwrap_or_default())?;
+            }
             let name = registered_name(id).or(stored_name).unwrap_or("not registered").to_owned();
             Err(FilterError::Unknown { id: id.0, name })
         })
@@ -147,6 +151,8 @@ impl Default for Registry {
                 Ok(Arc::new(Blosc::new(id, p.client_data, p.element_size, p.chunk_bytes)?))
             });
         }
+        // Filters that are added to the process may stand in for those that are not built.
+        registry.constructors.retain(|&id, _| External::of(id).is_none_or(External::is_built));
         registry
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Other programs store a chunk as one Snappy stream under the same number. Such chunks are decoded, too.
 
-use crate::codec::{self, CodecError};
+use crate::codec::{self, CodecError, External};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer, expansion_bound, prefix};
 
@@ -84,6 +84,7 @@ impl Filter for Snappy {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
+        External::Snappy.check(Self::NAME)?;
         if let Some(decoded) = Self::decode_blocks(src, dst, &mut scratch.filter[0]) {
             return decoded;
         }
@@ -91,18 +92,16 @@ impl Filter for Snappy {
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        External::Snappy.check(Self::NAME)?;
         if u32::try_from(src.len()).is_err() {
             return Ok(Encoded::Skipped);
         }
         let dst = prefix(Self::NAME, dst, self.encode_bound(src.len()))?;
         let mut at = put_varint(dst, src.len());
         at += put_varint(&mut dst[at..], Self::BLOCK);
-        let mut encoder = snap::raw::Encoder::new();
         for block in src.chunks(Self::BLOCK) {
-            let room = buffer(&mut scratch.filter[0], snap::raw::max_compress_len(block.len()));
-            let damaged = |_| FilterError::damaged(Self::NAME, "the chunk cannot be encoded");
-            let len = encoder.compress(block, room).map_err(damaged)?;
-            let mut stream = &room[..len];
+            let damaged = FilterError::damaged(Self::NAME, "the chunk cannot be encoded");
+            let mut stream = codec::snappy::stream(block, &mut scratch.codecs.snappy).ok_or(damaged)?;
             take_varint(&mut stream);
             let (stored_len, stored) = dst[at..].split_at_mut(4);
             #[expect(clippy::cast_possible_truncation, reason = "a block has 32 KiB")]
@@ -124,7 +123,7 @@ impl Filter for Snappy {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "snappy"))]
 mod tests {
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Filters that encode a chunk as one stream: Deflate, filter 1 (zlib), bzip2, filter 307, and Zstandard,
 //! filter 32015 (whose frame need not store the size of its content).
 
-use crate::codec::{bzip2, zlib, zstd};
+use crate::codec::{External, bzip2, zlib, zstd};
 use crate::error::Result;
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound};
 
@@ -37,6 +37,16 @@ impl Stream {
         const LARGEST_BLOCK: u32 = 9;
         Self::Bzip2(client_data.first().copied().unwrap_or(LARGEST_BLOCK).clamp(1, LARGEST_BLOCK))
     }
+
+    /// Returns the filter's name, or an error if its codec is not built.
+    fn name(&self) -> Result<&'static str> {
+        let (name, codec) = match self {
+            Self::Deflate(_) => ("deflate", External::Deflate),
+            Self::Zstd(_) => ("zstd", External::Zstd),
+            Self::Bzip2(_) => ("bzip2", External::Bzip2),
+        };
+        codec.check(name).map(|()| name)
+    }
 }
 
 impl Filter for Stream {
@@ -49,15 +59,17 @@ impl Filter for Stream {
     }
 
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<usize> {
-        let (name, decoded) = match self {
-            Self::Deflate(_) => ("deflate", zlib::decompress(src, dst, &mut scratch.codecs.zlib)),
-            Self::Zstd(_) => ("zstd", zstd::decompress(src, dst, &mut scratch.codecs.zstd)),
-            Self::Bzip2(_) => ("bzip2", bzip2::decompress(src, dst)),
+        let name = self.name()?;
+        let decoded = match self {
+            Self::Deflate(_) => zlib::decompress(src, dst, &mut scratch.codecs.zlib),
+            Self::Zstd(_) => zstd::decompress(src, dst, &mut scratch.codecs.zstd),
+            Self::Bzip2(_) => bzip2::decompress(src, dst),
         };
         decoded.map_err(|error| error.of(name, dst.len()))
     }
 
     fn encode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> Result<Encoded> {
+        self.name()?;
         Ok(match *self {
             Self::Deflate(level) => zlib::compress(src, dst, level, &mut scratch.codecs.zlib).into(),
             Self::Zstd(level) => zstd::compress(src, dst, level, &mut scratch.codecs.zstd).into(),

@@ -80,13 +80,11 @@ impl CreateRequest<'_> {
         let fill = self.fillvalue.map(|value| fill_bytes(&value, &datatype, state)).transpose()?;
         let mut options = DatasetOptions::new(dataspace, datatype);
         options.committed = committed;
-        options.storage = match self.chunks {
-            None if let Some(mappings) = self.mappings => {
-                NewStorage::Virtual(virtual_mappings(mappings, state)?)
-            }
-            Some(chunks) => NewStorage::Chunked(chunks),
-            None if self.compact => NewStorage::Compact,
-            None => NewStorage::Contiguous,
+        options.storage = match (self.chunks, self.mappings) {
+            (Some(chunks), _) => NewStorage::Chunked(chunks),
+            (None, Some(mappings)) => NewStorage::Virtual(virtual_mappings(mappings, state)?),
+            (None, None) if self.compact => NewStorage::Compact,
+            (None, None) => NewStorage::Contiguous,
         };
         let part = |(name, offset, size): (String, u64, u64)| {
             ExternalFile::new(name, offset, (size != UNLIMITED).then_some(size))

@@ -112,7 +112,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         Error::Io { cause, .. } => system(cause, message),
         Error::Unsupported { .. } => PyNotImplementedError::new_err(message),
         Error::Chunk { cause, .. } | Error::Encode { cause, .. } | Error::Filter { cause } => match cause {
-            FilterError::Unknown { .. } | FilterError::Unsupported { .. } => {
+            FilterError::Unknown { .. } | FilterError::NotBuilt { .. } | FilterError::Unsupported { .. } => {
                 PyNotImplementedError::new_err(message)
             }
             FilterError::Failed { cause, .. } => match cause.downcast_ref::<PyErr>() {
@@ -130,15 +130,14 @@ pub(crate) fn exception(error: &Error) -> PyErr {
 
 /// Returns the exception for an `error` that occurred while opening the file `name`.
 pub(crate) fn open_exception(error: &Error, name: &str) -> PyErr {
+    if let Error::Io { op: "open" | "create", cause, .. } = error.root()
+        && cause.kind() == io::ErrorKind::NotFound
+        && let Some(scheme) = hyperslab_remote::unknown_scheme(name)
+    {
+        let why = format!("a URL must begin with http://, https://, s3://, gs:// or az://, not {scheme}://");
+        return system(cause, format!("Unable to open file '{name}': {why}"));
+    }
     match error.root() {
-        Error::Io { op: "open" | "create", cause, .. }
-            if cause.kind() == io::ErrorKind::NotFound
-                && let Some(scheme) = hyperslab_remote::unknown_scheme(name) =>
-        {
-            let why =
-                format!("a URL must begin with http://, https://, s3://, gs:// or az://, not {scheme}://");
-            system(cause, format!("Unable to open file '{name}': {why}"))
-        }
         Error::Io { op: "open", cause, .. } => {
             system(cause, format!("Unable to open file '{name}': {}", plain(cause)))
         }

@@ -124,7 +124,7 @@ fn defaults() -> [(ClientConfigKey, &'static str); 3] {
 /// Splits the settings into those of retries and those of the store.
 fn split(options: &RemoteOptions) -> io::Result<(RetryConfig, Vec<(&str, &str)>)> {
     let backoff = BackoffConfig { max_backoff: Duration::from_secs(5), ..BackoffConfig::default() };
-    let mut retry = RetryConfig { backoff, max_retries: 5, retry_timeout: Duration::from_mins(1) };
+    let mut retry = RetryConfig { backoff, max_retries: 5, retry_timeout: Duration::from_secs(60) };
     let mut settings = Vec::new();
     for (name, value) in &options.storage {
         match name.as_str() {

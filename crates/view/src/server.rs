@@ -104,7 +104,7 @@ impl View {
 }
 
 /// The time in which a browser starts.
-const ONCE_WITHIN: Duration = Duration::from_mins(1);
+const ONCE_WITHIN: Duration = Duration::from_secs(60);
 /// The threads that talk to browsers. Files are read by others.
 const THREADS: usize = 2;
 /// The most connections at a time. Others wait.

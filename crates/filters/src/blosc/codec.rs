@@ -4,7 +4,7 @@ use super::blosclz;
 use super::chunk::Chunk;
 use super::encode::Coding;
 use crate::choice::BloscCodec;
-use crate::codec::{Contexts, lz4, snappy, zlib, zstd};
+use crate::codec::{Contexts, External, lz4, snappy, zlib, zstd};
 use crate::error::{FilterError, Result};
 
 /// A codec, as named by the flags of a chunk. LZ4 and LZ4HC share one format.
@@ -18,14 +18,15 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// Returns the codec of a chunk.
+    /// Returns the codec of a chunk, if this build has it.
     pub(super) fn of(chunk: &Chunk<'_>) -> Result<Self> {
+        let built = |codec: Self, external: External| external.check(chunk.filter).map(|()| codec);
         let other = match chunk.codec() {
             0 => return Ok(Self::BloscLz),
-            1 => return Ok(Self::Lz4),
-            2 => return Ok(Self::Snappy),
-            3 => return Ok(Self::Zlib),
-            4 => return Ok(Self::Zstd),
+            1 => return built(Self::Lz4, External::Lz4),
+            2 => return built(Self::Snappy, External::Snappy),
+            3 => return built(Self::Zlib, External::Deflate),
+            4 => return built(Self::Zstd, External::Zstd),
             6 | 7 => match chunk.other_codec {
                 32 => "the codec NDLZ".to_owned(),
                 33 => "the codec ZFP (fixed accuracy)".to_owned(),
@@ -64,6 +65,17 @@ impl Codec {
 }
 
 impl BloscCodec {
+    /// Returns an error for `filter` if this build does not have the codec.
+    pub(super) fn check(self, filter: &'static str) -> Result<()> {
+        match self {
+            Self::BloscLz => Ok(()),
+            Self::Lz4 | Self::Lz4Hc => External::Lz4.check(filter),
+            Self::Snappy => External::Snappy.check(filter),
+            Self::Zlib => External::Deflate.check(filter),
+            Self::Zstd => External::Zstd.check(filter),
+        }
+    }
+
     /// Returns the number of the codec's format in the flags of a chunk.
     pub(super) fn format(self) -> u8 {
         match self {

@@ -87,6 +87,9 @@ impl Blosc {
         let level = level.ok_or(wrong("level", parameters.level, "0 to 9"))?;
         let compressor = BloscCodec::of(parameters.codec);
         let compressor = compressor.ok_or(wrong("codec", parameters.codec, "0, 1, 2, 4 or 5"))?;
+        if level > 0 {
+            compressor.check(filter)?;
+        }
         Ok(Encoder { extended, type_size, level, forward, compressor })
     }
 

@@ -1,11 +1,33 @@
 //! The byte codecs that several filters share. One call decodes one stream into a given destination.
 
-pub(crate) use crate::ffi::lz4;
-pub(crate) mod bzip2;
+mod external;
 pub(crate) mod lz;
+
+#[cfg(not(feature = "codecs"))]
+mod absent;
+
+#[cfg(feature = "bzip2")]
+pub(crate) mod bzip2;
+#[cfg(feature = "snappy")]
 pub(crate) mod snappy;
+#[cfg(feature = "deflate")]
 pub(crate) mod zlib;
+#[cfg(feature = "zstd")]
 pub(crate) mod zstd;
+
+#[cfg(not(feature = "bzip2"))]
+pub(crate) use self::absent::bzip2;
+#[cfg(not(feature = "deflate"))]
+pub(crate) use self::absent::leveled as zlib;
+#[cfg(not(feature = "zstd"))]
+pub(crate) use self::absent::leveled as zstd;
+#[cfg(not(feature = "lz4"))]
+pub(crate) use self::absent::lz4;
+#[cfg(not(feature = "snappy"))]
+pub(crate) use self::absent::snappy;
+pub(crate) use self::external::External;
+#[cfg(feature = "lz4")]
+pub(crate) use crate::ffi::lz4;
 
 use crate::error::FilterError;
 

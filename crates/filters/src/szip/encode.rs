@@ -200,7 +200,8 @@ fn second_extension_len(block: &[u32], all: u32, most: u64) -> Option<u64> {
 /// section 5.2). The first one is 0.
 fn map(samples: &[u32], largest: u32, mapped: &mut Vec<u32>) {
     mapped.push(0);
-    mapped.extend(samples.array_windows().map(|&[last, sample]| {
+    let next = samples.get(1..).unwrap_or_default();
+    mapped.extend(samples.iter().zip(next).map(|(&last, &sample)| {
         let nearer = last.min(largest - last);
         let distance = last.abs_diff(sample);
         if distance > nearer {

@@ -27,7 +27,7 @@ impl Default for Patience {
 impl Patience {
     /// Takes one pause. Returns `false` if none is left.
     fn take(&self) -> bool {
-        self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 }
 

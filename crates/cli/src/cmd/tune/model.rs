@@ -282,7 +282,7 @@ pub(super) const fn real(count: u64) -> f64 {
     clippy::cast_sign_loss,
     reason = "never negative; a huge count may saturate"
 )]
-const fn whole(count: f64) -> u64 {
+fn whole(count: f64) -> u64 {
     count.round() as u64
 }
 

@@ -339,10 +339,8 @@ impl Run<'_> {
             return self.decode_listed(&chunk, blosc, user, stored, scratch);
         }
         let filters = &mut scratch.filters;
-        let decoded = match (route, wanted, users.only()) {
-            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(_))
-                if let Some(sink) = self.emit.sink =>
-            {
+        let decoded = match (route, wanted, users.only(), self.emit.sink) {
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(_), Some(sink)) => {
                 let gather = self.emit.gather(&axes, offset);
                 let room = sized(&mut scratch.chunk, self.piece_bytes)?;
                 let mut decoded = Ok(());
@@ -351,12 +349,12 @@ impl Run<'_> {
                 })?;
                 decoded
             }
-            (Route::DecodeInto, Wanted::Dense { offset }, Some(user)) => {
+            (Route::DecodeInto, Wanted::Dense { offset }, Some(user), _) => {
                 let mut region = user.dst.region();
                 let dst = region.run(offset, self.piece_bytes);
                 pipeline.decode(mask, stored, dst, filters, user.dst.stores())
             }
-            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user)) => {
+            (Route::Blocks | Route::Scatter, Wanted::Box { axes, offset, .. }, Some(user), None) => {
                 let gather = Gather { stores: user.dst.stores(), ..self.emit.gather(&axes, offset) };
                 let mut region = user.dst.region();
                 if let Some(blosc) = pipeline.as_blosc(mask) {

@@ -431,11 +431,9 @@ impl State {
             Arc::new(StoredElements { datatype: Arc::clone(&self.datatype), size: self.element_size, fill });
         let store = file.store();
         let len = self.len_bytes();
-        let storage = match &self.layout {
-            _ if let Some(files) = &self.external => {
-                Storage::Elsewhere(Box::new(self.elsewhere(files, file, external_prefix)?))
-            }
-            Layout::Compact { data } if (data.len() as u64) < len => {
+        let storage = match (&self.external, &self.layout) {
+            (Some(files), _) => Storage::Elsewhere(Box::new(self.elsewhere(files, file, external_prefix)?)),
+            (None, Layout::Compact { data }) if (data.len() as u64) < len => {
                 return Err(self.misfit(
                     "Size of compact data",
                     data.len() as u64,
@@ -443,19 +441,21 @@ impl State {
                 ));
             }
             // A null dataspace has no elements, but counts as a scalar in selections.
-            Layout::Compact { .. } if len == 0 => Storage::Contiguous(None),
-            Layout::Compact { data } => Storage::Compact(data.clone()),
-            Layout::Contiguous(extent) if extent.addr.is_undefined() || len == 0 => Storage::Contiguous(None),
-            Layout::Contiguous(extent) => {
+            (None, Layout::Compact { .. }) if len == 0 => Storage::Contiguous(None),
+            (None, Layout::Compact { data }) => Storage::Compact(data.clone()),
+            (None, Layout::Contiguous(extent)) if extent.addr.is_undefined() || len == 0 => {
+                Storage::Contiguous(None)
+            }
+            (None, Layout::Contiguous(extent)) => {
                 let extent = Extent::new(extent.addr, len);
                 store.check(extent, RAW_DATA)?;
                 Storage::Contiguous(Some(extent))
             }
-            Layout::Chunked(layout) => {
+            (None, Layout::Chunked(layout)) => {
                 Storage::Chunked(Box::new(self.make_chunked(layout, &elements, file)?))
             }
             // Elements without a source hold the fill value.
-            Layout::Virtual { .. } => Storage::Contiguous(None),
+            (None, Layout::Virtual { .. }) => Storage::Contiguous(None),
         };
         Ok(StoredArray {
             header: self.header().address(),

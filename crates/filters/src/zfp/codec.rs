@@ -1,8 +1,4 @@
-//! ZFP, filter 32013: numbers of 4 or 8 bytes, in blocks of 4 along each dimension, in all modes. The client
-//! data hold the version of the plugin, and then ZFP's own header: datatype, shape and mode.
-//!
-//! The plugin writes streams of bytes, the codec here streams of 8 bytes. A stream is cut after its last byte
-//! with bits, so that both store the same.
+//! ZFP streams in chunks.
 
 use zfp_rs::codec::block::encode_block;
 use zfp_rs::{
@@ -10,6 +6,7 @@ use zfp_rs::{
     ZfpFieldMut, ZfpHeaderMask, ZfpScalar, ZfpScalarType, ZfpStreamAlignment,
 };
 
+use super::ZfpMode;
 use crate::error::{FilterError, Result};
 use crate::facts::{ChunkFacts, Element, Kind, Order};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, expansion_bound, prefix};
@@ -25,31 +22,6 @@ pub struct Zfp {
     is_swapped: bool,
     /// The bytes of a chunk.
     len: usize,
-}
-
-/// What a user wants of ZFP.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum ZfpMode {
-    /// A fixed number of bits for each element.
-    Rate(f64),
-    /// A fixed number of bit planes.
-    Precision(u32),
-    /// An error of at most this number.
-    Accuracy(f64),
-    /// No loss.
-    Reversible,
-    /// All parameters of the codec.
-    Expert {
-        /// The fewest bits of a block.
-        min_bits: u32,
-        /// The most bits of a block.
-        max_bits: u32,
-        /// The most bit planes.
-        max_precision: u32,
-        /// The exponent of the lowest bit plane.
-        min_exponent: i32,
-    },
 }
 
 impl Zfp {
@@ -118,13 +90,7 @@ impl Zfp {
 
     /// Returns the mode in client data, with all parameters of the codec. A rate depends on the dimensions.
     pub fn mode(client_data: &[u32]) -> Option<ZfpMode> {
-        let config = Self::new(client_data).ok()?.config;
-        Some(ZfpMode::Expert {
-            min_bits: config.min_bits(),
-            max_bits: config.max_bits(),
-            max_precision: config.max_prec(),
-            min_exponent: config.min_exp(),
-        })
+        Some(mode_of(&Self::new(client_data).ok()?.config))
     }
 
     fn decode<T: ZfpScalar>(&self, stream: &[u64], dst: &mut [u8], aligned: &mut Vec<u64>) -> Result<()> {
@@ -186,6 +152,16 @@ impl Zfp {
         let bits = stream.write_pos();
         stream.flush();
         if stream.overflowed() { Err(failed()) } else { Ok(bits) }
+    }
+}
+
+/// Returns all parameters of the codec.
+fn mode_of(config: &ZfpConfig) -> ZfpMode {
+    ZfpMode::Expert {
+        min_bits: config.min_bits(),
+        max_bits: config.max_bits(),
+        max_precision: config.max_prec(),
+        min_exponent: config.min_exp(),
     }
 }
 
@@ -254,45 +230,6 @@ fn gather<T: Copy>(field: &[T], shape: [usize; 4], at: [usize; 4], sides: [usize
         let (y, z, w) = (number % SIDE, number / SIDE % SIDE, number / SIDE / SIDE);
         let from = start + places[1][y] * pitch[1] + places[2][z] * pitch[2] + places[3][w] * pitch[3];
         *row = places[0].map(|x| field[from + x]);
-    }
-}
-
-impl Default for ZfpMode {
-    /// Returns the mode of the library's defaults: all bits, by an expert's parameters.
-    fn default() -> Self {
-        let config = ZfpConfig::new();
-        Self::Expert {
-            min_bits: config.min_bits(),
-            max_bits: config.max_bits(),
-            max_precision: config.max_prec(),
-            min_exponent: config.min_exp(),
-        }
-    }
-}
-
-impl ZfpMode {
-    /// Returns the parameters as users give them to the plugin. It stores them as they are if chunks have no
-    /// shape for ZFP, and then stores chunks without the filter.
-    fn parameters(self) -> Vec<u32> {
-        let [low, high] = match self {
-            Self::Rate(value) | Self::Accuracy(value) => {
-                let [a, b, c, d, e, f, g, h] = value.to_le_bytes();
-                [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
-            }
-            Self::Precision(planes) => [planes, 0],
-            _ => [0, 0],
-        };
-        match self {
-            // The library's defaults are no parameters at all.
-            _ if self == Self::default() => Vec::new(),
-            Self::Rate(_) => vec![1, 0, low, high, 0, 0],
-            Self::Precision(_) => vec![2, 0, low, high, 0, 0],
-            Self::Accuracy(_) => vec![3, 0, low, high, 0, 0],
-            Self::Expert { min_bits, max_bits, max_precision, min_exponent } => {
-                vec![4, 0, min_bits, max_bits, max_precision, min_exponent.cast_unsigned()]
-            }
-            Self::Reversible => vec![5, 0, 0, 0, 0, 0],
-        }
     }
 }
 
@@ -365,5 +302,15 @@ impl Filter for Zfp {
         // Blocks that are filled up can have several times as many bits as their elements.
         let most = self.encode_bound(decoded).min(decoded.saturating_mul(16));
         expansion_bound(decoded).max(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_mode_is_the_default_of_the_library() {
+        assert_eq!(mode_of(&ZfpConfig::new()), ZfpMode::default());
     }
 }
