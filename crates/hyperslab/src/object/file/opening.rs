@@ -298,7 +298,7 @@ impl Opening {
     fn further(shared: &Arc<PerProcess<Shared>>, options: &OpenOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
         let write = options.access.writes();
-        let why = if options.via == Via::Map && open.store.is_writable() {
+        let why = if matches!(options.via, Via::Map(_)) && open.store.is_writable() {
             "the file is open in this process to be changed, so it cannot be mapped into memory"
         } else if !open.has_members_of(options) {
             "the file is open in this process with another driver, as one file or in other parts"
