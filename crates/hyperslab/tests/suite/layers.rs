@@ -70,6 +70,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/python/src/buffer.rs",
     "crates/python/src/file/keywords.rs",
     "crates/python/src/gil.rs",
+    "crates/python/src/reports.rs",
     "crates/python/src/signals.rs",
     "crates/testkit/src/allocator.rs",
     "crates/vol/src/callbacks/",
