@@ -370,8 +370,11 @@ typedef struct {
     uint32_t no_locking;
     // 1: the root group of a new file keeps the order in which its links are created.
     uint32_t track_order;
-    // 1: the file is mapped into memory, for reading only. If another program cuts the file, the system ends
-    // this program (SIGBUS).
+    // 1: the file is mapped into memory, for reading only. By setting this you promise that no program
+    // changes the file, or cuts it, while it is open, nor the files that it names in external links and
+    // virtual datasets, which are mapped too. If one does, the behaviour is undefined: elements may be
+    // wrong, and the system ends this program when it uses bytes that were cut (SIGBUS). A program may
+    // append to the file.
     uint32_t mapped;
     // 0. No room is left at the end of a struct, whose bytes a program need not have set.
     uint32_t reserved;

@@ -6,6 +6,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hyperslab::{Error, RequestError};
+use hyperslab_io::report;
 
 use crate::codes::{
     HS_ERROR_ARGUMENT, HS_ERROR_CHUNK, HS_ERROR_EXISTS, HS_ERROR_FORMAT, HS_ERROR_HANDLE, HS_ERROR_INTERNAL,
@@ -106,6 +107,7 @@ fn keep(message: &str) {
 
 /// Runs a call: its failure becomes a code and a message, and a panic becomes [`HS_ERROR_INTERNAL`].
 pub(crate) fn guard(call: impl FnOnce() -> Result<(), Failure>) -> i32 {
+    report::to_stderr();
     // What the call changed is behind locks and transactions of the engine, which undo a step that panics.
     let failure = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => return HS_OK,

@@ -82,8 +82,11 @@ pub struct hs_open_options {
     pub no_locking: u32,
     /// 1: the root group of a new file keeps the order in which its links are created.
     pub track_order: u32,
-    /// 1: the file is mapped into memory, for reading only. If another program cuts the file, the system ends
-    /// this program (SIGBUS).
+    /// 1: the file is mapped into memory, for reading only. By setting this you promise that no program
+    /// changes the file, or cuts it, while it is open, nor the files that it names in external links and
+    /// virtual datasets, which are mapped too. If one does, the behaviour is undefined: elements may be
+    /// wrong, and the system ends this program when it uses bytes that were cut (SIGBUS). A program may
+    /// append to the file.
     pub mapped: u32,
     /// 0. No room is left at the end of a struct, whose bytes a program need not have set.
     pub reserved: u32,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use hyperslab_cli::Libraries;
 
 fn main() -> ExitCode {
+    hyperslab_io::report::to_stderr();
     let program = std::env::current_exe().map(|program| [program.into_os_string()]);
     let program = program.as_ref().ok().map(|program| &program[..]);
     let libraries = Libraries { program, is_program: true, ..Libraries::default() };

@@ -5,3 +5,4 @@ pub mod interrupt;
 pub mod os;
 pub mod process;
 pub mod ranks;
+pub mod report;

@@ -50,6 +50,7 @@ mod reference;
 mod references;
 mod region;
 mod registered;
+mod reports;
 mod scales;
 mod segy;
 mod selection;
@@ -129,6 +130,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::warn_of_threads(module.py())?;
         super::signals::watch(module.py())?;
+        super::reports::watch(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

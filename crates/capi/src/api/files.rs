@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-use hyperslab::driver::{Locking, Via};
+use hyperslab::driver::{Locking, Unchanged, Via};
 use hyperslab::{File, LibVersion, OpenOptions};
 
 use crate::codes::{HS_APPEND, HS_CREATE, HS_CREATE_NEW, HS_READ, HS_WRITE};
@@ -118,7 +118,8 @@ unsafe fn with(mut options: OpenOptions, given: &hs_open_options) -> Result<Open
         options = options.locking(Locking::No);
     }
     if flag("options.mapped", given.mapped)? {
-        options = options.via(Via::Map);
+        // SAFETY: the caller promises it by this option, as its documentation says.
+        options = options.via(Via::Map(unsafe { Unchanged::promised() }));
     }
     if given.reserved != 0 {
         return Err(Failure::argument(

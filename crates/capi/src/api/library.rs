@@ -21,6 +21,7 @@ pub extern "C" fn hs_error() -> *const c_char {
 /// Returns the number of threads that a read or write uses, the caller's included.
 #[unsafe(no_mangle)]
 pub extern "C" fn hs_threads() -> u32 {
+    hyperslab_io::report::to_stderr();
     u32::try_from(hyperslab::threads()).unwrap_or(u32::MAX)
 }
 

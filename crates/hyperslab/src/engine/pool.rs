@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use hyperslab_io::process::PerProcess;
+use hyperslab_io::report::TARGET;
 use parking_lot::{Mutex, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -103,7 +104,7 @@ const MOST_WAITING: usize = 1 << 14;
 
 /// Returns a message that says why the value of `HYPERSLAB_THREADS` is ignored, if it is. Returns the message
 /// only once, so the first caller should show it. If there was no call before the first read, that read
-/// prints the message to standard error.
+/// logs the message.
 pub fn threads_warning() -> Option<String> {
     WARNING.lock().take()
 }
@@ -124,7 +125,7 @@ fn asked_threads() -> Result<Option<NonZeroUsize>, String> {
 
 fn default_threads() -> usize {
     if let Some(warning) = threads_warning() {
-        eprintln!("hyperslab: {warning}");
+        log::warn!(target: TARGET, "{warning}");
     }
     let asked = asked_threads().ok().flatten();
     asked.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hyperslab::driver::{
     Arranged, Create, Driver, Locking, Mapped, MemberFiles, Members, Memory, Operation, Overlay, Posix,
-    Trace, WriteRequest,
+    Trace, Unchanged, WriteRequest,
 };
 use hyperslab_testkit::contract::{
     Ranges, keeps_the_contract, read_many_reads_each_range_once_in_any_order,
@@ -211,7 +211,9 @@ fn a_ring_keeps_the_contract() {
 #[test]
 fn a_mapping_keeps_the_contract_for_reads() {
     let bytes: Vec<u8> = (0..=255).collect();
-    let map = |bytes: &[u8]| Mapped::new(Arc::new(posix(bytes))).unwrap();
+    // SAFETY: the files have no names, and only their mappings have them.
+    let unchanged = unsafe { Unchanged::promised() };
+    let map = |bytes: &[u8]| Mapped::new(Arc::new(posix(bytes)), unchanged).unwrap();
     reads_are_exact(&map(b"0123456789"));
     reading_past_the_end_is_an_error(&map(b"0123456789"));
     read_many_reads_each_range_once_in_any_order(&map(&bytes));
@@ -226,7 +228,10 @@ fn a_mapping_keeps_the_contract_for_reads() {
 fn a_read_of_a_mapping_of_a_file_that_was_cut_is_an_error() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(10_000).unwrap();
-    let map = Mapped::new(Arc::new(Posix::new(file.try_clone().unwrap()))).unwrap();
+    // SAFETY: the promise is broken below, but no slice of the mapping exists then, and none is made later:
+    // all reads are errors.
+    let unchanged = unsafe { Unchanged::promised() };
+    let map = Mapped::new(Arc::new(Posix::new(file.try_clone().unwrap())), unchanged).unwrap();
     map.read_at(0, &mut [0; 10]).unwrap();
     let is_cut = file.set_len(9_999);
     if cfg!(windows) {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 use hyperslab::Element;
 use hyperslab::driver::{Driver, Locking, Memory, Operation, Posix, Trace};
@@ -124,6 +124,39 @@ fn closing_returns_the_error_of_a_failed_commit_and_closes_the_file() {
     assert_closed(root.names());
     drop(root);
     assert_eq!(File::open(&path).unwrap().root().names().unwrap(), [] as [&str; 0]);
+}
+
+/// A logger that keeps the records of this process.
+struct Kept;
+
+static RECORDS: Mutex<Vec<(log::Level, String)>> = Mutex::new(Vec::new());
+
+impl log::Log for Kept {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.target() == "hyperslab"
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        RECORDS.lock().unwrap().push((record.level(), record.args().to_string()));
+    }
+
+    fn flush(&self) {}
+}
+
+#[test]
+fn a_file_whose_last_commit_fails_when_it_is_dropped_leaves_a_record() {
+    log::set_logger(&Kept).unwrap();
+    log::set_max_level(log::LevelFilter::Warn);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("dropped.h5");
+    File::create(&path).unwrap().close().unwrap();
+    // The operating system has the file open for reading only, so every write fails.
+    let file = File::options().write(true).location(&path).open_on(Arc::new(Posix::open(&path).unwrap()));
+    file.unwrap().root().create_group("lost").unwrap();
+    let records = RECORDS.lock().unwrap();
+    let of_file: Vec<_> = records.iter().filter(|(_, text)| text.contains("dropped.h5")).collect();
+    let [(log::Level::Error, text)] = of_file[..] else { panic!("{records:?}") };
+    assert!(text.contains("what was changed since the last flush is lost"), "{text}");
 }
 
 #[test]

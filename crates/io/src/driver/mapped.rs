@@ -2,10 +2,22 @@
 //!
 //! # Soundness
 //!
-//! A mapping shows what other processes write to the file. hyperslab copies or decodes its bytes and trusts
-//! none of them, as with any medium; locks keep well-behaved writers out. A file that becomes shorter takes
-//! its pages along: a process that then reads them is killed (SIGBUS). A read that begins after the file was
-//! cut is an error instead, because every read compares the lengths first.
+//! [`Mapped`] lends the pages of the kernel as `&[u8]`. That is sound if, as long as such a slice lives, its
+//! bytes are in memory that the process may read, and do not change.
+//!
+//! - *The memory is there.* The only mapping is made by [`Mapped::new`] and undone when the `Mapped` is
+//!   dropped. Every slice borrows the `Mapped`, and is cut from the length that was mapped.
+//! - *This mapping changes nothing.* Its pages are for reading only, and no method writes to the file: the
+//!   default of `Driver::write_at` is an error.
+//! - *Nothing else changes the bytes.* They change only if a program writes to the file, or makes it shorter.
+//!   Code cannot find out whether one will, and locks are only for those that take them. So the caller of
+//!   `Mapped::new` has to promise it, with an [`Unchanged`]. Its only constructor is an `unsafe` function,
+//!   and the promise is what its section on safety asks for.
+//!
+//! Some uses of a mapping end the process by a signal (SIGBUS), which is no undefined behaviour: a page is
+//! used that the disk cannot read, or that the file lost when it was cut, against the promise. So every read
+//! compares the lengths first: one that begins after the file was cut is an error. The proof does not need
+//! that.
 
 use std::io;
 use std::sync::Arc;
@@ -14,16 +26,59 @@ use memmap2::Mmap;
 
 use super::{Driver, DriverInfo, Hints, Posix, ReadQueue};
 
-/// A file mapped into memory, for reading.
+/// The promise that no program changes or shortens a file while it is mapped into memory.
 ///
 /// ```
-/// use std::sync::Arc;
-/// use hyperslab::{File, driver::{Mapped, Posix}};
+/// use hyperslab::{File, driver::{Unchanged, Via}};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("climate.h5");
 /// File::create(&path)?.close()?;
-/// let file = File::options().open_on(Arc::new(Mapped::new(Arc::new(Posix::open(&path)?))?))?;
+/// // SAFETY: only this program knows the new folder, and it does not open the file to change it.
+/// let unchanged = unsafe { Unchanged::promised() };
+/// let file = File::options().via(Via::Map(unchanged)).open(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// No safe code makes it:
+///
+/// ```compile_fail,E0133
+/// # use hyperslab::driver::{Unchanged, Via};
+/// let via = Via::Map(Unchanged::promised());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unchanged(());
+
+impl Unchanged {
+    /// Makes the promise.
+    ///
+    /// # Safety
+    ///
+    /// The promise is about every file that is mapped with the value that is returned, or with a copy of it.
+    /// No program, this one included, writes to such a file or shortens it, from the time when it is opened
+    /// until nothing uses the mapping any more: the last handle of the file and the last
+    /// [`InPlace`](https://docs.rs/hyperslab/latest/hyperslab/struct.InPlace.html) of its datasets are
+    /// dropped. What a program appends to the file breaks no promise.
+    ///
+    /// `OpenOptions::via` also maps the files that such a file names, by external links and in virtual
+    /// datasets. The promise is about them, too. `OpenOptions::confined_to` limits them to a folder.
+    pub const unsafe fn promised() -> Self {
+        Self(())
+    }
+}
+
+/// A file mapped into memory, for reading.
+///
+/// ```
+/// use std::sync::Arc;
+/// use hyperslab::{File, driver::{Mapped, Posix, Unchanged}};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("climate.h5");
+/// File::create(&path)?.close()?;
+/// // SAFETY: only this program knows the new folder, and it does not open the file to change it.
+/// let unchanged = unsafe { Unchanged::promised() };
+/// let file = File::options().open_on(Arc::new(Mapped::new(Arc::new(Posix::open(&path)?), unchanged)?))?;
 /// assert!(file.root().is_empty()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -35,8 +90,8 @@ pub struct Mapped {
 
 impl Mapped {
     /// Maps all bytes that `file` has now. What is appended later is not seen.
-    pub fn new(file: Arc<Posix>) -> io::Result<Self> {
-        // SAFETY: see the head of this file.
+    pub fn new(file: Arc<Posix>, _: Unchanged) -> io::Result<Self> {
+        // SAFETY: by the promise, no program writes to the file or shortens it while the mapping exists.
         let map = unsafe { Mmap::map(file.as_file()) }?;
         Ok(Self { file, map })
     }

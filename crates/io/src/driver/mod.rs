@@ -25,7 +25,7 @@ pub use ahead::{Medium, read_ahead};
 pub use aside::Aside;
 #[doc(hidden)]
 pub use joined::{FilePart, Joined};
-pub use mapped::Mapped;
+pub use mapped::{Mapped, Unchanged};
 pub use members::Members;
 #[doc(hidden)]
 pub use members::{Arranged, Family, Folder, MemberFiles, Names, Split, advice};

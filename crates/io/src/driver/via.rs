@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Driver, Mapped, Posix};
+use super::{Driver, Mapped, Posix, Unchanged};
 
 /// How the bytes of a file that is opened by its path are read.
 ///
@@ -13,8 +13,8 @@ use super::{Driver, Mapped, Posix};
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("climate.h5");
 /// File::create(&path)?.close()?;
-/// let file = File::options().via(Via::Map).open(&path)?;
-/// assert_eq!(file.driver_info()?.name, "mmap");
+/// let file = File::options().via(Via::Rings { direct: false }).open(&path)?;
+/// assert!(file.root().is_empty()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,8 +28,9 @@ pub enum Via {
         /// Whether the page cache is bypassed, if the file system allows it.
         direct: bool,
     },
-    /// The memory of the process: [`Mapped`]. The file can only be read.
-    Map,
+    /// The memory of the process: [`Mapped`]. The file can only be read. The caller promises that no
+    /// program changes it.
+    Map(Unchanged),
 }
 
 impl Via {
@@ -37,7 +38,7 @@ impl Via {
     #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only rings take the depth"))]
     pub fn over(self, file: Arc<Posix>, depth: Option<usize>) -> io::Result<Arc<dyn Driver>> {
         Ok(match self {
-            Self::Map => Arc::new(Mapped::new(file)?),
+            Self::Map(unchanged) => Arc::new(Mapped::new(file, unchanged)?),
             #[cfg(target_os = "linux")]
             Self::Rings { direct } => {
                 use super::Uring;

@@ -13,8 +13,9 @@ impl Dataset {
     /// Returns the elements as an array over the file, without reading or copying them.
     ///
     /// The file must be mapped into memory (`driver="mmap"`), and the dataset contiguous. The array cannot be
-    /// written. It stays usable when the file is closed. If another program cuts the file short, the system
-    /// kills a program that uses the lost elements.
+    /// written. It stays usable when the file is closed, and as long as it lives, no program may change or
+    /// cut the file: you promise that with the driver. If a program cuts the file short, the system kills a
+    /// program that uses the lost elements.
     ///
     /// Returns:
     ///     An array of the shape and dtype of the dataset.

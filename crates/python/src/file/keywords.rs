@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::driver::{Locking, Members, Via};
+use hyperslab::driver::{Locking, Members, Unchanged, Via};
 use hyperslab::{Durability, File as CoreFile, FileSpace, LibVersion, OpenOptions, SpaceStrategy};
 use hyperslab_remote::RemoteOptions;
 use pyo3::exceptions::{PyNotImplementedError, PyOSError, PyTypeError, PyUserWarning, PyValueError};
@@ -92,7 +92,9 @@ impl Medium {
     fn via(self) -> Via {
         match self {
             Self::Rings => Via::Rings { direct: false },
-            Self::Map => Via::Map,
+            // SAFETY: Python has no mark for unsafe code. A caller who asks for this driver makes the
+            // promise, as the documentation of `File` says.
+            Self::Map => Via::Map(unsafe { Unchanged::promised() }),
             _ => Via::Calls,
         }
     }

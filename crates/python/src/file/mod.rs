@@ -65,9 +65,12 @@ pub(crate) use self::open::path_of;
 ///         read by one call (`cat_ranges`). "family" works on a file whose bytes are in several files, one
 ///         after another, with a place for their number in `name` ("run-%05d.h5"). "split" works on two
 ///         files, of metadata and of elements. "multi" reads one file for each kind of data. "io_uring"
-///         reads the file with many requests in progress at a time, and "mmap" maps it into memory, for
-///         reading. With "mpio", several processes change the file together (docs/drivers.md).
-///         "object_store" reads a URL, and is the default for one.
+///         reads the file with many requests in progress at a time. "mmap" maps it into memory, for reading:
+///         by asking for it you promise that no program changes or cuts the file, or files that it names in
+///         links and virtual datasets, until it is closed and no view of a dataset is left. If one does,
+///         anything may happen, such as wrong elements or the end of this program. With "mpio", several
+///         processes change the file together (docs/drivers.md). "object_store" reads a URL, and is the
+///         default for one.
 ///     libver: The oldest HDF5 version that new objects are made for: "earliest", "v108", "v110" (the default
 ///         of new files), "v112", "v114", "v200" or "latest". Of a pair, the first version counts.
 ///     durability: What a flushed change survives. "kill" (the default): the death of the program at any

@@ -164,6 +164,7 @@ extern "C" fn class_for(caller: *const c_void) -> *const c_void {
     let found = std::panic::catch_unwind(|| Library::of_caller(caller));
     match found.unwrap_or_else(|_| Err("an internal error".to_owned())) {
         Ok(library) => {
+            hyperslab_io::report::to_stderr();
             report::begin(library);
             std::ptr::from_ref(of_slot(library.slot)).cast()
         }

@@ -34,14 +34,16 @@ impl Dataset {
     /// file that is [mapped](hyperslab_io::driver::Via::Map) into memory.
     ///
     /// ```
-    /// use hyperslab::{File, driver::Via};
+    /// use hyperslab::{File, driver::{Unchanged, Via}};
     ///
     /// let directory = tempfile::tempdir()?;
     /// let path = directory.path().join("climate.h5");
     /// let file = File::create(&path)?;
     /// file.root().new_dataset::<u8>("mask").shape([3]).create_with(&[1, 0, 1])?;
     /// file.close()?;
-    /// let mask = File::options().via(Via::Map).open(&path)?.dataset("mask")?;
+    /// // SAFETY: only this program knows the new folder, and it does not open the file to change it.
+    /// let unchanged = unsafe { Unchanged::promised() };
+    /// let mask = File::options().via(Via::Map(unchanged)).open(&path)?.dataset("mask")?;
     /// assert_eq!(mask.in_place()?.bytes()?, [1, 0, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

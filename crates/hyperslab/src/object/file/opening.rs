@@ -10,6 +10,7 @@ use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_io::driver::{Create, Driver, Memory, Posix, Via};
 use hyperslab_io::os;
 use hyperslab_io::process::PerProcess;
+use hyperslab_io::report::TARGET;
 use hyperslab_store::commit::Durability;
 use hyperslab_store::{Collective, Meeting};
 use parking_lot::Mutex;
@@ -226,7 +227,7 @@ impl File {
     /// ```
     /// let directory = tempfile::tempdir()?;
     /// let file = hyperslab::File::create(directory.path().join("climate.h5"))?;
-    /// file.close()?; // reports an error of the last write, which a dropped file cannot
+    /// file.close()?; // returns an error of the last write, which a dropped file only logs
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close(self) -> Result<()> {
@@ -298,7 +299,7 @@ impl Opening {
     fn further(shared: &Arc<PerProcess<Shared>>, options: &OpenOptions) -> Result<File> {
         let open = shared.get(Shared::in_child);
         let write = options.access.writes();
-        let why = if options.via == Via::Map && open.store.is_writable() {
+        let why = if matches!(options.via, Via::Map(_)) && open.store.is_writable() {
             "the file is open in this process to be changed, so it cannot be mapped into memory"
         } else if !open.has_members_of(options) {
             "the file is open in this process with another driver, as one file or in other parts"
@@ -397,10 +398,10 @@ impl Drop for Opening {
             return;
         }
         if let Err(error) = self.end() {
-            // No caller is left to receive the error, so it is printed.
+            // No caller is left to receive the error.
             let path = self.shared.get(Shared::in_child).path.as_deref();
             let path = path.map_or_else(|| "a file in memory".into(), Path::to_string_lossy);
-            eprintln!("hyperslab: {path}: what was changed since the last flush is lost: {error}");
+            log::error!(target: TARGET, "{path}: what was changed since the last flush is lost: {error}");
         }
     }
 }

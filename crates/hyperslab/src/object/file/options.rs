@@ -379,7 +379,7 @@ impl OpenOptions {
 
     /// Checks options that exclude each other, and what they say of a new file.
     pub(super) fn check(&self) -> Result<()> {
-        if self.via == Via::Map && (self.access.writes() || self.swmr) {
+        if matches!(self.via, Via::Map(_)) && (self.access.writes() || self.swmr) {
             let what = "a file mapped into memory".to_owned();
             let why = "it can only be read, as it was when it was opened";
             return Err(RequestError::Argument { what, why }.into());

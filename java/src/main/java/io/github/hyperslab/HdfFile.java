@@ -188,8 +188,10 @@ public final class HdfFile extends FileNode {
      * Opens a file for reading by mapping it into memory. That is the fastest way for data without
      * filters that are read again and again.
      *
-     * <p>If another program cuts the file while it is open, the system ends the whole Java process:
-     * map only files that no program cuts. What is appended later is not seen.
+     * <p>By calling this you promise that no program changes or cuts the file while it is open, nor
+     * the files that it names in external links and virtual datasets, which are mapped too. If one
+     * does, the behaviour is undefined: elements may be wrong, and the system ends the whole Java
+     * process when it uses bytes that were cut. What is appended later is not seen.
      *
      * @param path the path in the default file system
      * @return the open file
