@@ -90,10 +90,10 @@ fn filter(filter: Filter) -> Ruled<FilterSpec> {
 
 /// Stores a chunk.
 ///
-/// A chunk that is stored without compression, or whose filters were skipped, is left as it is: libhdf5 does not
-/// note skipped filters of a chunk that replaces one of the same size, and would go on to use the filters that
-/// were skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the last
-/// chunk).
+/// A chunk that is stored without compression, or whose filters were skipped, is left as it is: libhdf5 does
+/// not note skipped filters of a chunk that replaces one of the same size, and would go on to use the filters
+/// that were skipped for that one (its `H5D__chunk_direct_write` does not update what it remembers of the
+/// last chunk).
 pub(crate) fn write_chunk(
     native: NativeDataset,
     codec: &ChunkCodec,

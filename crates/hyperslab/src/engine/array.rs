@@ -18,7 +18,7 @@ pub struct StoredArray {
     pub header: Addr,
     /// The number of elements along each dimension; empty for a scalar.
     pub shape: Vec<u64>,
-    /// What is stored for each element.
+    /// The datatype and the fill value of the elements.
     pub elements: Arc<StoredElements>,
     /// Whether every reader treats a missing chunk as a chunk full of the [fill value](StoredElements::fill).
     pub may_skip_fill: bool,

@@ -145,9 +145,11 @@ impl Columns {
     }
 }
 
-/// Returns the note to store with a chunk, if chunks of this codec have notes and this one gains from it. A chunk that repeats one record does not: it takes no time to scan.
+/// Returns the note to store with a chunk, if chunks of this codec have notes and this one gains from it. A
+/// chunk that repeats one record does not: it takes no time to scan.
 pub(in crate::engine) fn note(codec: &ChunkCodec, chunk: &[u8]) -> Option<Vec<u8>> {
-    let is_blosc2 = matches!(codec.pipeline().filters(), [only] if only.id() == FilterId::BLOSC2 && only.filter().is_ok());
+    let [only] = codec.pipeline().filters() else { return None };
+    let is_blosc2 = only.id() == FilterId::BLOSC2 && only.filter().is_ok();
     if !is_blosc2 || chunk.len() / LEAST < HEAD {
         return None;
     }

@@ -60,8 +60,8 @@ pub struct ChunkCodec {
 pub struct EncodedChunk {
     /// The stored bytes.
     pub bytes: Vec<u8>,
-    /// The filters that were skipped because they do not make this chunk smaller. It is stored with the chunk,
-    /// and decoding needs it.
+    /// The filters that were skipped because they do not make this chunk smaller. It is stored with the
+    /// chunk, and decoding needs it.
     pub mask: FilterMask,
 }
 
@@ -155,8 +155,8 @@ impl ChunkCodec {
         encoded.map_err(|cause| Error::Filter { cause })
     }
 
-    /// Decodes a chunk from its stored bytes, for which the filters in `mask` were skipped, into `chunk`, which
-    /// must have [`chunk_bytes`](Self::chunk_bytes) bytes. After an error, they have any value.
+    /// Decodes a chunk from its stored bytes, for which the filters in `mask` were skipped, into `chunk`,
+    /// which must have [`chunk_bytes`](Self::chunk_bytes) bytes. After an error, they have any value.
     ///
     /// Errors: `Request` if `chunk` has another size; `Filter` if the bytes are not those of a chunk.
     pub fn decode(&self, stored: &[u8], mask: FilterMask, chunk: &mut [u8]) -> Result<()> {

@@ -26,8 +26,8 @@ fn decoded(codec: &ChunkCodec, chunk: &EncodedChunk) -> Vec<u8> {
     decoded
 }
 
-/// Calls `f` with the number of each element of a chunk that is inside a dataset of this shape, and the number
-/// of the same element in the dataset.
+/// Calls `f` with the number of each element of a chunk that is inside a dataset of this shape, and the
+/// number of the same element in the dataset.
 fn each_inside(coord: &[u64], chunk: &[u64], shape: &[u64], mut f: impl FnMut(usize, usize)) {
     let (first, used) = (first_element(coord, chunk), inside(coord, chunk, shape));
     for number in 0..chunk.iter().product::<u64>() {

@@ -15,10 +15,10 @@ use crate::engine::scratch::WorkerScratch;
 use crate::engine::task_queue;
 
 impl ChunkCodec {
-    /// Encodes a box of elements of shape `shape`, which begins with the first element of a chunk: `elements`
-    /// in row-major order, of the datatype in `options`. Calls `each` with the position of each chunk, counted
-    /// in chunks of the box, and its stored form, in row-major order. Elements of chunks beyond the box hold
-    /// the fill value.
+    /// Encodes a box of elements of shape `shape`, which begins with the first element of a chunk:
+    /// `elements` in row-major order, of the datatype in `options`. Calls `each` with the position of each
+    /// chunk, counted in chunks of the box, and its stored form, in row-major order. Elements of chunks
+    /// beyond the box hold the fill value.
     ///
     /// Errors: `Request` if `elements` have another size than the box, or if the datatypes cannot be
     /// converted; `Encode` if a filter cannot encode a chunk; any error of `each`, which ends the work.
@@ -71,8 +71,8 @@ impl ChunkCodec {
         })
     }
 
-    /// Encodes a chunk for each task, as many at a time as [`TOGETHER`] allows, and calls `each` in the order of
-    /// the tasks.
+    /// Encodes a chunk for each task, as many at a time as [`TOGETHER`] allows, and calls `each` in the order
+    /// of the tasks.
     fn in_order<T: Sync>(
         &self,
         tasks: &[T],
