@@ -211,6 +211,6 @@ impl ChunkCodec {
     }
 }
 
-fn invalid(what: &str, why: &'static str) -> Error {
+pub(in crate::engine) fn invalid(what: &str, why: &'static str) -> Error {
     RequestError::Argument { what: what.to_owned(), why }.into()
 }

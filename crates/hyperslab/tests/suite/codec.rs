@@ -5,14 +5,17 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use hyperslab::datatype::{ByteOrder, Datatype};
+use hyperslab::driver::{Driver, Memory};
 use hyperslab::filter::{Deflate, Filter, FilterId, Lz4, Shuffle};
 use hyperslab::storage::{FillBytes, FilterMask, FilterSpec};
 use hyperslab::{ChunkCodec, Element, EncodedChunk, Error, File, RequestError, WriteOptions};
 use hyperslab_format::layout::Layout;
 use hyperslab_select::{first_element, inside};
 use hyperslab_testkit::golden::Manifest;
+use hyperslab_testkit::sound::assert_sound;
 use proptest::prelude::*;
 
 fn deflate(datatype: Datatype, fill: &FillBytes, shape: &[u64]) -> ChunkCodec {
@@ -84,7 +87,8 @@ fn the_chunks_of_golden_files_decode_without_their_file() {
 
 #[test]
 fn a_dataset_takes_chunks_that_were_encoded_without_it() {
-    let file = File::in_memory().unwrap();
+    let driver = Arc::new(Memory::default());
+    let file = File::options().create(true).open_on(Arc::clone(&driver) as Arc<dyn Driver>).unwrap();
     let made = file.root().new_dataset::<i32>("d").shape([6, 5]).chunks([3, 5]).filter(Shuffle);
     let dataset = made.filter(Deflate::default()).create().unwrap();
     let codec = dataset.chunk_codec().unwrap().unwrap();
@@ -102,6 +106,8 @@ fn a_dataset_takes_chunks_that_were_encoded_without_it() {
     assert!(file.dataset("d").unwrap().chunk_codec().unwrap().is_some());
     let whole = file.root().new_dataset::<i32>("whole").shape([4]).create().unwrap();
     assert!(whole.chunk_codec().unwrap().is_none());
+    file.close().unwrap();
+    assert_sound(&driver.bytes());
 }
 
 #[test]
@@ -125,6 +131,14 @@ fn sizes_that_are_not_those_of_a_chunk_are_errors() {
         let error = ChunkCodec::new(u16::datatype(), shape, &[]).unwrap_err();
         assert!(matches!(error, Error::Request(RequestError::Argument { .. })), "{shape:?}: {error}");
     }
+    let mut none = |_: &[u64], _| panic!("there is no chunk");
+    for shape in [&[8][..], &[4, 2, 1], &[]] {
+        let error = codec.encode_box(shape, &[0; 16], &WriteOptions::default(), &mut none).unwrap_err();
+        assert!(error.to_string().contains("as many dimensions"), "{shape:?}: {error}");
+    }
+    let error = codec.encode_box(&[4, 2], &[0; 15], &WriteOptions::default(), &mut none).unwrap_err();
+    assert!(is_size(error));
+    codec.encode_box(&[0, 2], &[], &WriteOptions::default(), &mut none).unwrap();
     let long = FillBytes::Defined(vec![1; 3]);
     assert!(ChunkCodec::stored(u16::datatype(), &long, &[4], &[]).is_err());
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::WriteOptions;
 use super::plan::{PlanTarget, WritePlan};
-use crate::engine::codec::{ChunkCodec, EncodedChunk};
+use crate::engine::codec::{ChunkCodec, EncodedChunk, invalid};
 use crate::engine::scratch::WorkerScratch;
 use crate::engine::task_queue;
 
@@ -20,8 +20,9 @@ impl ChunkCodec {
     /// chunk, counted in chunks of the box, and its stored form, in row-major order. Elements of chunks
     /// beyond the box hold the fill value.
     ///
-    /// Errors: `Request` if `elements` have another size than the box, or if the datatypes cannot be
-    /// converted; `Encode` if a filter cannot encode a chunk; any error of `each`, which ends the work.
+    /// Errors: `Request` if the box has another number of dimensions than a chunk, if `elements` have another
+    /// size than the box, or if the datatypes cannot be converted; `Encode` if a filter cannot encode a
+    /// chunk; any error of `each`, which ends the work.
     pub fn encode_box(
         &self,
         shape: &[u64],
@@ -29,6 +30,9 @@ impl ChunkCodec {
         options: &WriteOptions,
         each: &mut dyn FnMut(&[u64], EncodedChunk) -> Result<()>,
     ) -> Result<()> {
+        if shape.len() != self.shape().len() {
+            return Err(invalid("shape", "it must have as many dimensions as a chunk"));
+        }
         let target = PlanTarget {
             elements: self.elements(),
             widths: Widths::EIGHT,
