@@ -22,7 +22,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deny msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help deny miri msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -37,6 +37,7 @@ help:
 	@echo "make soak     more crashes, failing media, kills and queries than \`make test\` has time for: minutes"
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make deny     advisories, licences and sources of the crates of others (needs cargo-deny)"
+	@echo "make miri     unit tests under Miri, which finds undefined behaviour (needs a nightly compiler with it)"
 	@echo "make msrv     all crates with the oldest Rust that is promised (needs rustup)"
 	@echo "make docs     the documentation site (target/site/index.html)"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
@@ -272,6 +273,17 @@ MSRV := $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 msrv:
 	rustup toolchain install $(MSRV) --profile minimal --no-self-update
 	$(AS_MATURIN) cargo +$(MSRV) check --workspace --exclude hyperslab-cli --locked --quiet --target-dir target/msrv
+
+# Undefined behaviour and data races in unit tests, by Miri: of selections, of decoders, and of what several threads write
+# into. Here is what it leaves out: tests that count to millions, and all but two cases of each property.
+UNDER_MIRI := cargo +nightly miri test --locked --quiet --target-dir target/miri --lib
+miri: export MIRIFLAGS += -Zmiri-disable-isolation
+miri: export PROPTEST_CASES = 2
+miri:
+	$(UNDER_MIRI) -p hyperslab -- engine::destination engine::task_queue
+	$(UNDER_MIRI) -p hyperslab-select -- --skip memory_batches:: --skip steps:: --skip overlap_too_often
+	$(UNDER_MIRI) -p hyperslab-format -- bytes:: free_space:: header:: heap:: selection:: superblock:: \
+		--skip geometry --skip places
 
 # Advisories, licences and sources of the crates of others (deny.toml). Needs cargo-deny (`cargo install cargo-deny
 # --locked`). Without a network: `DENY="--offline check licenses bans sources"`, which leaves out advisories.
