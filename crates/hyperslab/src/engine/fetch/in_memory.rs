@@ -7,7 +7,7 @@ use hyperslab_error::{Error, Result};
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::plan::place::Users;
 use crate::engine::plan::route::Route;
-use crate::engine::read::task::{Need, Run};
+use crate::engine::read::decode::{Need, Run};
 use crate::engine::scratch::WorkerScratch;
 
 impl Run<'_> {

@@ -2,5 +2,4 @@
 
 mod in_memory;
 mod parts;
-pub(in crate::engine) mod ranges;
 pub(in crate::engine) mod window;

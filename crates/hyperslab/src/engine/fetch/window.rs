@@ -11,15 +11,15 @@ use hyperslab_io::driver::{Driver, ReadQueue, Request};
 use smallvec::SmallVec;
 
 use super::parts::Parts;
-use super::ranges::{Spans, moved};
 use crate::engine::budget::{Claim, Held, Share};
 use crate::engine::destination::Region;
 use crate::engine::plan::pieces::ReadTask;
 use crate::engine::plan::place::{User, Users, Wanted, destination_offset};
 use crate::engine::plan::route::Route;
+use crate::engine::plan::spans::{Spans, moved};
 use crate::engine::raw_data::RawData;
+use crate::engine::read::decode::{Need, Run, Way};
 use crate::engine::read::scatter::Emit;
-use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue::{Claims, worked};
 

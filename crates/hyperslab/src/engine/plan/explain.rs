@@ -9,7 +9,8 @@ use super::pieces::{Pieces, Source};
 use super::place::{Cut, User, Users};
 use super::route::Route;
 use crate::engine::destination::Destination;
-use crate::engine::read::{Reading, workers};
+use crate::engine::plan::reading::Reading;
+use crate::engine::task_queue::workers_on;
 
 /// The plan of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl Reading<'_> {
             let first = first_element(&task.coord, &pieces.shape).to_vec();
             plan.tasks.push(PlannedTask { first, source: task.source, route, elements, requests, bytes });
         }
-        plan.threads = workers(self.store, plan.tasks.len(), run.piece_bytes as u64, None);
+        plan.threads = workers_on(self.store, plan.tasks.len(), run.piece_bytes as u64, None);
         Ok(plan)
     }
 }

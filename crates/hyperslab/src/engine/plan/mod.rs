@@ -3,4 +3,6 @@
 pub(in crate::engine) mod explain;
 pub(in crate::engine) mod pieces;
 pub(in crate::engine) mod place;
+pub(in crate::engine) mod reading;
 pub(in crate::engine) mod route;
+pub(in crate::engine) mod spans;

@@ -8,14 +8,14 @@ use hyperslab_filters::{ByteMap, Convert, Handed};
 use hyperslab_select::{Coord, Selection, first_element};
 use hyperslab_store::index::ChunkRecord;
 
-use super::Reading;
+use super::decode::Run;
 use super::sink::{Block, ChunkFilter, Keep, Sink};
-use super::task::Run;
 use crate::engine::bounds::{Bounds, Columns, NotedBounds};
 use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::destination::Destination;
 use crate::engine::plan::pieces::Pieces;
 use crate::engine::plan::place::{Cut, User};
+use crate::engine::plan::reading::Reading;
 use crate::engine::task_queue::worked;
 
 impl Run<'_> {

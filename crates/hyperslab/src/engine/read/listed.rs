@@ -8,8 +8,8 @@ use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
 use hyperslab_filters::{Handed, Scratch};
 
+use super::decode::Run;
 use super::scatter::Emit;
-use super::task::Run;
 use crate::engine::chunks::stored::StoredChunk;
 use crate::engine::plan::place::{User, destination_offset};
 use crate::engine::scratch::{WorkerScratch, sized};

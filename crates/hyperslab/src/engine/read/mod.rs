@@ -1,10 +1,10 @@
-//! Reads of one dataset: plans a read and distributes its tasks over threads. `task.rs` runs a single task.
+//! Reads of one dataset: plans a read and distributes its tasks over threads. `decode.rs` finishes a single task.
 
 mod blocks;
+pub(in crate::engine) mod decode;
 mod listed;
 pub(in crate::engine) mod scatter;
 pub(in crate::engine) mod sink;
-pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
@@ -16,20 +16,18 @@ use hyperslab_filters::gather::Target;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_select::{Part, Selection, Tiling};
-use hyperslab_store::Store;
 
-use super::array::{Storage, StoredArray};
-use super::chunks::cache::ChunkCache;
+use super::array::Storage;
 use super::destination::{Destination, Shared};
-use super::fetch::ranges::Spans;
 use super::fetch::window::Window;
 use super::plan::pieces::{Pieces, ReadTask, Source};
 use super::plan::place::{Cut, User, Users};
-use super::raw_data::RawData;
+use super::plan::reading::Reading;
+use super::plan::spans::Spans;
 use super::scratch;
 use super::task_queue::{self, Claims};
+use decode::{Need, Run};
 use scatter::Emit;
-use task::{Need, Run};
 
 /// Options of a read.
 ///
@@ -65,23 +63,7 @@ impl ReadOptions {
     }
 }
 
-/// The objects that a read of a dataset needs.
-#[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
-    /// The file.
-    pub store: &'a Store,
-    /// The cache of the file's decoded chunks.
-    pub cache: &'a ChunkCache,
-    /// The dataset.
-    pub array: &'a StoredArray,
-}
-
-impl<'a> Reading<'a> {
-    /// Returns the medium that holds the stored bytes.
-    pub(super) fn raw(&self) -> RawData<'a> {
-        RawData::of(self.store, self.array)
-    }
-
+impl Reading<'_> {
     /// Reads one selection.
     pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
         let (conversion, memory_size) = self.conversion(options)?;
@@ -236,7 +218,8 @@ impl Run<'_> {
         users: &[User<'_>],
         threads: Option<NonZeroUsize>,
     ) -> Result<()> {
-        let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
+        let workers =
+            task_queue::workers_on(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
         task_queue::claim(tasks, workers, self.piece_bytes, self.hints.queue_depth, &|claims, scratch| {
             Window::new(self, claims, touches, users, scratch).drive()
         })
@@ -264,11 +247,6 @@ impl Run<'_> {
             need => Window::new(self, &Claims::all(tasks), &[0], &users, scratch).drive_one(need),
         })
     }
-}
-
-/// Returns the number of worker threads for `tasks` pieces of `piece_bytes` bytes each.
-pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
-    if store.hints().concurrent { task_queue::workers(tasks, piece_bytes, threads) } else { 1 }
 }
 
 /// The number of tasks planned at a time. It bounds the memory of a plan, however large the read.

@@ -11,16 +11,16 @@ use hyperslab_format::{Addr, Extent};
 use hyperslab_io::driver::Hints;
 use hyperslab_store::index::ChunkRecord;
 
-use super::Reading;
 use super::scatter::Emit;
 use super::sink::ChunkFilter;
 use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::StoredChunk;
-use crate::engine::fetch::ranges::{Spans, moved};
 use crate::engine::plan::pieces::{ReadTask, Source};
 use crate::engine::plan::place::{Users, Wanted, each_place};
+use crate::engine::plan::reading::Reading;
 use crate::engine::plan::route::{Filtered, JOINED_BYTES, Route, blocks_front, is_small};
+use crate::engine::plan::spans::{Spans, moved};
 use crate::engine::scratch::{WorkerScratch, sized};
 
 /// One read, prepared.
