@@ -120,33 +120,31 @@ impl<'w> Window<'w> {
 
     /// Reads and finishes all tasks.
     pub(in crate::engine) fn drive(mut self) -> Result<()> {
-        let read = self.raw.with(|driver| {
-            if let Some(file) = driver.bytes()? {
-                self.finish_in_memory(file);
-                return Ok(());
-            }
-            loop {
-                driver.read_many(&mut self)?;
-                if !self.waits() {
-                    return Ok(());
+        let driver = self.raw.driver()?;
+        let read = match driver.bytes() {
+            Ok(None) => loop {
+                let read = driver.read_many(&mut self);
+                if read.is_err() || !self.waits() {
+                    break read;
                 }
-            }
-        })?;
+            },
+            in_memory => in_memory.map(|file| self.finish_in_memory(file.unwrap_or_default())),
+        };
         self.end(read)
     }
 
     /// Reads and finishes a single task, which needs `step`. A request that is the only one needs no queue.
     pub(in crate::engine) fn drive_one(mut self, step: ChunkStep) -> Result<()> {
         self.step = Some(step);
-        let read = self.raw.with(|driver| {
-            if let Some(file) = driver.bytes()? {
-                self.finish_in_memory(file);
-                return Ok(());
+        let driver = self.raw.driver()?;
+        let read = match driver.bytes() {
+            Ok(None) => {
+                self.tasks = self.claims.take(0);
+                self.error = self.begin().err();
+                self.read(&*driver)
             }
-            self.tasks = self.claims.take(0);
-            self.error = self.begin().err();
-            self.read(driver)
-        })?;
+            in_memory => in_memory.map(|file| self.finish_in_memory(file.unwrap_or_default())),
+        };
         self.end(read)
     }
 

@@ -75,26 +75,13 @@ impl Dataset {
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        self.read_as(None, &what.into(), dst, options)
+        self.read_shaped(None, &what.into(), dst, options)
     }
 
-    /// Does the same as [`read_with`](Self::read_with) for a `dst` that was made for a dataset of this shape.
-    /// If the shape has changed, the error is [`RequestError::Reshaped`] and nothing is read.
+    /// Does the same as [`read_with`](Self::read_with). If there is a shape, `dst` was made for a dataset of
+    /// this shape: if it has changed, the error is [`RequestError::Reshaped`] and nothing is read.
     #[doc(hidden)]
     pub fn read_shaped(
-        &self,
-        shape: &[u64],
-        what: &Selection,
-        dst: &mut Destination<'_>,
-        options: &ReadOptions,
-    ) -> Result<()> {
-        self.read_as(Some(shape), what, dst, options)
-    }
-
-    /// Does the same as [`read_with`](Self::read_with), or as [`read_shaped`](Self::read_shaped) if there is a
-    /// shape.
-    #[doc(hidden)]
-    pub fn read_as(
         &self,
         shape: Option<&[u64]>,
         what: &Selection,
@@ -128,22 +115,13 @@ impl Dataset {
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
-        self.read_many_as(None, reads, options)
+        self.read_many_shaped(None, reads, options)
     }
 
-    /// Does the same as [`read_many`](Self::read_many) for destinations that were made for a dataset of this
-    /// shape; see [`read_shaped`](Self::read_shaped).
+    /// Does the same as [`read_many`](Self::read_many). If there is a shape, the destinations were made for a
+    /// dataset of this shape; see [`read_shaped`](Self::read_shaped).
     #[doc(hidden)]
     pub fn read_many_shaped(
-        &self,
-        shape: &[u64],
-        reads: &mut [(&Selection, &mut Destination<'_>)],
-        options: &ReadOptions,
-    ) -> Result<()> {
-        self.read_many_as(Some(shape), reads, options)
-    }
-
-    fn read_many_as(
         &self,
         shape: Option<&[u64]>,
         reads: &mut [(&Selection, &mut Destination<'_>)],
