@@ -354,14 +354,16 @@ impl Store {
     }
 
     /// Allocates several extents at once. They are adjacent unless holes elsewhere fit better.
+    ///
+    /// Waits if the space can be written only after a commit that another thread makes.
     pub fn allocate_all(
         &self,
         kind: SpaceKind,
         lens: impl IntoIterator<Item = u64>,
     ) -> Result<SmallVec<[Extent; 1]>> {
         let lens: SmallVec<[u64; 1]> = lens.into_iter().collect();
-        self.with_space(lens.iter().sum(), |space| {
-            let mut extents = SmallVec::new();
+        let (extents, waits) = self.with_space(lens.iter().sum(), |space| {
+            let mut extents: SmallVec<[Extent; 1]> = SmallVec::new();
             for len in lens {
                 let Some(extent) = space.allocate_unnamed(kind, len) else {
                     extents.into_iter().for_each(|extent| space.release(kind, extent));
@@ -369,8 +371,13 @@ impl Store {
                 };
                 extents.push(extent);
             }
-            Some(extents)
-        })
+            let waits = extents.iter().any(|extent| space.is_in_tail(*extent));
+            Some((extents, waits))
+        })?;
+        if waits {
+            self.writing()?.wait_for_commit();
+        }
+        Ok(extents)
     }
 
     /// Calls `f`, which allocates `len` bytes, with the space. Errors if `f` returns `None`: addresses cannot

@@ -52,7 +52,10 @@ impl Store {
         }
         let what = || checksum([(extent.addr, extent.len.to_le_bytes().as_slice())]);
         self.once(what, || {
-            self.writing()?.cut_tail(self)?;
+            let writing = self.writing()?;
+            // After a commit that failed half-way, the journal has to stay at the end.
+            writing.check()?;
+            writing.cut_tail(self)?;
             let offset = self.base.saturating_add(extent.addr.get());
             self.driver()?.reserve(offset, extent.len).map_err(Error::io("make room", offset, extent.len))
         })

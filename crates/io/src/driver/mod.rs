@@ -152,6 +152,13 @@ pub trait Driver: Debug + Send + Sync {
         true
     }
 
+    /// Returns whether a gap costs next to nothing: the file may be extended far beyond its bytes, or be
+    /// written there, and be cut again. Commits that flush then leave room for what other threads write
+    /// meanwhile.
+    fn is_sparse(&self) -> bool {
+        false
+    }
+
     /// Returns what the driver is and does, for its user.
     fn info(&self) -> DriverInfo {
         DriverInfo::new("custom")

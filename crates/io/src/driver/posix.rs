@@ -348,6 +348,11 @@ impl Driver for Posix {
         Hints { queue_depth: self.queue_depth, ..Self::HINTS }
     }
 
+    /// Windows fills the gap with zeros.
+    fn is_sparse(&self) -> bool {
+        cfg!(unix)
+    }
+
     fn info(&self) -> DriverInfo {
         DriverInfo::new("posix")
     }

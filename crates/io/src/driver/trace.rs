@@ -125,6 +125,10 @@ impl<D: Driver> Driver for Trace<D> {
         self.inner.is_lasting()
     }
 
+    fn is_sparse(&self) -> bool {
+        self.inner.is_sparse()
+    }
+
     fn info(&self) -> DriverInfo {
         self.inner.info()
     }

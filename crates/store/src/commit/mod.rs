@@ -8,6 +8,8 @@
 //! 4  cut the tail                                               (no flush)
 //! ```
 //!
+//! Other threads may write new data meanwhile, before the journal: [`tail`] leaves them room there.
+//!
 //! A file with a range of elements of its own is committed alike: overwrites are in both ranges, and all else
 //! is in the first one. The caller gives the second range its new length before, and cuts it afterwards.
 //!
@@ -18,6 +20,7 @@ pub(crate) mod dirty_blocks;
 pub(crate) mod journal;
 pub mod recovery;
 pub(crate) mod replaced_file;
+pub(crate) mod tail;
 pub(crate) mod txn;
 pub mod writer_mark;
 pub(crate) mod writing;
@@ -93,22 +96,37 @@ pub enum Outcome {
 }
 
 /// Commits `commit` to the file of `driver`.
-pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
+pub fn commit(driver: &dyn Driver, commit: Commit) -> Outcome {
+    // If this fails, the file keeps a tail that readers ignore.
+    commit_before(driver, commit, 0, |end| _ = driver.set_len(end))
+}
+
+/// Commits `commit` to the file of `driver`, with the tail at the offset `tail` or, if that is later, at the
+/// end of the longer state. Until `cut` is called, nothing else may be written at or after the tail. `cut`
+/// does step 4, with the end of the new state.
+pub(crate) fn commit_before(
+    driver: &dyn Driver,
+    mut commit: Commit,
+    tail: u64,
+    cut: impl FnOnce(u64),
+) -> Outcome {
     let durability = commit.durability;
-    let plan = match plan(driver, &mut commit) {
+    let plan = match plan(driver, &mut commit, tail) {
         Ok(plan) => plan,
         Err(error) => return Outcome::Undone(error),
     };
     match plan {
-        CommitPlan::Superblock { ends } => replace_superblock(driver, &commit, ends),
-        CommitPlan::Journal { journal, at, end } => {
-            if let Err(outcome) = begin(driver, &journal, at, durability) {
+        CommitPlan::Superblock { ends } => replace_superblock(driver, &commit, ends, cut),
+        CommitPlan::Journal { journal, ends } => {
+            if let Err(outcome) = begin(driver, &journal, ends.tail, durability) {
                 return outcome;
             }
-            match apply(driver, &journal, end, durability) {
-                Ok(()) => Outcome::Committed,
-                Err(error) => Outcome::Poisoned(error),
+            if let Err(error) = apply(driver, &journal, durability) {
+                return Outcome::Poisoned(error);
             }
+            // The transaction is in the file, and a tail does no harm: the next commit or open cuts it.
+            cut(ends.after);
+            Outcome::Committed
         }
     }
 }
@@ -117,39 +135,43 @@ pub fn commit(driver: &dyn Driver, mut commit: Commit) -> Outcome {
 enum CommitPlan {
     /// Only the superblock changes, in one write.
     Superblock { ends: Ends },
-    /// The four steps. The journal is written at `at`, and the file ends at `end` afterwards.
-    Journal { journal: Journal, at: u64, end: u64 },
+    /// The four steps.
+    Journal { journal: Journal, ends: Ends },
 }
 
-/// The end of the file before and after the commit.
+/// Where the file ends.
 #[derive(Clone, Copy)]
 struct Ends {
-    before: u64,
+    /// The end of the longer state, before or after the commit.
+    both: u64,
+    /// The end after the commit.
     after: u64,
+    /// The beginning of the tail, in which the journal is.
+    tail: u64,
 }
 
 impl Ends {
-    /// Returns the end of the longer state.
-    fn both(self) -> u64 {
-        self.before.max(self.after)
+    fn new(before: u64, after: u64, tail: u64) -> Self {
+        let both = before.max(after);
+        Self { both, after, tail: tail.max(both) }
     }
 }
 
 /// Checks the commit against the file and for consistency. Writes nothing; takes the overwrites out of
 /// `commit`.
-fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<CommitPlan> {
+fn plan(driver: &dyn Driver, commit: &mut Commit, tail: u64) -> Result<CommitPlan> {
     let at = commit.superblock_at;
     let superblock = decode_superblock(&commit.after, at)?;
     let Some(before) = &commit.before else {
         check(commit.overwrites.is_empty(), "overwrites in a file without a superblock")?;
-        return Ok(CommitPlan::Superblock { ends: Ends { before: 0, after: superblock.end_of_file() } });
+        return Ok(CommitPlan::Superblock { ends: Ends::new(0, superblock.end_of_file(), tail) });
     };
     check(before.len() == commit.after.len(), "superblocks of different lengths")?;
     let mut found = vec![0; before.len()];
     journal::read(driver, at, &mut found)?;
     check(found == *before, "a superblock that another program has changed meanwhile")?;
     let old = decode_superblock(before, at)?;
-    let ends = Ends { before: old.end_of_file(), after: superblock.end_of_file() };
+    let ends = Ends::new(old.end_of_file(), superblock.end_of_file(), tail);
     let reach = raw_data_range::reach(driver);
     let guarded = guard::set(before, reach).ok_or_else(|| no_guard(&superblock))?;
     // Inside its sector a superblock is whole or detectably torn, but versions 0 and 1 have no checksum that
@@ -165,13 +187,10 @@ fn plan(driver: &dyn Driver, commit: &mut Commit) -> Result<CommitPlan> {
         images: Images { at, before, guarded, after: commit.after.clone() },
         overwrites: entries,
     };
-    let journal_at = ends.both();
     // The guard works only if the file, journal included, is shorter than the guard says.
-    let len = journal_at + journal.encoded_len();
+    let len = ends.tail + journal.encoded_len();
     match guard::bits(superblock.widths().offset, reach) {
-        Some(bits) if len < lowest(bits) => {
-            Ok(CommitPlan::Journal { journal, at: journal_at, end: ends.after })
-        }
+        Some(bits) if len < lowest(bits) => Ok(CommitPlan::Journal { journal, ends }),
         _ => Err(no_guard(&superblock)),
     }
 }
@@ -192,7 +211,7 @@ fn entries(driver: &dyn Driver, commit: &mut Commit, ends: Ends) -> Result<Vec<E
         end = offset.saturating_add(len);
         let limit = match elements {
             Some((start, len)) if offset >= start => start.saturating_add(len),
-            _ => ends.both(),
+            _ => ends.both,
         };
         check(end <= limit, "blocks after the end of the file")?;
     }
@@ -223,12 +242,12 @@ fn no_guard(superblock: &Superblock) -> Error {
 
 /// Commits a change of the superblock only: makes new blocks durable first, then replaces the superblock in
 /// one write.
-fn replace_superblock(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Outcome {
+fn replace_superblock(driver: &dyn Driver, commit: &Commit, ends: Ends, cut: impl FnOnce(u64)) -> Outcome {
     let prepare = || -> Result<()> {
         // A tail left over from before would be taken for the tail of the new superblock.
         let len = driver.len().map_err(Error::io("length", 0, 0))?;
-        if len > ends.both() || len < ends.after {
-            set_len(driver, ends.both())?;
+        if len > ends.tail || len < ends.after {
+            set_len(driver, ends.tail)?;
         }
         commit.durability.flush(driver)
     };
@@ -248,9 +267,8 @@ fn replace_superblock(driver: &dyn Driver, commit: &Commit, ends: Ends) -> Outco
     if let Err(error) = commit.durability.flush(driver) {
         return Outcome::Poisoned(error);
     }
-    if ends.after < ends.before {
-        // If this fails, the file keeps a tail that readers ignore.
-        let _ = driver.set_len(ends.after);
+    if ends.after < ends.tail {
+        cut(ends.after);
     }
     Outcome::Committed
 }
@@ -288,18 +306,15 @@ pub(crate) fn cut(driver: &dyn Driver, at: u64) -> Result<()> {
     if len > at { set_len(driver, at) } else { Ok(()) }
 }
 
-/// Does steps 2 to 4 of a commit or of a redo. The journal and the guard are in the file, and durable if the
+/// Does steps 2 and 3 of a commit or of a redo. The journal and the guard are in the file, and durable if the
 /// commit is to be durable.
-pub(crate) fn apply(driver: &dyn Driver, journal: &Journal, end: u64, durability: Durability) -> Result<()> {
+pub(crate) fn apply(driver: &dyn Driver, journal: &Journal, durability: Durability) -> Result<()> {
     for entry in &journal.overwrites {
         write(driver, entry.offset, &entry.bytes)?;
     }
     durability.flush(driver)?;
     write_change(driver, journal.images.at, &journal.images.guarded, &journal.images.after)?;
-    durability.flush(driver)?;
-    // The transaction is in the file, and a tail does no harm: the next commit or open cuts it.
-    let _ = driver.set_len(end);
-    Ok(())
+    durability.flush(driver)
 }
 
 /// Writes `to` over `from`, from the first differing byte to the last. In versions 0 and 1 the guard is one

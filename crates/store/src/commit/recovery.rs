@@ -314,7 +314,10 @@ pub fn act(driver: &dyn Driver, report: &Report) -> Result<()> {
             commit::write_change(driver, place.at, &place.bytes, &journal.images.guarded)?;
             // J1, J2: the journal and the guard may never have been flushed.
             flush()?;
-            commit::apply(driver, journal, report.len_bytes(), Durability::Power)
+            commit::apply(driver, journal, Durability::Power)?;
+            // The transaction is in the file, and a tail does no harm: the next commit or open cuts it.
+            let _ = driver.set_len(report.len_bytes());
+            Ok(())
         }
     }
 }

@@ -16,6 +16,7 @@
 //! blocks get the places that they would have if these were not written yet.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hyperslab_error::{Error, Result};
 use hyperslab_io::driver::Driver;
@@ -67,7 +68,7 @@ impl Store {
             new.place(&*driver, self.base())?;
         }
         committed.superblock = Some(superblock);
-        committed.tail_is_cut = true;
+        writing.tail_is_cut.store(true, Ordering::Release);
         committed.ends.first = end;
         space.show(end);
         drop((space, committed));

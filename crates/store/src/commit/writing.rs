@@ -11,6 +11,7 @@ use hyperslab_io::driver::Driver;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::dirty_blocks::{self, Blocks, Dirty, Held};
+use super::tail::Tail;
 use crate::Store;
 use crate::collective::Meeting;
 use crate::commit::{self, Commit, Durability, Outcome, Overwrite};
@@ -45,6 +46,8 @@ pub(crate) struct Writing {
     has_written: AtomicBool,
     /// The address after the last byte ever written.
     written: AtomicU64,
+    /// Whether nothing is left of what followed the end when the file was opened.
+    pub(crate) tail_is_cut: AtomicBool,
     /// Whether commits wait for the end of a [transaction](Store::begin_transaction).
     in_transaction: AtomicBool,
     pub(crate) committed: Ranked<Mutex<Committed>>,
@@ -92,8 +95,6 @@ pub(crate) struct Committed {
     /// The superblock; `None` in a new file that the medium does not show yet.
     pub(crate) superblock: Option<Vec<u8>>,
     transactions: u64,
-    /// Whether nothing is left of what follows the end.
-    pub(crate) tail_is_cut: bool,
     /// The ends that the superblock and the driver information state.
     pub(crate) ends: Ends,
 }
@@ -112,7 +113,7 @@ impl Writing {
         // All bits set means an undefined address, and the guard needs the second-highest bit.
         let limit = u64::MAX >> (64 - 8 * widths.offset.bytes() + 2);
         let written = if superblock.is_some() { ends.first } else { 0 };
-        let committed = Committed { superblock, transactions: 0, tail_is_cut: false, ends };
+        let committed = Committed { superblock, transactions: 0, ends };
         Self {
             lock: MetadataLock::new(file),
             data: Ranked::new(file, Rank::Data, RwLock::default()),
@@ -126,6 +127,7 @@ impl Writing {
             is_poisoned: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
             written: AtomicU64::new(written),
+            tail_is_cut: AtomicBool::new(false),
             in_transaction: AtomicBool::new(false),
             committed: Ranked::new(file, Rank::Committed, Mutex::new(committed)),
             options,
@@ -158,15 +160,14 @@ impl Writing {
     /// Cuts the tail, once, before anything is written past the end. The tail is not part of the file (fact
     /// M2).
     pub(crate) fn cut_tail(&self, store: &Store) -> Result<()> {
-        let mut committed = self.committed.lock();
-        if !committed.tail_is_cut {
+        if self.tail_is_cut.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _committed = self.committed.lock();
+        if !self.tail_is_cut.load(Ordering::Acquire) {
             let end = store.base() + self.space.lock().ends().first;
-            let driver = store.driver()?;
-            let len = driver.len().map_err(Error::io("length", 0, 0))?;
-            if len > end {
-                commit::set_len(&**driver, end)?;
-            }
-            committed.tail_is_cut = true;
+            commit::cut(&**store.driver()?, end)?;
+            self.tail_is_cut.store(true, Ordering::Release);
         }
         Ok(())
     }
@@ -178,7 +179,8 @@ impl Writing {
     /// to is not ours.
     pub(crate) fn cut_dead(&self, medium: &dyn Driver, base: u64) -> Result<()> {
         let committed = self.committed.lock();
-        if committed.superblock.is_none() || !committed.tail_is_cut || self.check().is_err() {
+        let is_ours = self.tail_is_cut.load(Ordering::Acquire);
+        if committed.superblock.is_none() || !is_ours || self.check().is_err() {
             return Ok(());
         }
         commit::cut(medium, base + committed.ends.first)?;
@@ -234,6 +236,12 @@ impl Writing {
     pub(crate) fn wrote(&self, end: u64) {
         self.written.fetch_max(end, Ordering::AcqRel);
         self.has_written.store(true, Ordering::Release);
+    }
+
+    /// Records that the medium has all bytes before `stated`, and none from `end` on.
+    pub(crate) fn settle_written(&self, stated: u64, end: u64) {
+        let settled = |written: u64| Some(written.min(end).max(stated));
+        let _ = self.written.fetch_update(Ordering::AcqRel, Ordering::Acquire, settled);
     }
 
     /// Returns the address after the last byte that the driver is known to have.
@@ -308,50 +316,36 @@ impl Writing {
         }
         Self::write_blocks(store, &fresh)?;
         let mut committed = self.committed.lock();
-        // Space for data is allocated without the lock for changes. Allocations wait until the file has its
-        // new end: the journal is beyond it during the commit, and nothing afterwards.
-        let mut space = self.space.lock();
-        let ends = space.ends_after_commit(is_read);
-        let ends = stated.map_or(ends, |stated| stated.max(ends));
-        let end = ends.first;
-        if let Some(len) = ends.elements
-            && raw_data_range::extend(&**store.driver()?, len)?
-        {
-            self.wrote_elements();
-        }
-        if space.is_shown(Addr::new(0)) {
-            // Blocks of the empty file may have grown beyond its end.
-            let (driver, end) = (store.driver()?, store.base() + end);
-            if driver.len().map_err(Error::io("length", 0, 0))? < end {
-                commit::set_len(&**driver, end)?;
-            }
-        }
+        // From here on other threads keep off the tail, and write to what this commit does not refer to.
+        let tail = Tail::reserve(self, store, &committed, is_read, stated, !overwrites.is_empty())?;
         // One flush for all earlier writes, before the journal that refers to them.
         self.make_durable(store)?;
         if self.is_swmr() {
             let before = committed.superblock.take();
+            let end = tail.ends.first;
             committed.superblock =
                 Some(self.write_in_order(store, before.as_deref(), end, reachable.clone())?);
-            self.settle(store, committed, space, ends, fresh.into_iter().chain(reachable));
+            self.settle(store, committed, tail, fresh.into_iter().chain(reachable));
             return self.make_durable(store);
         }
-        let after = superblock_bytes(store.superblock(), store.base() + end, None);
-        if committed.superblock.as_ref() == Some(&after) && overwrites.is_empty() {
-            space.committed(ends);
+        if tail.is_unchanged {
+            tail.settle(store);
             return Ok(());
         }
         let changes = Commit {
             transaction: committed.transactions + 1,
             superblock_at: store.base(),
             before: committed.superblock.clone(),
-            after: after.clone(),
+            after: tail.superblock.clone(),
             overwrites,
             durability: self.options.durability,
         };
         let driver = Arc::clone(&*store.driver()?);
+        let commit =
+            || commit::commit_before(&*driver, changes, tail.offset(store), |_| tail.cut(store, &*driver));
         let outcome = match store.collective() {
-            Some(collective) => collective.commit(|| commit::commit(&*driver, changes)),
-            None => commit::commit(&*driver, changes),
+            Some(collective) => collective.commit(commit),
+            None => commit(),
         };
         match outcome {
             Outcome::Committed => {}
@@ -361,38 +355,35 @@ impl Writing {
                 return Err(error);
             }
         }
-        committed.superblock = Some(after);
-        if let Some(len) = ends.elements {
-            // If this fails, the member keeps a tail that readers ignore.
-            let _ = raw_data_range::cut(&*driver, len);
-        }
-        self.settle(store, committed, space, ends, fresh.into_iter().chain(reachable));
+        committed.superblock = Some(tail.superblock.clone());
+        tail.cut_elements(&*driver);
+        self.settle(store, committed, tail, fresh.into_iter().chain(reachable));
         Ok(())
     }
 
-    /// Records that all changes are in the file, which ends at `ends`.
+    /// Records that all changes are in the file.
     fn settle(
         &self,
         store: &Store,
         mut committed: Guard<MutexGuard<'_, Committed>>,
-        mut space: Guard<MutexGuard<'_, Spaces>>,
-        ends: Ends,
+        tail: Tail<'_>,
         blocks: impl Iterator<Item = (Addr, Held)>,
     ) {
         committed.transactions += 1;
-        committed.ends = ends;
+        committed.ends = tail.ends;
+        tail.settle(store);
         self.lives.lock().committed();
-        space.committed(ends);
-        store.set_len(ends.first);
-        self.written.store(ends.first, Ordering::Release);
-        if let (Some(range), Some(len)) = (&store.elements, ends.elements) {
-            range.set_len(len);
-        }
-        drop((space, committed));
+        // Threads with space behind the tail go on now.
+        drop(committed);
         for (at, held) in blocks {
             held.block.remember(&store.cache, at, held.block.memory_bytes(store.widths()) as u64);
         }
         self.dirty.write().clear();
+    }
+
+    /// Waits until no commit is being written. The caller does not hold the lock of the space.
+    pub(crate) fn wait_for_commit(&self) {
+        drop(self.committed.lock());
     }
 
     /// Makes freed space available, unless a thread may still read or write it. The caller holds the lock for

@@ -63,6 +63,14 @@ impl ElementRange {
         self.written.fetch_max(end, Ordering::AcqRel);
     }
 
+    /// Records a commit after which `len` bytes are in use, and the medium has the `stated` first ones.
+    pub(crate) fn settle(&self, stated: u64, len: u64) {
+        let [stated, end] = [stated, len].map(|len| self.start.saturating_add(len));
+        self.end.store(end, Ordering::Relaxed);
+        let settled = |written: u64| Some(written.min(end).max(stated));
+        let _ = self.written.fetch_update(Ordering::AcqRel, Ordering::Acquire, settled);
+    }
+
     /// Records that the medium has `len` bytes, all of which can be read.
     pub(crate) fn set_len(&self, len: u64) {
         let end = self.start.saturating_add(len);
@@ -119,10 +127,13 @@ impl Store {
 
     /// Extends the medium so that the range of `at` has all bytes that are allocated.
     pub(crate) fn extend_medium(&self, at: Addr) -> Result<()> {
-        // What other threads write is in allocated space, and a commit, whose journal is past it, holds the
-        // lock. So nothing is cut off.
-        let space = self.writing()?.space.lock();
-        let (driver, ends) = (self.driver()?, space.ends());
+        let writing = self.writing()?;
+        let space = writing.space.lock();
+        // After a commit that failed half-way, the journal has to stay at the end.
+        writing.check()?;
+        // What other threads write is before these ends, and during a commit the medium is not shorter. So
+        // nothing is cut off, and the journal stays at the end.
+        let (driver, ends) = (self.driver()?, space.ends_of_writable());
         if let (Some(_), Some(len)) = (self.elements_at(at), ends.elements) {
             return extend(&**driver, len).map(drop);
         }

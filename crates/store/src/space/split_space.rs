@@ -29,6 +29,8 @@ pub(crate) struct Spaces {
     elements: Option<Second>,
     /// The search for space that was free when the file was opened, if it is still to be done.
     search: Option<Search>,
+    /// During a commit, the address in the first range from which on other threads write nothing.
+    tail: Option<u64>,
 }
 
 /// The range of elements. The addresses of its space begin at 0, so alignment counts from its start.
@@ -62,7 +64,8 @@ impl Spaces {
     /// `limit` bytes. That of elements begins at `start`.
     pub(crate) fn new(ends: Ends, start: u64, limit: u64) -> Self {
         let second = |len| Second { start, space: Space::new(len, limit.min(u64::MAX - start)) };
-        Self { first: Space::new(ends.first, limit), elements: ends.elements.map(second), search: None }
+        let elements = ends.elements.map(second);
+        Self { first: Space::new(ends.first, limit), elements, search: None, tail: None }
     }
 
     pub(crate) fn set_rules(&mut self, rules: SpaceRules, is_new: bool) {
@@ -108,6 +111,29 @@ impl Spaces {
     pub(crate) fn ends(&self) -> Ends {
         let elements = self.elements.as_ref().map(|second| second.space.end());
         Ends { first: self.first.end(), elements }
+    }
+
+    /// Begins or ends the time in which a commit is written. During it, nothing is written from the address
+    /// `tail` of the first range on.
+    pub(crate) fn set_tail(&mut self, tail: Option<u64>) {
+        self.tail = tail;
+    }
+
+    /// Returns whether a commit is being written.
+    pub(crate) fn is_being_committed(&self) -> bool {
+        self.tail.is_some()
+    }
+
+    /// Returns whether an extent may be written only after the commit that is being written.
+    pub(crate) fn is_in_tail(&self, extent: Extent) -> bool {
+        let is_first = self.elements.as_ref().is_none_or(|second| extent.addr.get() < second.start);
+        is_first && self.tail.is_some_and(|tail| extent.addr.get() + extent.len > tail)
+    }
+
+    /// Returns the ends of the space in which threads may write at present.
+    pub(crate) fn ends_of_writable(&self) -> Ends {
+        let ends = self.ends();
+        Ends { first: ends.first.min(self.tail.unwrap_or(u64::MAX)), ..ends }
     }
 
     /// See [`Space::allocate`].

@@ -129,12 +129,12 @@ impl Store {
         }
     }
 
-    /// Finds free space before `len` bytes are allocated, if it is worth its time. The caller holds the lock
-    /// of the space, so no commit changes the file meanwhile.
+    /// Finds free space before `len` bytes are allocated, if it is worth its time and no commit is being
+    /// written. The caller holds the lock of the space, so no commit changes the file meanwhile.
     pub(crate) fn find_space(&self, space: &mut Spaces, len: u64) {
         let end = space.ends().first;
         let Some(mut search) = space.take_search() else { return };
-        if !search.is_due(len, end) {
+        if !search.is_due(len, end) || space.is_being_committed() {
             return space.set_search(Some(search));
         }
         if self.writing.as_ref().is_some_and(|writing| writing.is_swmr()) {

@@ -107,10 +107,8 @@ impl Writing {
     ) -> Result<Vec<u8>> {
         let driver = store.driver()?;
         let file_end = store.base() + end;
-        // The end of the file first: `h5clear` then repairs a file whose writer died.
-        if driver.len().map_err(Error::io("length", 0, 0))? < file_end {
-            commit::set_len(&**driver, file_end)?;
-        }
+        // The end of the file first, which the medium has already: `h5clear` then repairs a file whose writer
+        // died.
         let after = superblock_bytes(store.superblock(), file_end, Some(OPEN_FOR_WRITING | OPEN_FOR_SWMR));
         if before != Some(&after) {
             commit::write(&**driver, store.base(), &after)?;

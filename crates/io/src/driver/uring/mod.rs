@@ -190,6 +190,10 @@ impl Driver for Uring {
         Hints { queue_depth: self.depth.into(), ..Posix::HINTS }
     }
 
+    fn is_sparse(&self) -> bool {
+        self.file.is_sparse()
+    }
+
     fn info(&self) -> DriverInfo {
         let fallback = self.refused.clone().or_else(|| self.direct.as_ref().and_then(Direct::fallback));
         DriverInfo {
