@@ -75,7 +75,7 @@ impl AxisIndex {
 impl IndexNumber {
     /// Returns the number as an index into an axis of `len` elements.
     fn index(self, axis: usize, len: u64) -> Result<u64, RequestError> {
-        let index = u64::try_from(self.from_start(len)).ok().filter(|index| *index < len);
+        let index = u64::try_from(self.absolute(len)).ok().filter(|index| *index < len);
         index.ok_or_else(|| {
             let error = RequestError::OutOfBounds { axis, index: self.value, len };
             if self.column == 0 { error } else { self.in_text(error.to_string()) }
@@ -84,7 +84,7 @@ impl IndexNumber {
 
     /// Returns the number as a bound of a slice, clamped to the axis.
     fn bound(self, len: u64) -> u64 {
-        u64::try_from(self.from_start(len).max(0)).unwrap_or(u64::MAX).min(len)
+        u64::try_from(self.absolute(len).max(0)).unwrap_or(u64::MAX).min(len)
     }
 
     fn step(self, axis: usize) -> Result<u64, RequestError> {
@@ -94,7 +94,7 @@ impl IndexNumber {
         })
     }
 
-    fn from_start(self, len: u64) -> i128 {
+    fn absolute(self, len: u64) -> i128 {
         if self.value < 0 { self.value + i128::from(len) } else { self.value }
     }
 

@@ -114,7 +114,7 @@ impl Select for &Indices {
 ///
 /// | index | selects |
 /// | --- | --- |
-/// | `3`, `-1` | one element of the axis, from its start or from its end; the axis is dropped from the shape |
+/// | `3`, `-1` | one index, counted from the start or the end; the axis is dropped from the shape |
 /// | `..`, `2..5`, `-3..`, `..=7` | a range, clamped to the axis |
 /// | `..;2`, `10..20;2` | every second index of a range |
 /// | `[4, 0, -1]` | a list in this order |
@@ -125,9 +125,11 @@ impl Select for &Indices {
 /// integer is out of bounds, if a step is less than 1, or if there are more indices than axes.
 #[macro_export]
 macro_rules! s {
-    ($($axes:tt)*) => {
-        $crate::__indices!([] [] $($axes)*)
-    };
+    ($($axes:tt)*) => {{
+        #[allow(clippy::reversed_empty_ranges, reason = "a negative bound counts from the end")]
+        let indices = $crate::__indices!([] [] $($axes)*);
+        indices
+    }};
 }
 
 /// Collects indices in the second brackets. At `...` they move to the first ones.
