@@ -4,9 +4,9 @@ use hyperslab_format::datatype::{
     BitRange, ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, IntegerValue,
     Normalization, Padding, ReferenceKind,
 };
+use hyperslab_present::hex;
 
 use crate::show::json;
-use crate::show::value::hex;
 
 /// Returns the canonical text of a datatype.
 pub(super) fn text(datatype: &Datatype) -> String {
