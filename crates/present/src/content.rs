@@ -128,6 +128,12 @@ impl<'e> ElementBytes<'e> {
     }
 }
 
+/// Returns the integer in an element. `None` if its datatype is not an integer, or no type of Rust holds it.
+pub fn integer_in(datatype: &Datatype, bytes: &[u8]) -> Option<IntegerValue> {
+    let Datatype::Integer(t) = datatype else { return None };
+    IntegerValue::decode(bytes, t.order, t.bits, t.signed)
+}
+
 /// Lists the elements in `bytes`, which are stored one after another.
 pub fn elements<'e>(
     datatype: &'e Datatype,

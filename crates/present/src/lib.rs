@@ -11,9 +11,9 @@ mod numpy;
 mod text;
 mod time;
 
-pub use content::{Content, ElementBytes, OutsideElement, elements};
+pub use content::{Content, ElementBytes, OutsideElement, elements, integer_in};
 pub use float::FloatValue;
 pub use names::{member, name};
-pub use numpy::type_string;
+pub use numpy::{float_size, type_string};
 pub use text::{hex, one_line, tuple, until_zero};
 pub use time::{TimeTag, TimeValue};

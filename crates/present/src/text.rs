@@ -14,9 +14,15 @@ pub(crate) fn unpadded(padding: Padding, stored: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the bytes before the first zero, or all if there is none.
+/// Returns the bytes before the first zero, or all if there is none. libhdf5 returns C strings, so in h5py a
+/// string in the heap of the file ends at its first zero.
 pub fn until_zero(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+    // The search for any zero byte is faster than that for the first.
+    if !bytes.contains(&0) {
+        return bytes;
+    }
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    &bytes[..end]
 }
 
 fn trimmed(bytes: &[u8], filler: u8) -> &[u8] {

@@ -1,10 +1,12 @@
 //! `/stats`: the smallest and largest number, mean and standard deviation of the selected elements.
 
+use hyperslab_format::Widths;
+use hyperslab_format::datatype::IntegerValue;
+use hyperslab_present::{Content, ElementBytes};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, Limited, Refusal};
 use crate::data::Elements;
-use crate::encode::csv::extended;
 use crate::limits::MOST_BYTES;
 use crate::number::{Form, Kind};
 use crate::request::Asked;
@@ -29,15 +31,15 @@ enum Number {
 }
 
 impl Number {
-    fn of(kind: Kind, bytes: &[u8]) -> Self {
-        match (kind, bytes) {
-            (Kind::Float, &[a, b, c, d]) => Self::Float(f32::from_le_bytes([a, b, c, d]).into()),
-            (Kind::Float, bytes) => Self::Float(f64::from_le_bytes(extended(bytes, 0))),
-            (Kind::Signed, bytes) => {
-                let is_negative = bytes.last().is_some_and(|byte| byte >> 7 == 1);
-                Self::Whole(i64::from_le_bytes(extended(bytes, if is_negative { 0xff } else { 0 })).into())
+    /// Returns the number that an element is. `None` if it is none.
+    fn of(element: ElementBytes<'_>) -> Option<Self> {
+        match element.content() {
+            Ok(Content::Integer(IntegerValue::Signed(number))) => Some(Self::Whole(number)),
+            Ok(Content::Integer(IntegerValue::Unsigned(number))) => {
+                i128::try_from(number).ok().map(Self::Whole)
             }
-            (_, bytes) => Self::Whole(u64::from_le_bytes(extended(bytes, 0)).into()),
+            Ok(Content::Float(number)) => Some(Self::Float(number.double())),
+            _ => None,
         }
     }
 
@@ -116,8 +118,8 @@ pub(crate) fn stats(asked: &Asked<'_>, out: &mut Limited) -> Answered<()> {
     })?;
     let mut statistics = Statistics::default();
     elements.each_part(&numbers.memory, size, asked.cancelled, &mut |bytes| {
-        let all = bytes.chunks_exact(numbers.size as usize);
-        all.for_each(|bytes| statistics.push(Number::of(numbers.kind, bytes)));
+        let all = hyperslab_present::elements(numbers.each(), bytes, Widths::EIGHT);
+        all.filter_map(Number::of).for_each(|number| statistics.push(number));
         Ok(())
     })?;
     out.json(&statistics.json())
