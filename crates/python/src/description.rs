@@ -20,29 +20,12 @@ use crate::stored::stored_datatype;
 /// The deepest nesting of a description, which is more than any file may have.
 const DEEPEST: usize = 64;
 
-/// Returns the number that libhdf5 has for a byte order.
-fn order_number(order: ByteOrder) -> u8 {
-    match order {
-        ByteOrder::Little => 0,
-        ByteOrder::Big => 1,
-        ByteOrder::Vax => 2,
-    }
-}
-
 fn order(number: u8) -> PyResult<ByteOrder> {
     match number {
         0 => Ok(ByteOrder::Little),
         1 => Ok(ByteOrder::Big),
         2 => Ok(ByteOrder::Vax),
         _ => Err(PyValueError::new_err(format!("byte order {number}: only 0, 1 and 2 are stored"))),
-    }
-}
-
-fn padding_number(padding: Padding) -> u8 {
-    match padding {
-        Padding::NullTerminated => 0,
-        Padding::NullPadded => 1,
-        Padding::SpacePadded => 2,
     }
 }
 
@@ -80,16 +63,6 @@ fn normalization(number: u8) -> PyResult<Normalization> {
     }
 }
 
-fn reference_number(kind: ReferenceKind) -> u8 {
-    match kind {
-        ReferenceKind::Object1 => 0,
-        ReferenceKind::Region1 => 1,
-        ReferenceKind::Object2 => 2,
-        ReferenceKind::Region2 => 3,
-        ReferenceKind::Attribute => 4,
-    }
-}
-
 fn reference_kind(number: u8) -> PyResult<ReferenceKind> {
     match number {
         0 => Ok(ReferenceKind::Object1),
@@ -106,8 +79,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
     match datatype {
         Datatype::Integer(t) => {
             let bits = (t.bits.offset, t.bits.precision);
-            ("integer", t.size, order_number(t.order), t.signed, t.low_pad, t.high_pad, bits)
-                .into_pyobject(py)
+            ("integer", t.size, t.order as u8, t.signed, t.low_pad, t.high_pad, bits).into_pyobject(py)
         }
         Datatype::Float(t) => {
             let fields =
@@ -115,19 +87,18 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
             let pads = (t.low_pad, t.high_pad, t.internal_pad);
             let bits = (t.bits.offset, t.bits.precision);
             let norm = normalization_number(t.normalization);
-            ("float", t.size, order_number(t.order), pads, norm, bits, fields, t.exponent_bias)
-                .into_pyobject(py)
+            ("float", t.size, t.order as u8, pads, norm, bits, fields, t.exponent_bias).into_pyobject(py)
         }
-        Datatype::Time(t) => ("time", t.size, order_number(t.order), t.precision).into_pyobject(py),
+        Datatype::Time(t) => ("time", t.size, t.order as u8, t.precision).into_pyobject(py),
         Datatype::Text(t) => {
-            ("string", t.size, padding_number(t.padding), t.charset == Charset::Utf8).into_pyobject(py)
+            ("string", t.size, t.padding as u8, t.charset == Charset::Utf8).into_pyobject(py)
         }
         Datatype::VariableText(t) => {
-            ("vlen string", padding_number(t.padding), t.charset == Charset::Utf8).into_pyobject(py)
+            ("vlen string", t.padding as u8, t.charset == Charset::Utf8).into_pyobject(py)
         }
         Datatype::Bits(t) => {
             let bits = (t.bits.offset, t.bits.precision);
-            ("bitfield", t.size, order_number(t.order), t.low_pad, t.high_pad, bits).into_pyobject(py)
+            ("bitfield", t.size, t.order as u8, t.low_pad, t.high_pad, bits).into_pyobject(py)
         }
         Datatype::Opaque(t) => ("opaque", t.size, &*t.tag).into_pyobject(py),
         Datatype::Compound(t) => {
@@ -137,7 +108,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
             let members = t.members.iter().map(member).collect::<PyResult<Vec<_>>>()?;
             ("compound", t.size, PyTuple::new(py, members)?).into_pyobject(py)
         }
-        Datatype::Reference(t) => ("reference", t.size, reference_number(t.kind)).into_pyobject(py),
+        Datatype::Reference(t) => ("reference", t.size, t.kind as u8).into_pyobject(py),
         Datatype::Enumeration(t) => {
             let member =
                 |(name, value): &(String, Vec<u8>)| (&**name, PyBytes::new(py, value)).into_pyobject(py);
