@@ -208,7 +208,7 @@ impl Chosen {
         if dataset.is_null {
             return Ok(());
         }
-        Ok(dataset.read_as(self.whole.as_deref(), &self.what, dst, options)?)
+        Ok(dataset.read_shaped(self.whole.as_deref(), &self.what, dst, options)?)
     }
 
     /// Writes the elements.

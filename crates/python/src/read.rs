@@ -388,7 +388,7 @@ fn read(
     options: &ReadOptions,
 ) -> PyResult<()> {
     let Request { extent, selection, .. } = request;
-    signals::detach(py, || dataset.core.read_shaped(extent, selection, &mut destination, options))
+    signals::detach(py, || dataset.core.read_shaped(Some(extent), selection, &mut destination, options))
         .or_raise()?;
     warn_of_missing(py, dataset)
 }

@@ -1,6 +1,8 @@
 //! Access to the stored bytes of an array, in its file or in another medium.
 
 use std::io;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use hyperslab_error::{Error, Result};
 use hyperslab_format::{Addr, Extent};
@@ -27,11 +29,10 @@ impl<'a> RawData<'a> {
         Self { store, elsewhere }
     }
 
-    /// Calls `f` with the driver of the medium. Fails if the file is closed or was left half-changed.
-    pub(in crate::engine) fn with<R>(self, f: impl FnOnce(&dyn Driver) -> R) -> Result<R> {
+    /// Returns the driver of the medium. Fails if the file is closed or was left half-changed.
+    pub(in crate::engine) fn driver(self) -> Result<impl Deref<Target = dyn Driver + 'a>> {
         self.store.check_readable()?;
-        let driver = self.store.driver()?;
-        Ok(f(self.elsewhere.unwrap_or(&**driver)))
+        Ok(Lent { file: self.store.driver()?, elsewhere: self.elsewhere })
     }
 
     /// Returns the offset of address 0.
@@ -55,7 +56,7 @@ impl<'a> RawData<'a> {
     /// Fills `dst` with the bytes at `at`. The caller has [checked](Self::check) the extent.
     pub(in crate::engine) fn read(self, at: Addr, dst: &mut [u8]) -> Result<()> {
         let offset = self.base().saturating_add(at.get());
-        self.with(|driver| driver.read_at(offset, dst))?.map_err(Error::io("read", offset, dst.len() as u64))
+        self.driver()?.read_at(offset, dst).map_err(Error::io("read", offset, dst.len() as u64))
     }
 
     /// Writes several runs of bytes at once. Runs do not overlap.
@@ -70,6 +71,20 @@ impl<'a> RawData<'a> {
         let Some(first) = requests.first() else { return Ok(()) };
         let bytes = requests.iter().map(|request| request.src.len() as u64).sum();
         elsewhere.write_batch(&requests).map_err(Error::io("write", first.offset, bytes))
+    }
+}
+
+/// The driver of a medium, while the file stays open.
+struct Lent<'a, F> {
+    file: F,
+    elsewhere: Option<&'a dyn Driver>,
+}
+
+impl<'a, F: Deref<Target = Arc<dyn Driver>>> Deref for Lent<'a, F> {
+    type Target = dyn Driver + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        self.elsewhere.unwrap_or(&**self.file)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use hyperslab_error::{Error, Result};
 use hyperslab_io::interrupt;
+use hyperslab_store::Store;
 use parking_lot::Mutex;
 
 use super::pool;
@@ -75,6 +76,16 @@ impl<'t, T> Claims<'t, T> {
 #[inline]
 pub fn worked(op: &'static str, bytes: usize) -> Result<()> {
     interrupt::after(bytes).map_err(Error::io(op, 0, 0))
+}
+
+/// Returns the number of threads for `tasks` tasks of `task_bytes` bytes each in a file.
+pub(super) fn workers_on(
+    store: &Store,
+    tasks: usize,
+    task_bytes: u64,
+    threads: Option<NonZeroUsize>,
+) -> usize {
+    if store.hints().concurrent { workers(tasks, task_bytes, threads) } else { 1 }
 }
 
 /// Returns the number of threads for `tasks` tasks of `task_bytes` bytes each.

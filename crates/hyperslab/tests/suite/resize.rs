@@ -323,7 +323,7 @@ fn a_read_during_a_resize_sees_a_single_shape() {
             // A read or write for an outdated shape is refused.
             let mut place = vec![0_u8; 20];
             let read = dataset.read_shaped(
-                &[60, 5],
+                Some(&[60, 5]),
                 &Selection::All,
                 &mut Destination::contiguous(&mut place),
                 &ReadOptions::default(),

@@ -53,7 +53,8 @@ impl Dataset {
             if len > 0 {
                 signals::detach(py, || {
                     let mut destination = Destination::contiguous(&mut bytes);
-                    self.core.read_shaped(&request.extent, &request.selection, &mut destination, &options)
+                    let Request { extent, selection, .. } = &request;
+                    self.core.read_shaped(Some(extent), selection, &mut destination, &options)
                 })
                 .or_raise()?;
             }

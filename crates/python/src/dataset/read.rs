@@ -353,7 +353,7 @@ impl Dataset {
             .collect::<PyResult<Vec<_>>>()?;
         let mut reads: Vec<_> =
             requests.iter().map(|request| &request.selection).zip(&mut destinations).collect();
-        signals::detach(py, || self.core.read_many_shaped(extent, &mut reads, &options)).or_raise()?;
+        signals::detach(py, || self.core.read_many_shaped(Some(extent), &mut reads, &options)).or_raise()?;
         read::warn_of_missing(py, self)?;
         drop(destinations);
         Ok(arrays)

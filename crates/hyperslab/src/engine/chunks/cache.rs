@@ -95,9 +95,9 @@ impl ChunkCache {
         self.chunks.get(key)
     }
 
-    /// Returns whether the decoded chunk is cached. Does not count as a use.
-    pub(in crate::engine) fn has(&self, key: &ChunkKey) -> bool {
-        self.chunks.peek(key).is_some()
+    /// Returns the decoded chunk, if it is cached. Does not count as a use.
+    pub(in crate::engine) fn peek(&self, key: &ChunkKey) -> Option<Arc<Vec<u8>>> {
+        self.chunks.peek(key)
     }
 
     /// Caches a decoded chunk, if it is small enough to leave room for others.

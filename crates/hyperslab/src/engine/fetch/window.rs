@@ -10,30 +10,32 @@ use hyperslab_format::{Addr, Extent};
 use hyperslab_io::driver::{Driver, ReadQueue, Request};
 use smallvec::SmallVec;
 
+use super::Finish;
 use super::parts::Parts;
-use super::ranges::{Spans, moved};
 use crate::engine::budget::{Claim, Held, Share};
 use crate::engine::destination::Region;
+use crate::engine::plan::context::ReadContext;
+use crate::engine::plan::elements::axes;
 use crate::engine::plan::pieces::ReadTask;
-use crate::engine::plan::place::{User, Users, Wanted, destination_offset};
-use crate::engine::plan::route::Route;
+use crate::engine::plan::place::{Wanted, destination_offset};
+use crate::engine::plan::spans::{Spans, moved};
+use crate::engine::plan::step::{ChunkStep, Purpose, Way};
 use crate::engine::raw_data::RawData;
-use crate::engine::read::scatter::Emit;
-use crate::engine::read::task::{Need, Run, Way};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue::{Claims, worked};
 
 /// The reads of one worker.
 pub(in crate::engine) struct Window<'w> {
-    run: &'w Run<'w>,
+    context: &'w ReadContext<'w>,
+    finish: &'w dyn Finish,
     raw: RawData<'w>,
     /// Added to every address.
     base: u64,
-    touches: &'w [usize],
-    users: &'w [User<'w>],
     claims: &'w Claims<'w, ReadTask>,
     /// The tasks that are claimed and not begun.
     tasks: &'w [ReadTask],
+    /// What the first of these needs, if it is known.
+    step: Option<ChunkStep>,
     /// The unfiltered piece whose boxes are being requested.
     boxes: Option<Boxes<'w>>,
     jobs: SmallVec<[Option<Job<'w>>; 1]>,
@@ -87,24 +89,23 @@ enum RequestKind<'w> {
 
 impl<'w> Window<'w> {
     pub(in crate::engine) fn new(
-        run: &'w Run<'w>,
+        context: &'w ReadContext<'w>,
+        finish: &'w dyn Finish,
         claims: &'w Claims<'w, ReadTask>,
-        touches: &'w [usize],
-        users: &'w [User<'w>],
         scratch: &'w mut WorkerScratch,
     ) -> Self {
-        let raw = run.reading.raw();
-        let is_nested = run.is_nested || scratch.is_nested;
+        let raw = context.reading.raw();
+        let is_nested = context.is_nested || scratch.is_nested;
         Self {
-            held: Held::new((!is_nested).then_some(&run.reading.cache.in_flight)),
+            held: Held::new((!is_nested).then_some(&context.reading.cache.in_flight)),
             refused: None,
-            run,
+            context,
+            finish,
             raw,
             base: raw.base(),
-            touches,
-            users,
             claims,
             tasks: &[],
+            step: None,
             boxes: None,
             jobs: SmallVec::new(),
             asking: SmallVec::new(),
@@ -119,47 +120,51 @@ impl<'w> Window<'w> {
 
     /// Reads and finishes all tasks.
     pub(in crate::engine) fn drive(mut self) -> Result<()> {
-        let read = self.raw.with(|driver| {
-            if let Some(file) = driver.bytes()? {
-                self.finish_in_memory(file, None);
-                return Ok(());
-            }
-            loop {
-                driver.read_many(&mut self)?;
-                if !self.waits() {
-                    return Ok(());
+        let driver = self.raw.driver()?;
+        let read = match driver.bytes() {
+            Ok(None) => loop {
+                let read = driver.read_many(&mut self);
+                if read.is_err() || !self.waits() {
+                    break read;
                 }
-            }
-        })?;
+            },
+            in_memory => in_memory.map(|file| self.finish_in_memory(file.unwrap_or_default())),
+        };
         self.end(read)
     }
 
-    /// Reads and finishes a single task whose need is `need`. A request that is the only one needs no queue.
-    pub(in crate::engine) fn drive_one(mut self, need: Need) -> Result<()> {
-        let read = self.raw.with(|driver| {
-            if let Some(file) = driver.bytes()? {
-                self.finish_in_memory(file, Some(need));
-                return Ok(());
+    /// Reads and finishes a single task, which needs `step`. A request that is the only one needs no queue.
+    pub(in crate::engine) fn drive_one(mut self, step: ChunkStep) -> Result<()> {
+        self.step = Some(step);
+        let driver = self.raw.driver()?;
+        let read = match driver.bytes() {
+            Ok(None) => {
+                self.tasks = self.claims.take(0);
+                self.error = self.begin().err();
+                self.read(&*driver)
             }
-            self.tasks = self.claims.take(0);
-            self.error = self.begin(Some(need)).err();
-            self.read(driver)
-        })?;
+            in_memory => in_memory.map(|file| self.finish_in_memory(file.unwrap_or_default())),
+        };
         self.end(read)
     }
 
-    /// Finishes all tasks with the bytes of the file; `need` is that of the first task, if it is known.
-    fn finish_in_memory(&mut self, file: &[u8], mut need: Option<Need>) {
+    /// Returns what the first of the tasks needs.
+    fn next_step(&mut self, task: &ReadTask) -> ChunkStep {
+        self.step.take().unwrap_or_else(|| self.context.step(task, Purpose::Read))
+    }
+
+    /// Finishes all tasks with the bytes of the file where they are.
+    fn finish_in_memory(&mut self, file: &[u8]) {
         while self.error.is_none() {
             if self.tasks.is_empty() {
                 self.tasks = self.claims.take(0);
             }
             let Some((task, rest)) = self.tasks.split_first() else { break };
             self.tasks = rest;
-            let users = Users::of(task, self.touches, self.users);
-            let need = need.take().unwrap_or_else(|| self.run.need(task, users));
-            let done = self.run.finish_in_memory(file, task, need, users, self.scratch);
-            self.error = done.and_then(|()| worked("read", self.run.piece_bytes)).err();
+            let step = self.next_step(task);
+            let stored = stored_in(file, self.raw, &step);
+            let done = stored.and_then(|stored| self.finish.finish(task, step, stored, self.scratch));
+            self.error = done.and_then(|()| worked("read", self.context.piece_bytes)).err();
         }
     }
 
@@ -206,7 +211,7 @@ impl<'w> Window<'w> {
                 return Ok(self.ask());
             }
             if let Some(boxes) = &mut self.boxes {
-                match boxes.next(self.run, self.touches, self.users)? {
+                match boxes.next(self.context)? {
                     Some(job) => self.push(job),
                     None => self.boxes = None,
                 }
@@ -218,7 +223,7 @@ impl<'w> Window<'w> {
             if self.tasks.is_empty() || self.jobs.len() - self.free.len() >= MOST_JOBS {
                 return Ok(None);
             }
-            self.begin(None)?;
+            self.begin()?;
         }
     }
 
@@ -252,39 +257,42 @@ impl<'w> Window<'w> {
     }
 
     /// Begins the next task, together with the neighbours that are read in the same request.
-    fn begin(&mut self, need: Option<Need>) -> Result<()> {
+    fn begin(&mut self) -> Result<()> {
         let Some((task, rest)) = self.tasks.split_first() else { return Ok(()) };
-        let (run, raw) = (self.run, self.raw);
-        let users = Users::of(task, self.touches, self.users);
-        let need = need.unwrap_or_else(|| run.need(task, users));
+        let (context, raw) = (self.context, self.raw);
+        let step = self.next_step(task);
         let all = std::mem::replace(&mut self.tasks, rest);
-        let kind = match need {
-            Need::Ready(kept) => {
-                run.copy(task, users, kept, self.scratch)?;
-                return worked("read", run.piece_bytes);
-            }
-            Need::Spans(extent) => {
+        let kind = match step {
+            ChunkStep::Spans(extent) => {
                 self.boxes = Some(Boxes { task, extent, next: (0, 0) });
                 return Ok(());
             }
-            Need::Front(extent, known, wanted) => {
+            ChunkStep::Front { extent, front: known, wanted } => {
                 raw.check(extent)?;
-                let parts = Parts::new(known, size(extent), run.is_alone);
+                let parts = Parts::new(known, size(extent), context.is_alone);
                 RequestKind::Blocks { task, wanted, extent, known, parts }
             }
-            Need::Whole(mut extent, way) => {
+            ChunkStep::Whole(mut extent, way) => {
                 raw.check(extent)?;
                 let mut count = 1;
-                while let Some(next) = all.get(count)
-                    && let Some(neighbour) = run.neighbour(next, Users::of(next, self.touches, self.users))
-                    && let Some(joined) = run.join(extent, neighbour)
-                {
+                while let Some(next) = all.get(count) {
+                    let step = context.step(next, Purpose::Read);
+                    let neighbour = step.neighbour();
+                    let joined = neighbour.and_then(|neighbour| context.join(extent, neighbour));
+                    let (Some(neighbour), Some(joined)) = (neighbour, joined) else {
+                        self.step = Some(step);
+                        break;
+                    };
                     raw.check(neighbour)?;
                     extent = joined;
                     count += 1;
                 }
                 self.tasks = &all[count..];
                 RequestKind::Whole { tasks: &all[..count], extent, way }
+            }
+            step => {
+                self.finish.finish(task, step, &[], self.scratch)?;
+                return worked("read", context.piece_bytes);
             }
         };
         self.push(Job::new(1, kind));
@@ -311,7 +319,7 @@ impl<'w> Window<'w> {
             RequestKind::Spans { spans, region, .. } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, spans.len)?;
                 let (bytes, target) = (&buffer[..spans.len], spans.at(number).1);
-                spans.scatter(&self.run.emit, bytes, target, region);
+                self.finish.copy_span(spans, bytes, target, region);
                 *key = NOBODY;
                 free(&mut self.lent);
                 job.claimed[job.due.0 as usize] -= job.due.1;
@@ -321,10 +329,11 @@ impl<'w> Window<'w> {
             RequestKind::Whole { tasks, extent, way } => {
                 let (key, buffer) = lent_to(&mut self.lent, id, size(*extent))?;
                 for task in *tasks {
-                    let users = Users::of(task, self.touches, self.users);
+                    let own = task.extent().unwrap_or(*extent);
+                    let step = ChunkStep::Whole(own, way.take());
                     let bytes = task.stored_in(*extent, buffer);
-                    self.run.finish(task, users, way.take(), bytes, self.scratch)?;
-                    worked("read", self.run.piece_bytes)?;
+                    self.finish.finish(task, step, bytes, self.scratch)?;
+                    worked("read", self.context.piece_bytes)?;
                 }
                 *key = NOBODY;
                 free(&mut self.lent);
@@ -334,7 +343,7 @@ impl<'w> Window<'w> {
                 if *known < len {
                     let more = &mut self.scratch.ranges;
                     more.clear();
-                    let needed = self.run.blocks(task, wanted, parts.front(*known)?, len, more)?;
+                    let needed = self.context.blocks(task, wanted, parts.front(*known)?, len, more)?;
                     match needed {
                         Needed::More(longer) => more.push(*known..longer.clamp(*known + 1, len)),
                         Needed::Whole => more.push(*known..len),
@@ -364,14 +373,13 @@ impl<'w> Window<'w> {
                         return Ok(false);
                     }
                 }
-                let users = Users::of(task, self.touches, self.users);
                 let wanted = std::mem::replace(wanted, Wanted::Several { by_one: true });
-                let way = Some((Route::Blocks, wanted));
+                let step = ChunkStep::Front { extent: *extent, front: *known, wanted };
                 let stored = parts.assemble(len, self.scratch)?;
-                let finished = self.run.finish(task, users, way, &stored[..len], self.scratch);
+                let finished = self.finish.finish(task, step, &stored[..len], self.scratch);
                 self.scratch.keep(stored);
                 finished?;
-                worked("read", self.run.piece_bytes)?;
+                worked("read", self.context.piece_bytes)?;
             }
             RequestKind::Blocks { .. } => {}
         }
@@ -406,24 +414,20 @@ impl<'w> Job<'w> {
 
 impl<'w> Boxes<'w> {
     /// Returns the job of the next box.
-    fn next(
-        &mut self,
-        run: &Run<'_>,
-        touches: &'w [usize],
-        users: &'w [User<'w>],
-    ) -> Result<Option<Job<'w>>> {
-        while let Some(user) = Users::of(self.task, touches, users).get(self.next.0) {
+    fn next(&mut self, context: &'w ReadContext<'w>) -> Result<Option<Job<'w>>> {
+        while let Some(user) = context.users(self.task).get(self.next.0) {
             let Some(part) = user.part(&self.task.coord, self.next.1) else {
                 self.next = (self.next.0 + 1, 0);
                 continue;
             };
             self.next.1 += 1;
-            let spans = Spans::new(&run.emit, &Emit::axes(&part), destination_offset(&part), run.hints);
+            let offset = destination_offset(&part);
+            let spans = Spans::new(&context.elements, &axes(&part), offset, context.hints);
             let Some(last) = spans.count.checked_sub(1) else { continue };
             // Spans ascend, so the whole box is inside the file if both ends are.
             let first = moved(self.extent.addr, spans.at(0).0);
             let end = moved(self.extent.addr, spans.at(last).0 + spans.len);
-            run.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
+            context.reading.raw().check(Extent::new(first, end.get() - first.get()))?;
             let (count, region) = (spans.count, user.dst.region());
             let kind = RequestKind::Spans { at: self.extent.addr, spans, region };
             return Ok(Some(Job::new(count, kind)));
@@ -508,10 +512,20 @@ impl ReadQueue for Window<'_> {
 
     fn upcoming(&mut self, most: usize, f: &mut dyn FnMut(u64, u64)) {
         for task in self.claims.untold(most) {
-            let users = Users::of(task, self.touches, self.users);
-            self.run.expect(task, users, |at, len| f(self.base.saturating_add(at.get()), len));
+            let step = self.context.step(task, Purpose::Tell);
+            step.each_range(self.context, task, |at, len| f(self.base.saturating_add(at.get()), len));
         }
     }
+}
+
+/// Returns the bytes that a step needs from a file that is in memory.
+fn stored_in<'f>(file: &'f [u8], raw: RawData<'_>, step: &ChunkStep) -> Result<&'f [u8]> {
+    let Some(extent) = step.extent() else { return Ok(&[]) };
+    let len = raw.check(extent)?;
+    let offset = raw.base().saturating_add(extent.addr.get());
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    let stored = file.get(start..start.saturating_add(len));
+    stored.ok_or_else(|| Error::io("read", offset, extent.len)(io::ErrorKind::UnexpectedEof.into()))
 }
 
 /// Returns the index of a request's job, and the number of the request in its job.

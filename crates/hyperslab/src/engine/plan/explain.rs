@@ -5,11 +5,15 @@ use std::fmt::{self, Write};
 use hyperslab_error::Result;
 use hyperslab_select::{Selection, first_element};
 
+use super::context::ReadContext;
+use super::elements::{Goal, PieceElements};
 use super::pieces::{Pieces, Source};
-use super::place::{Cut, User, Users};
+use super::place::{Cut, User};
 use super::route::Route;
+use super::step::Purpose;
 use crate::engine::destination::Destination;
-use crate::engine::read::{Reading, workers};
+use crate::engine::plan::reading::Reading;
+use crate::engine::task_queue::workers_on;
 
 /// The plan of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,9 +67,9 @@ impl Reading<'_> {
         let tiling = what.tiling(&array.shape, &pieces.shape)?;
         let strides = tiling.strides().iter().map(|stride| stride * size as u64).collect();
         let tiling = tiling.with_strides(strides);
-        let mut run = self.run(&pieces, None, size)?;
-        run.is_alone = tiling.len() == 1;
         let users = [User { cut: Cut::Tiling(&tiling), dst }];
+        let elements = PieceElements::of(&pieces, size, size, Goal::Copy);
+        let context = ReadContext::new(*self, elements, &users, &[0], tiling.len())?;
         let mut plan = ReadPlan {
             shape: what.shape(&array.shape).to_vec(),
             piece_shape: pieces.shape.to_vec(),
@@ -76,7 +80,8 @@ impl Reading<'_> {
             threads: 1,
         };
         for task in pieces.tasks(self.store, self.cache, &tiling, 0..tiling.len())? {
-            let (route, requests, bytes) = run.forecast(&task, Users::of(&task, &[0], &users));
+            let step = context.step(&task, Purpose::Tell);
+            let (route, (requests, bytes)) = (step.route(&context, &task), step.requests(&context, &task));
             let mut elements = 0;
             tiling.parts(&task.coord, |part| elements += part.count());
             // The chunk lengths in a damaged file may add up to anything.
@@ -86,7 +91,7 @@ impl Reading<'_> {
             let first = first_element(&task.coord, &pieces.shape).to_vec();
             plan.tasks.push(PlannedTask { first, source: task.source, route, elements, requests, bytes });
         }
-        plan.threads = workers(self.store, plan.tasks.len(), run.piece_bytes as u64, None);
+        plan.threads = workers_on(self.store, plan.tasks.len(), context.piece_bytes as u64, None);
         Ok(plan)
     }
 }

@@ -6,9 +6,9 @@ use hyperslab_error::Result;
 use hyperslab_filters::gather::Axis;
 use hyperslab_select::{Coord, Part, Tiling, inside};
 
+use super::elements::{Axes, Goal, PieceElements, axes};
 use super::pieces::ReadTask;
 use crate::engine::destination::{Region, Shared};
-use crate::engine::read::scatter::{Axes, Emit};
 
 /// A selection and its destination.
 #[derive(Clone, Copy)]
@@ -102,7 +102,7 @@ pub(in crate::engine) fn each_place(
         let mut region = user.dst.region();
         user.parts(coord, |part| {
             if result.is_ok() {
-                result = f(&Emit::axes(part), destination_offset(part), &mut region);
+                result = f(&axes(part), destination_offset(part), &mut region);
             }
         });
     }
@@ -124,16 +124,21 @@ pub(in crate::engine) enum Wanted {
 
 impl Wanted {
     /// Returns the selection by `users` of the chunk at `coord`, in an array of shape `extent`.
-    pub(in crate::engine) fn of(users: Users<'_>, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
+    pub(in crate::engine) fn of(
+        users: Users<'_>,
+        coord: &[u64],
+        elements: &PieceElements,
+        extent: &[u64],
+    ) -> Self {
         let Some(user) = users.only() else { return Self::Several { by_one: false } };
         if user.wants_points(coord) {
             return Self::Several { by_one: true };
         }
-        let (mut wanted, mut elements) = (None, 0);
+        let (mut wanted, mut count) = (None, 0);
         user.parts(coord, |part| {
-            elements += part.count();
+            count += part.count();
             wanted = Some(match &wanted {
-                None => Self::part(part, coord, emit, extent),
+                None => Self::part(part, coord, elements, extent),
                 Some(_) if coord.len() == 1 => Self::Listed { elements: 0 },
                 Some(_) => Self::Several { by_one: true },
             });
@@ -141,27 +146,27 @@ impl Wanted {
         match wanted {
             // They are in a chunk in memory, so their number fits.
             Some(Self::Listed { .. }) => {
-                Self::Listed { elements: usize::try_from(elements).unwrap_or(usize::MAX) }
+                Self::Listed { elements: usize::try_from(count).unwrap_or(usize::MAX) }
             }
             Some(wanted) => wanted,
             None => Self::Several { by_one: true },
         }
     }
 
-    fn part(part: &Part, coord: &[u64], emit: &Emit<'_>, extent: &[u64]) -> Self {
-        let axes = Emit::axes(part);
+    fn part(part: &Part, coord: &[u64], piece: &PieceElements, extent: &[u64]) -> Self {
+        let axes = axes(part);
         let offset = destination_offset(part);
-        let mut run = emit.memory_size;
-        let dense = axes.iter().zip(&emit.piece).rev().all(|(axis, &len)| {
+        let mut run = piece.memory_size;
+        let dense = axes.iter().zip(&piece.shape).rev().all(|(axis, &len)| {
             let whole = axis.count == len && (len == 1 || axis.stride.unsigned_abs() == run);
             run = run.saturating_mul(len);
             whole
         });
-        if dense && emit.is_identity() {
+        if dense && piece.goal == Goal::Copy {
             return Self::Dense { offset };
         }
-        let piece: Coord = emit.piece.iter().map(|&len| len as u64).collect();
-        let is_all = part.covers(&inside(coord, &piece, extent));
+        let shape: Coord = piece.shape.iter().map(|&len| len as u64).collect();
+        let is_all = part.covers(&inside(coord, &shape, extent));
         Self::Box { offset, elements: axes.iter().map(|axis| axis.count).product(), axes, is_all }
     }
 }

@@ -8,9 +8,9 @@ use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
 use hyperslab_filters::{Handed, Scratch};
 
-use super::scatter::Emit;
-use super::task::Run;
+use super::decode::ReadRun;
 use crate::engine::chunks::stored::StoredChunk;
+use crate::engine::plan::elements::axes;
 use crate::engine::plan::place::{User, destination_offset};
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue::worked;
@@ -40,7 +40,7 @@ impl Listed {
     }
 }
 
-impl Run<'_> {
+impl ReadRun<'_> {
     /// Copies the listed elements of a Blosc chunk to the user's destination, or passes them to the sink.
     pub(super) fn decode_listed(
         &self,
@@ -52,8 +52,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let mut listed = Vec::new();
         user.parts(chunk.coord, |part| {
-            let axes = Emit::axes(part);
-            listed.extend(axes.first().map(|&axis| Listed { axis, offset: destination_offset(part) }));
+            listed.extend(axes(part).first().map(|&axis| Listed { axis, offset: destination_offset(part) }));
         });
         let mut rest = &listed[..];
         while let Some(first) = rest.first() {
@@ -68,18 +67,18 @@ impl Run<'_> {
             match group {
                 [only] => self.decode_one(chunk, blosc, user, only, stored, &mut scratch.filters)?,
                 group => {
-                    let size = self.emit.memory_size;
+                    let size = self.context.elements.memory_size;
                     let elements = sized(&mut scratch.chunk, range.len() * size)?;
                     let (start, stride) = (range.start, size.cast_signed());
                     let axes = [Axis { start, step: 1, count: range.len(), stride }];
-                    let gather = self.emit.gather(&axes, 0);
+                    let gather = self.gather(&axes, 0);
                     let decoded = blosc.scatter_into(stored, &gather, elements, &mut scratch.filters);
                     decoded.map_err(|source| chunk.error(source))?;
                     group.iter().try_for_each(|one| self.pass_on(chunk, user, one, range.start, elements))?;
                 }
             }
             rest = others;
-            worked("read", range.len() * self.emit.memory_size)?;
+            worked("read", range.len() * self.context.elements.memory_size)?;
         }
         Ok(())
     }
@@ -94,9 +93,9 @@ impl Run<'_> {
         filters: &mut Scratch,
     ) -> Result<()> {
         let axes = [one.axis];
-        let gather = Gather { stores: user.dst.stores(), ..self.emit.gather(&axes, one.offset) };
+        let gather = Gather { stores: user.dst.stores(), ..self.gather(&axes, one.offset) };
         let mut decoded = Ok(());
-        if let Some(sink) = self.emit.sink {
+        if let Some(sink) = self.sink {
             self.hand_on(sink, chunk.coord, |f| decoded = blosc.blocks(stored, &gather, filters, f))?;
         } else {
             decoded = blosc.scatter_into(stored, &gather, &mut user.dst.region(), filters);
@@ -114,15 +113,15 @@ impl Run<'_> {
         first: usize,
         elements: &[u8],
     ) -> Result<()> {
-        let (size, Axis { start, step, count, stride }) = (self.emit.memory_size, one.axis);
+        let (size, Axis { start, step, count, stride }) = (self.context.elements.memory_size, one.axis);
         let place = (start - first) * size;
-        if let Some(sink) = self.emit.sink {
+        if let Some(sink) = self.sink {
             return self.hand_on(sink, chunk.coord, |f| {
                 let count_in_run = if step == 1 { count } else { 1 };
                 for number in (0..count).step_by(count_in_run.max(1)) {
                     let from = place + number * step * size;
                     f(Handed {
-                        at: (start + number * step) * self.emit.stored_size,
+                        at: (start + number * step) * self.context.elements.stored_size,
                         count: count_in_run,
                         elements: &elements[from..from + count_in_run * size],
                     });

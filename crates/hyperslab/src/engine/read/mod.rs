@@ -1,35 +1,34 @@
-//! Reads of one dataset: plans a read and distributes its tasks over threads. `task.rs` runs a single task.
+//! Reads of one dataset: plans a read and distributes its tasks over threads. `decode.rs` finishes a single
+//! task.
 
 mod blocks;
+mod decode;
 mod listed;
-pub(in crate::engine) mod scatter;
+mod scatter;
 pub(in crate::engine) mod sink;
-pub(in crate::engine) mod task;
 
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
 
 use hyperslab_convert::Conversion;
-use hyperslab_error::{Error, Result};
-use hyperslab_filters::Convert;
+use hyperslab_error::Result;
 use hyperslab_filters::gather::Target;
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_select::{Part, Selection, Tiling};
-use hyperslab_store::Store;
 
-use super::array::{Storage, StoredArray};
-use super::chunks::cache::ChunkCache;
 use super::destination::{Destination, Shared};
-use super::fetch::ranges::Spans;
+use super::fetch::Finish;
 use super::fetch::window::Window;
+use super::plan::context::ReadContext;
+use super::plan::elements::{Goal, PieceElements, axes};
 use super::plan::pieces::{Pieces, ReadTask, Source};
-use super::plan::place::{Cut, User, Users};
-use super::raw_data::RawData;
+use super::plan::place::{Cut, User};
+use super::plan::reading::Reading;
+use super::plan::spans::Spans;
+use super::plan::step::Purpose;
 use super::scratch;
 use super::task_queue::{self, Claims};
-use scatter::Emit;
-use task::{Need, Run};
+use decode::ReadRun;
 
 /// Options of a read.
 ///
@@ -65,45 +64,31 @@ impl ReadOptions {
     }
 }
 
-/// The objects that a read of a dataset needs.
-#[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
-    /// The file.
-    pub store: &'a Store,
-    /// The cache of the file's decoded chunks.
-    pub cache: &'a ChunkCache,
-    /// The dataset.
-    pub array: &'a StoredArray,
-}
-
-impl<'a> Reading<'a> {
-    /// Returns the medium that holds the stored bytes.
-    pub(super) fn raw(&self) -> RawData<'a> {
-        RawData::of(self.store, self.array)
-    }
-
+impl Reading<'_> {
     /// Reads one selection.
     pub fn read(&self, what: &Selection, dst: &mut Destination<'_>, options: &ReadOptions) -> Result<()> {
-        let (conversion, memory_size) = self.conversion(options)?;
+        let conversion = self.conversion(options)?;
         let pieces = self.pieces(conversion.as_deref());
-        let mut run =
-            self.run(&pieces, conversion.as_deref().map(|conversion| conversion as _), memory_size)?;
+        let elements = self.elements(&pieces, conversion.as_deref());
+        let convert = conversion.as_deref().map(|conversion| conversion as _);
         let _data = self.store.reading_data();
         if let Some((coord, within)) = what.in_one_chunk(&self.array.shape, &pieces.shape)? {
             // A small read: no tiling, no list of tasks, no threads.
-            let (dst, dst_strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
+            let shape = what.shape(&self.array.shape);
+            let (dst, dst_strides) = dst.share(&shape, elements.memory_size)?;
             let part = Part { within: within.0, dst: 0, dst_strides };
             let task = {
                 let _reading = self.store.reading();
                 pieces.task(self.store, self.cache, coord)?
             };
-            run.is_alone = true;
-            return run.one(&task, &part, dst);
+            let users = [User { cut: Cut::Part(&part), dst }];
+            let context = ReadContext::new(*self, elements, &users, &[0], 1)?;
+            return ReadRun::new(context, convert, None).one(&task, &part, dst);
         }
-        let (tiling, dst) = self.tiling(&pieces, what, dst, memory_size)?;
-        let user = User { cut: Cut::Tiling(&tiling), dst };
-        run.is_alone = tiling.len() == 1;
-        run.all(&pieces, &tiling, user, options.threads)
+        let (tiling, dst) = self.tiling(&pieces, what, dst, elements.memory_size)?;
+        let users = [User { cut: Cut::Tiling(&tiling), dst }];
+        let context = ReadContext::new(*self, elements, &users, &[0], tiling.len())?;
+        ReadRun::new(context, convert, None).all(&pieces, &tiling, options.threads)
     }
 
     /// Reads several selections, each to its own destination. A chunk that several selections touch is
@@ -113,16 +98,15 @@ impl<'a> Reading<'a> {
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
-        let (conversion, memory_size) = self.conversion(options)?;
+        let conversion = self.conversion(options)?;
         let pieces = self.pieces(conversion.as_deref());
+        let elements = self.elements(&pieces, conversion.as_deref());
         let tilings = reads
             .iter_mut()
-            .map(|(what, dst)| self.tiling(&pieces, what, dst, memory_size))
+            .map(|(what, dst)| self.tiling(&pieces, what, dst, elements.memory_size))
             .collect::<Result<Vec<_>>>()?;
         let users: Vec<User<'_>> =
             tilings.iter().map(|(tiling, dst)| User { cut: Cut::Tiling(tiling), dst: *dst }).collect();
-        let mut run =
-            self.run(&pieces, conversion.as_deref().map(|conversion| conversion as _), memory_size)?;
         let _data = self.store.reading_data();
         let (tasks, touches) = {
             let _reading = self.store.reading();
@@ -132,8 +116,9 @@ impl<'a> Reading<'a> {
                 &tilings.iter().map(|(tiling, _)| tiling).collect::<Vec<_>>(),
             )?
         };
-        run.is_alone = tasks.len() == 1;
-        run.execute(&tasks, &touches, &users, options.threads)
+        let context = ReadContext::new(*self, elements, &users, &touches, tasks.len() as u64)?;
+        let convert = conversion.as_deref().map(|conversion| conversion as _);
+        ReadRun::new(context, convert, None).execute(&tasks, options.threads)
     }
 
     /// Returns whether any of the elements of `what` may have been written. The others hold the fill value.
@@ -148,12 +133,19 @@ impl<'a> Reading<'a> {
         if conversion.is_some() { Pieces::converted(self.array) } else { Pieces::of(self.array) }
     }
 
-    /// Returns the conversion, if one is necessary, and the size in bytes of a requested element.
-    fn conversion(&self, options: &ReadOptions) -> Result<(Option<Box<Conversion>>, usize)> {
-        let needed = |wanted| Conversion::needed(&self.array.elements.datatype, wanted, self.store.widths());
-        let conversion = options.datatype.as_ref().map_or(Ok(None), needed)?;
-        let size = conversion.as_ref().map_or(self.array.elements.size, |conversion| conversion.dst_size());
-        Ok((conversion, size))
+    /// Returns the conversion, if one is necessary.
+    fn conversion(&self, options: &ReadOptions) -> Result<Option<Box<Conversion>>> {
+        let Some(wanted) = &options.datatype else { return Ok(None) };
+        Ok(Conversion::needed(&self.array.elements.datatype, wanted, self.store.widths())?)
+    }
+
+    /// Returns the elements of a piece, for a read to memory.
+    fn elements(&self, pieces: &Pieces<'_>, conversion: Option<&Conversion>) -> PieceElements {
+        let size = self.array.elements.size;
+        match conversion {
+            Some(conversion) => PieceElements::of(pieces, size, conversion.dst_size(), Goal::Convert),
+            None => PieceElements::of(pieces, size, size, Goal::Copy),
+        }
     }
 
     fn tiling<'d>(
@@ -168,54 +160,12 @@ impl<'a> Reading<'a> {
         let (dst, strides) = dst.share(&what.shape(&self.array.shape), memory_size)?;
         Ok((tiling.with_strides(strides), dst))
     }
-
-    pub(super) fn run<'r>(
-        &'r self,
-        pieces: &'r Pieces<'_>,
-        convert: Option<&'r dyn Convert>,
-        memory_size: usize,
-    ) -> Result<Run<'r>> {
-        let stored_size = self.array.elements.size;
-        let emit = Emit {
-            convert,
-            sink: None,
-            stored_size,
-            memory_size,
-            piece: pieces.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect(),
-        };
-        let piece_bytes = usize::try_from(pieces.elements()).ok().and_then(|n| n.checked_mul(stored_size));
-        let Some(piece_bytes) = piece_bytes else {
-            return Err(Error::unsupported("a chunk larger than the address space", "IV.A.2.i"));
-        };
-        let chunked = match &self.array.storage {
-            Storage::Chunked(chunked) => Some(&**chunked),
-            _ => None,
-        };
-        let hints = self.raw().hints();
-        Ok(Run {
-            reading: *self,
-            emit,
-            filter: None,
-            fill: OnceLock::new(),
-            piece_bytes,
-            chunked,
-            hints,
-            is_alone: false,
-            is_nested: scratch::is_in_use(),
-        })
-    }
 }
 
-impl Run<'_> {
+impl ReadRun<'_> {
     /// Reads everything that a selection touches, in batches of tasks.
-    fn all(
-        &self,
-        pieces: &Pieces<'_>,
-        tiling: &Tiling,
-        user: User<'_>,
-        threads: Option<NonZeroUsize>,
-    ) -> Result<()> {
-        let Reading { store, cache, .. } = self.reading;
+    fn all(&self, pieces: &Pieces<'_>, tiling: &Tiling, threads: Option<NonZeroUsize>) -> Result<()> {
+        let Reading { store, cache, .. } = self.context.reading;
         let mut next = 0;
         while next < tiling.len() {
             let end = tiling.len().min(next + BATCH_TASKS);
@@ -223,30 +173,26 @@ impl Run<'_> {
                 let _reading = store.reading();
                 pieces.tasks(store, cache, tiling, next..end)?
             };
-            self.execute(&tasks, &[0], &[user], threads)?;
+            self.execute(&tasks, threads)?;
             next = end;
         }
         Ok(())
     }
 
-    fn execute(
-        &self,
-        tasks: &[ReadTask],
-        touches: &[usize],
-        users: &[User<'_>],
-        threads: Option<NonZeroUsize>,
-    ) -> Result<()> {
-        let workers = workers(self.reading.store, tasks.len(), self.piece_bytes as u64, threads);
-        task_queue::claim(tasks, workers, self.piece_bytes, self.hints.queue_depth, &|claims, scratch| {
-            Window::new(self, claims, touches, users, scratch).drive()
+    fn execute(&self, tasks: &[ReadTask], threads: Option<NonZeroUsize>) -> Result<()> {
+        let ReadContext { reading, piece_bytes, hints, .. } = &self.context;
+        let workers = task_queue::workers_on(reading.store, tasks.len(), *piece_bytes as u64, threads);
+        task_queue::claim(tasks, workers, *piece_bytes, hints.queue_depth, &|claims, scratch| {
+            Window::new(&self.context, self, claims, scratch).drive()
         })
     }
 
     /// Runs the only task of a small read, which selects one box.
     fn one(&self, task: &ReadTask, part: &Part, dst: Shared<'_>) -> Result<()> {
-        let raw = self.reading.raw();
-        if let (Source::Raw(extent), None, true) = (task.source, &task.held, self.emit.is_identity()) {
-            let spans = Spans::new(&self.emit, &Emit::axes(part), 0, self.hints);
+        let context = &self.context;
+        let raw = context.reading.raw();
+        if let (Source::Raw(extent), None, Goal::Copy) = (task.source, &task.held, context.elements.goal) {
+            let spans = Spans::new(&context.elements, &axes(part), 0, context.hints);
             if spans.count == 1 && spans.is_direct {
                 // A single span: only its bytes are read, whatever the size of the piece.
                 let (at, _) = spans.at(0);
@@ -256,19 +202,15 @@ impl Run<'_> {
                 return raw.read(at.addr, dst.region().run(0, spans.len));
             }
         }
-        let users = [User { cut: Cut::Part(part), dst }];
-        let tasks = std::slice::from_ref(task);
-        let need = self.need(task, Users::of(task, &[0], &users));
-        scratch::with(|scratch| match need {
-            Need::Ready(kept) => self.copy(task, Users::of(task, &[0], &users), kept, scratch),
-            need => Window::new(self, &Claims::all(tasks), &[0], &users, scratch).drive_one(need),
+        let step = context.step(task, Purpose::Read);
+        scratch::with(|scratch| match step.extent() {
+            None => self.finish(task, step, &[], scratch),
+            Some(_) => {
+                let tasks = std::slice::from_ref(task);
+                Window::new(context, self, &Claims::all(tasks), scratch).drive_one(step)
+            }
         })
     }
-}
-
-/// Returns the number of worker threads for `tasks` pieces of `piece_bytes` bytes each.
-pub(super) fn workers(store: &Store, tasks: usize, piece_bytes: u64, threads: Option<NonZeroUsize>) -> usize {
-    if store.hints().concurrent { task_queue::workers(tasks, piece_bytes, threads) } else { 1 }
 }
 
 /// The number of tasks planned at a time. It bounds the memory of a plan, however large the read.

@@ -1,8 +1,6 @@
-//! The callbacks that get elements block by block, and those that say which chunks are wanted.
+//! The callbacks that get elements block by block.
 
 use hyperslab_error::Result;
-
-use crate::engine::bounds::{Bounds, Columns};
 
 /// Consecutive elements of one piece. A piece is a chunk, or a run of rows of contiguous data.
 #[derive(Debug, Clone, Copy)]
@@ -40,12 +38,3 @@ impl<'a> Block<'a> {
 
 /// A callback that takes blocks, on the thread that decoded them. An error ends the read.
 pub type Sink<'a> = dyn Fn(Block<'_>) -> Result<()> + Sync + 'a;
-
-/// A callback that returns whether elements with these bounds are wanted.
-pub type Keep<'a> = dyn Fn(&Bounds<'_>) -> bool + Sync + 'a;
-
-/// Leaves out chunks whose bounds show that they are not wanted.
-pub(in crate::engine) struct ChunkFilter<'a> {
-    pub(super) columns: Columns,
-    pub(super) keep: &'a Keep<'a>,
-}

@@ -5,9 +5,9 @@ use hyperslab_format::{Addr, Extent};
 use hyperslab_store::Store;
 
 use crate::engine::raw_data::RAW_DATA;
-use crate::engine::read::workers;
 use crate::engine::scratch::sized;
 use crate::engine::task_queue;
+use crate::engine::task_queue::workers_on;
 
 /// A copy of one extent.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub fn copy_extents(from: &Store, to: &Store, moves: &[Move]) -> Result<()> {
     let pieces = pieces(moves);
     let bytes: u64 = pieces.iter().map(|piece| piece.from.len).sum();
     let mean = bytes / (pieces.len() as u64).max(1);
-    let workers = workers(from, pieces.len(), mean, None).min(workers(to, pieces.len(), mean, None));
+    let workers = workers_on(from, pieces.len(), mean, None).min(workers_on(to, pieces.len(), mean, None));
     // Ranks write in the same order.
     let workers = if to.collective().is_some() { 1 } else { workers };
     task_queue::run(&pieces, workers, usize::try_from(mean).unwrap_or(usize::MAX), &|pieces, scratch| {

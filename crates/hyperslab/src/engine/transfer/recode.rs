@@ -10,8 +10,9 @@ use hyperslab_store::index::ChunkRecord;
 use crate::engine::array::Storage;
 use crate::engine::chunks::stored::{StoredChunk, load};
 use crate::engine::plan::pieces::Pieces;
-use crate::engine::read::{Reading, workers};
+use crate::engine::plan::reading::Reading;
 use crate::engine::scratch::sized;
+use crate::engine::task_queue::workers_on;
 use crate::engine::write::{Placed, Write};
 
 /// Two datasets that differ in their filters.
@@ -39,7 +40,7 @@ impl Recode<'_> {
         };
         let pieces = Pieces::of(self.from.array);
         let chunk_bytes = self.to.piece_bytes(&Pieces::of(self.to.array))?;
-        let workers = |store| workers(store, chunks.len(), chunk_bytes as u64, threads);
+        let workers = |store| workers_on(store, chunks.len(), chunk_bytes as u64, threads);
         let workers = workers(self.from.store).min(workers(self.to.store));
         self.to.store_each(chunks, workers, chunk_bytes, &|(coord, record), scratch, store| {
             let mut buffer = std::mem::take(&mut scratch.chunk);

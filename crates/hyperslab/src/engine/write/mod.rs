@@ -35,9 +35,9 @@ use super::chunks::cache::ChunkCache;
 use super::chunks::dirty::HeldChunk;
 use super::chunks::stored::load;
 use super::plan::pieces::{Pieces, ReadTask, Source};
-use super::read::workers;
 use super::scratch::{self, WorkerScratch, sized};
 use super::task_queue;
+use super::task_queue::workers_on;
 pub use encode::{Encoded, Form};
 use place::Batch;
 pub(crate) use place::unplaced;
@@ -201,7 +201,7 @@ impl Write<'_> {
         let tasks: Vec<(&(Coord, HeldChunk), Option<ChunkRecord>)> = held.iter().zip(records).collect();
         let is_alike = self.store.collective().is_some();
         let workers =
-            if is_alike { 1 } else { workers(self.store, tasks.len(), piece_bytes as u64, threads) };
+            if is_alike { 1 } else { workers_on(self.store, tasks.len(), piece_bytes as u64, threads) };
         self.store_each(&tasks, workers, piece_bytes, &|((coord, held), record), scratch, store| {
             self.encode(chunked, coord, &held.read(), *record, &mut scratch.filters)?.map_or(Ok(()), store)
         })
@@ -295,7 +295,7 @@ impl WriteRun<'_> {
         let workers = if is_alike || tasks.first().is_some_and(|task| self.is_moved(task)) {
             1
         } else {
-            workers(self.write.store, tasks.len(), self.piece_bytes as u64, threads)
+            workers_on(self.write.store, tasks.len(), self.piece_bytes as u64, threads)
         };
         let task = |task: &ReadTask, scratch: &mut WorkerScratch, store: &mut HandOn<'_>| {
             self.task(task, scratch, store)

@@ -15,8 +15,8 @@ use super::Write;
 use crate::engine::array::{ChunkedStorage, Storage, StoredArray};
 use crate::engine::fill::fill_outside;
 use crate::engine::plan::pieces::{Pieces, ReadTask, Source};
-use crate::engine::read::workers;
 use crate::engine::task_queue;
+use crate::engine::task_queue::workers_on;
 
 impl Write<'_> {
     /// Returns the stored and held chunks whose stored bytes must change if the array takes this shape:
@@ -70,7 +70,7 @@ impl Write<'_> {
             let task = |coord: &Coord| pieces.task(self.store, self.cache, coord.clone());
             coords.iter().map(task).collect::<Result<_>>()?
         };
-        let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
+        let workers = workers_on(self.store, tasks.len(), piece_bytes as u64, threads);
         task_queue::run(&tasks, workers, 1, &|tasks, scratch| {
             tasks.iter().filter(|task| task.source != Source::Fill || task.held.is_some()).try_for_each(
                 |task| {

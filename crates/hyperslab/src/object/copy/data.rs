@@ -17,7 +17,7 @@ use super::renewal::NewChunks;
 use super::translate::holds_addresses;
 use crate::engine::{Move, Reading, Recode, WriteOptions, copy_extents};
 use crate::object::dataset::write::insert_records;
-use crate::object::dataset::{self, State};
+use crate::object::dataset::{self, Properties};
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
 use crate::object::{Dataset, Node, auto_chunks};
@@ -33,39 +33,46 @@ impl Copy<'_> {
         }
         // Space freed meanwhile is not reallocated, so the source can be read.
         let _reading = source.store().reading_data();
-        let state = source.state()?;
+        let properties = source.properties()?;
         let ignored = |_| ();
         let done = self.renewal.as_ref().map_or(&ignored as &(dyn Fn(u64) + Sync), |renewal| renewal.done);
-        let meter = Meter::new(done, state.len_bytes());
-        if state.external.is_some() || matches!(state.layout, Layout::Virtual { .. }) {
+        let meter = Meter::new(done, properties.len_bytes());
+        if properties.external.is_some() || matches!(properties.layout, Layout::Virtual { .. }) {
             // The copy refers to the same external files, or its mappings were copied with the layout.
-        } else if holds_addresses(&state.datatype, self.keeps_references(source.file())) {
-            self.data_translated(source, &state, copy)?;
+        } else if holds_addresses(&properties.datatype, self.keeps_references(source.file())) {
+            self.data_translated(source, &properties, copy)?;
         } else {
-            self.data_moved(source, &state, copy, &meter)?;
+            self.data_moved(source, &properties, copy, &meter)?;
         }
         meter.finish();
         Ok(())
     }
 
     /// Copies elements that mean the same in any file.
-    fn data_moved(&self, source: &Dataset, state: &State, copy: Addr, meter: &Meter<'_>) -> Result<()> {
-        if let Some(new) = self.new_chunks(state)?
+    fn data_moved(
+        &self,
+        source: &Dataset,
+        properties: &Properties,
+        copy: Addr,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
+        if let Some(new) = self.new_chunks(properties)?
             && !new.keeps_chunks
         {
             let copy = self.to.object_at(copy)?;
-            let same_shape = matches!(&state.layout, Layout::Chunked(old) if old.chunk_shape == new.shape);
+            let same_shape =
+                matches!(&properties.layout, Layout::Chunked(old) if old.chunk_shape == new.shape);
             return if same_shape {
-                self.recode(source, state, &copy, meter)
+                self.recode(source, properties, &copy, meter)
             } else {
-                rechunk(source, state, &copy, meter)
+                rechunk(source, properties, &copy, meter)
             };
         }
-        match &state.layout {
+        match &properties.layout {
             Layout::Compact { .. } | Layout::Virtual { .. } => Ok(()),
-            Layout::Contiguous(extent) if extent.addr.is_undefined() || state.len_bytes() == 0 => Ok(()),
+            Layout::Contiguous(extent) if extent.addr.is_undefined() || properties.len_bytes() == 0 => Ok(()),
             Layout::Contiguous(extent) => {
-                let from = Extent::new(extent.addr, state.len_bytes());
+                let from = Extent::new(extent.addr, properties.len_bytes());
                 let to = self.copy_bytes(source, from)?;
                 self.change_layout(copy, to, |layout| {
                     if let Layout::Contiguous(extent) = layout {
@@ -73,21 +80,29 @@ impl Copy<'_> {
                     }
                 })
             }
-            Layout::Chunked(chunked) => self.chunks(source, state, chunked, copy, meter),
+            Layout::Chunked(chunked) => self.chunks(source, properties, chunked, copy, meter),
         }
     }
 
     /// Returns the new chunks of a repacked dataset, or `None` if its storage stays the same.
-    pub(super) fn new_chunks(&self, state: &State) -> Result<Option<NewChunks>> {
+    pub(super) fn new_chunks(&self, properties: &Properties) -> Result<Option<NewChunks>> {
         let Some(renewal) = &self.renewal else { return Ok(None) };
-        let datatype = self.relaid(state.header().widths(), &state.datatype)?;
-        renewal.chunks(state, &datatype, self.to.version(), self.to.store().widths())
+        let datatype = self.relaid(properties.header().widths(), &properties.datatype)?;
+        renewal.chunks(properties, &datatype, self.to.version(), self.to.store().widths())
     }
 
     /// Copies chunks to a dataset with other filters.
-    fn recode(&self, source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
-        let (Node::Dataset(copy), Layout::Chunked(chunked)) = (copy, &state.layout) else { return Ok(()) };
-        let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
+    fn recode(
+        &self,
+        source: &Dataset,
+        properties: &Properties,
+        copy: &Node,
+        meter: &Meter<'_>,
+    ) -> Result<()> {
+        let (Node::Dataset(copy), Layout::Chunked(chunked)) = (copy, &properties.layout) else {
+            return Ok(());
+        };
+        let index = dataset::chunk_index(properties.header(), source.store(), chunked)?;
         let mut stored = stored_chunks(source.store(), &index)?;
         stored.sort_unstable_by_key(|(_, record)| record.extent.addr);
         let (from, to) = (source.array()?, copy.array()?);
@@ -111,14 +126,14 @@ impl Copy<'_> {
     fn chunks(
         &self,
         source: &Dataset,
-        state: &State,
+        properties: &Properties,
         chunked: &ChunkedLayout,
         copy: Addr,
         meter: &Meter<'_>,
     ) -> Result<()> {
-        let index = dataset::chunk_index(state.header(), source.store(), chunked)?;
+        let index = dataset::chunk_index(properties.header(), source.store(), chunked)?;
         if let ChunkIndexInfo::Implicit { .. } = chunked.index
-            && self.new_chunks(state)?.is_none()
+            && self.new_chunks(properties)?.is_none()
         {
             let Some(all) = index.implicit_extent().filter(|all| all.len > 0) else { return Ok(()) };
             let to = self.copy_bytes(source, all)?;
@@ -214,15 +229,15 @@ impl Copy<'_> {
     }
 
     /// Reads elements, translates their addresses to those of the copy, and writes them.
-    fn data_translated(&mut self, source: &Dataset, state: &State, copy: Addr) -> Result<()> {
+    fn data_translated(&mut self, source: &Dataset, properties: &Properties, copy: Addr) -> Result<()> {
         let Node::Dataset(copy) = self.to.object_at(copy)? else { return Ok(()) };
-        let chunk = match &state.layout {
+        let chunk = match &properties.layout {
             Layout::Chunked(chunked) => chunked.chunk_shape.clone(),
-            _ => auto_chunks(state.dataspace.shape(), None, state.element_size as u64),
+            _ => auto_chunks(properties.dataspace.shape(), None, properties.element_size as u64),
         };
-        for what in boxes(source, state, &chunk, PART_BYTES)? {
+        for what in boxes(source, properties, &chunk, PART_BYTES)? {
             let mut bytes = source.read_bytes(&what)?;
-            self.translate(source.file(), &state.datatype, &mut bytes)?;
+            self.translate(source.file(), &properties.datatype, &mut bytes)?;
             copy.write_with(&what, &bytes, &WriteOptions::default())?;
         }
         Ok(())

@@ -51,7 +51,7 @@ impl Copy<'_> {
     /// Returns the parts of the header of `source` that are rebuilt.
     pub(super) fn anew(&self, source: &Node) -> Result<Anew> {
         let chunks = match source {
-            Node::Dataset(dataset) => self.new_chunks(&*dataset.state()?)?,
+            Node::Dataset(dataset) => self.new_chunks(&*dataset.properties()?)?,
             Node::Group(_) | Node::Datatype(_) => None,
         };
         Ok(Anew { version: self.version(), chunks })
@@ -85,22 +85,22 @@ impl Copy<'_> {
             messages.push(datatype_message(&relaid, flags, version, widths));
         }
         let Node::Dataset(dataset) = source else { return Ok(messages) };
-        let state = dataset.state()?;
+        let properties = dataset.properties()?;
         let from = header.widths();
         if let Some(version) = anew.version {
-            limits::check_dataspace(&state.dataspace, widths)?;
+            limits::check_dataspace(&properties.dataspace, widths)?;
             let dataspace = DataspaceMessage {
-                version: dataspace_version(version, &state.dataspace),
-                dataspace: state.dataspace.clone(),
+                version: dataspace_version(version, &properties.dataspace),
+                dataspace: properties.dataspace.clone(),
             };
             messages.push(message(&dataspace, flags::<DataspaceMessage>(header), widths));
-            let relaid = self.relaid(from, &state.datatype)?;
+            let relaid = self.relaid(from, &properties.datatype)?;
             messages.push(
                 committed.unwrap_or_else(|| datatype_message(&relaid, RawMessage::CONSTANT, version, widths)),
             );
         }
         if anew.version.is_some() || (anew.chunks.is_some() && header.has(kind::FILL_VALUE)) {
-            let mut fill = state.fill.clone();
+            let mut fill = properties.fill.clone();
             fill.version = anew.version.map_or(fill.version, LibVersion::fill);
             if anew.chunks.is_some() {
                 fill.allocation = AllocationTime::Incremental;
@@ -112,7 +112,7 @@ impl Copy<'_> {
         }
         if anew.owns(kind::FILTER_PIPELINE) {
             let version = anew.version.unwrap_or_else(|| self.to.version()).filters();
-            let mut filters = state.filters.filters.clone();
+            let mut filters = properties.filters.filters.clone();
             match &anew.chunks {
                 Some(chunks) => filters.clone_from(&chunks.filters),
                 None => self.refit(dataset, &mut filters)?,
@@ -123,9 +123,9 @@ impl Copy<'_> {
             }
         }
         if let Some(chunks) = &anew.chunks {
-            let element_size = self.element_size(from, &state.datatype)?;
+            let element_size = self.element_size(from, &properties.datatype)?;
             messages.push(message(
-                &chunks.layout(&state, element_size),
+                &chunks.layout(&properties, element_size),
                 flags::<LayoutMessage>(header),
                 widths,
             ));

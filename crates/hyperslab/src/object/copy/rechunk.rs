@@ -10,18 +10,23 @@ use hyperslab_select::{Boxes, Coord, Selection, first_element};
 use super::data::stored_chunks;
 use super::meter::Meter;
 use crate::engine::WriteOptions;
-use crate::object::dataset::{self, State};
+use crate::object::dataset::{self, Properties};
 use crate::object::{Dataset, Node};
 
 /// Copies the stored elements of `source` to the chunks of the copy. Chunks that were never written are not
 /// created.
-pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Meter<'_>) -> Result<()> {
+pub(super) fn rechunk(
+    source: &Dataset,
+    properties: &Properties,
+    copy: &Node,
+    meter: &Meter<'_>,
+) -> Result<()> {
     let Node::Dataset(copy) = copy else { return Ok(()) };
     let Some(chunk) = copy.chunk_shape() else { return Ok(()) };
     let mut bytes = Vec::new();
-    for what in boxes(source, state, &chunk, BLOCK_BYTES)? {
-        let count = usize::try_from(what.count(state.dataspace.shape())?).ok();
-        let len = count.and_then(|count| count.checked_mul(state.element_size));
+    for what in boxes(source, properties, &chunk, BLOCK_BYTES)? {
+        let count = usize::try_from(what.count(properties.dataspace.shape())?).ok();
+        let len = count.and_then(|count| count.checked_mul(properties.element_size));
         let len = len.ok_or_else(|| Error::unsupported("a chunk larger than memory", "IV.A.2.i"))?;
         if bytes.len() < len {
             bytes.resize(len, 0);
@@ -35,25 +40,30 @@ pub(super) fn rechunk(source: &Dataset, state: &State, copy: &Node, meter: &Mete
 
 /// Returns the selections to copy to chunks of shape `chunk`. Each covers whole chunks and has at most `most`
 /// bytes, unless a single chunk has more.
-pub(super) fn boxes(source: &Dataset, state: &State, chunk: &[u64], most: u64) -> Result<Vec<Selection>> {
-    let shape = state.dataspace.shape();
-    if state.elements == 0 {
+pub(super) fn boxes(
+    source: &Dataset,
+    properties: &Properties,
+    chunk: &[u64],
+    most: u64,
+) -> Result<Vec<Selection>> {
+    let shape = properties.dataspace.shape();
+    if properties.elements == 0 {
         return Ok(Vec::new());
     }
-    let old = match &state.layout {
+    let old = match &properties.layout {
         Layout::Chunked(chunked) => Some(chunked),
         Layout::Contiguous(extent) if extent.addr.is_undefined() => return Ok(Vec::new()),
         Layout::Virtual { .. } => return Ok(Vec::new()),
         _ if shape.is_empty() => return Ok(vec![Selection::All]),
         _ => None,
     };
-    let size = state.element_size.max(1) as u64;
+    let size = properties.element_size.max(1) as u64;
     let blocks = Boxes::new(shape, chunk, old.map(|old| old.chunk_shape.as_slice()), most / size);
     let Some(old) = old else {
         return Ok((0..blocks.len()).map(|number| blocks.nth(number)).collect());
     };
     // Finds the new chunks that receive data, by the box that contains them.
-    let index = dataset::chunk_index(state.header(), source.store(), old)?;
+    let index = dataset::chunk_index(properties.header(), source.store(), old)?;
     let mut wanted: BTreeMap<Coord, Vec<Coord>> = BTreeMap::new();
     for (coord, _) in stored_chunks(source.store(), &index)? {
         // A damaged index may name chunks out of bounds; they give no box.

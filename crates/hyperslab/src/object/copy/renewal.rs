@@ -13,7 +13,7 @@ use hyperslab_store::index::{ChunkingPlan, choose};
 use super::repack::{RepackChunks, RepackOptions};
 use super::widths::resized_filter;
 use crate::engine::filter_spec;
-use crate::object::dataset::State;
+use crate::object::dataset::Properties;
 use crate::object::dataset::chunking::auto_chunks;
 use crate::object::header::versions::LibVersion;
 
@@ -57,15 +57,17 @@ impl Renewal<'_> {
     /// same. `datatype` is that of the copy.
     pub(super) fn chunks(
         &self,
-        state: &State,
+        properties: &Properties,
         datatype: &Datatype,
         file_version: LibVersion,
         widths: Widths,
     ) -> Result<Option<NewChunks>> {
         let element_size = usize::try_from(datatype.size(widths)).unwrap_or(usize::MAX);
-        let (old, shape) = match &state.layout {
-            Layout::Chunked(chunked) => (Some(chunked), Some(self.shape_of_chunked(state, chunked))),
-            Layout::Contiguous(_) if state.external.is_none() => (None, self.shape_of_contiguous(state)),
+        let (old, shape) = match &properties.layout {
+            Layout::Chunked(chunked) => (Some(chunked), Some(self.shape_of_chunked(properties, chunked))),
+            Layout::Contiguous(_) if properties.external.is_none() => {
+                (None, self.shape_of_contiguous(properties))
+            }
             _ => return Ok(None),
         };
         let Some(shape) = shape else { return Ok(None) };
@@ -73,20 +75,22 @@ impl Renewal<'_> {
         let filters = match &self.options.filters {
             Some(chosen) => chosen
                 .iter()
-                .map(|choice| filter_spec(choice, (datatype, &state.fill.value), &shape, widths))
+                .map(|choice| filter_spec(choice, (datatype, &properties.fill.value), &shape, widths))
                 .collect::<Result<Vec<_>>>()?,
-            None if same_shape && element_size == state.element_size => state.filters.filters.clone(),
-            None => state
+            None if same_shape && element_size == properties.element_size => {
+                properties.filters.filters.clone()
+            }
+            None => properties
                 .filters
                 .filters
                 .iter()
                 .map(|filter| resized_filter(filter, element_size, &shape))
                 .collect::<Result<Vec<_>>>()?,
         };
-        let same_filters = filters.len() == state.filters.filters.len()
+        let same_filters = filters.len() == properties.filters.filters.len()
             && filters
                 .iter()
-                .zip(&state.filters.filters)
+                .zip(&properties.filters.filters)
                 .all(|(new, old)| (new.id, &new.client_data) == (old.id, &old.client_data));
         let encodes = self.options.encode && !filters.is_empty();
         if same_shape && same_filters && self.options.version.is_none() && !encodes {
@@ -104,24 +108,24 @@ impl Renewal<'_> {
         Ok(Some(NewChunks { shape, filters, keeps_chunks, unfiltered_edges, version }))
     }
 
-    fn shape_of_chunked(&self, state: &State, chunked: &ChunkedLayout) -> Vec<u64> {
+    fn shape_of_chunked(&self, properties: &Properties, chunked: &ChunkedLayout) -> Vec<u64> {
         match &self.options.chunks {
-            RepackChunks::Auto => automatic(state),
-            RepackChunks::Shape(shape) if shape.len() == chunked.chunk_shape.len() => cut(shape, state),
+            RepackChunks::Auto => automatic(properties),
+            RepackChunks::Shape(shape) if shape.len() == chunked.chunk_shape.len() => cut(shape, properties),
             _ => chunked.chunk_shape.clone(),
         }
     }
 
-    fn shape_of_contiguous(&self, state: &State) -> Option<Vec<u64>> {
-        let rank = state.dataspace.shape().len();
-        if rank == 0 || state.len_bytes() < SMALLEST_CHUNKED {
+    fn shape_of_contiguous(&self, properties: &Properties) -> Option<Vec<u64>> {
+        let rank = properties.dataspace.shape().len();
+        if rank == 0 || properties.len_bytes() < SMALLEST_CHUNKED {
             return None;
         }
         let is_filtered = self.options.filters.as_ref().is_some_and(|filters| !filters.is_empty());
         match &self.options.chunks {
-            RepackChunks::Auto => Some(automatic(state)),
-            RepackChunks::AsNeeded if is_filtered => Some(automatic(state)),
-            RepackChunks::Shape(shape) if shape.len() == rank => Some(cut(shape, state)),
+            RepackChunks::Auto => Some(automatic(properties)),
+            RepackChunks::AsNeeded if is_filtered => Some(automatic(properties)),
+            RepackChunks::Shape(shape) if shape.len() == rank => Some(cut(shape, properties)),
             _ => None,
         }
     }
@@ -129,11 +133,11 @@ impl Renewal<'_> {
 
 impl NewChunks {
     /// The layout message of the copy, which has no chunks yet.
-    pub(super) fn layout(&self, state: &State, element_size: usize) -> LayoutMessage {
+    pub(super) fn layout(&self, properties: &Properties, element_size: usize) -> LayoutMessage {
         let index = choose(&ChunkingPlan {
             layout_version: self.version,
-            shape: state.dataspace.shape(),
-            max_shape: state.max_shape(),
+            shape: properties.dataspace.shape(),
+            max_shape: properties.max_shape(),
             chunk_shape: &self.shape,
             is_filtered: !self.filters.is_empty(),
             // The copy allocates chunks as they are written.
@@ -150,13 +154,13 @@ impl NewChunks {
     }
 }
 
-fn automatic(state: &State) -> Vec<u64> {
-    auto_chunks(state.dataspace.shape(), state.max_shape(), state.element_size as u64)
+fn automatic(properties: &Properties) -> Vec<u64> {
+    auto_chunks(properties.dataspace.shape(), properties.max_shape(), properties.element_size as u64)
 }
 
 /// Cuts a chunk shape to the maximum shape of the dataset, as libhdf5 requires.
-fn cut(shape: &[u64], state: &State) -> Vec<u64> {
-    let limits: Vec<Option<u64>> = match &state.dataspace {
+fn cut(shape: &[u64], properties: &Properties) -> Vec<u64> {
+    let limits: Vec<Option<u64>> = match &properties.dataspace {
         Dataspace::Simple { max_shape: Some(max), .. } => max.clone(),
         dataspace => dataspace.shape().iter().copied().map(Some).collect(),
     };

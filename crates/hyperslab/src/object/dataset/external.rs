@@ -12,7 +12,7 @@ use hyperslab_io::driver::{FilePart, Joined};
 use hyperslab_store::heap::local::{self, LocalHeap};
 use hyperslab_store::{Store, Txn};
 
-use super::{Dataset, State, max_shape};
+use super::{Dataset, Properties, max_shape};
 use crate::object::File;
 use crate::object::file::external::{allowed, from_origin};
 
@@ -67,18 +67,18 @@ impl Dataset {
     /// Returns the parts of external files that hold the elements, in order. The result is empty if the
     /// elements are in this file.
     pub fn external_files(&self) -> Result<Vec<ExternalFile>> {
-        let state = self.state()?;
+        let properties = self.properties()?;
         let files =
-            state.external.as_ref().map_or_else(|| Ok(Vec::new()), |files| named(files, self.store()));
+            properties.external.as_ref().map_or_else(|| Ok(Vec::new()), |files| named(files, self.store()));
         files.map_err(|error| error.at(self.path()))
     }
 
     /// Returns where the elements are, part after part, if they are in external files.
     #[doc(hidden)]
     pub fn external_parts(&self) -> Result<Vec<FilePart>> {
-        let state = self.state()?;
-        let find = |files| state.parts(files, self.file(), self.external_prefix());
-        state.external.as_ref().map_or(Ok(Vec::new()), find).map_err(|error| error.at(self.path()))
+        let properties = self.properties()?;
+        let find = |files| properties.parts(files, self.file(), self.external_prefix());
+        properties.external.as_ref().map_or(Ok(Vec::new()), find).map_err(|error| error.at(self.path()))
     }
 
     /// Returns whether the elements are in external files.
@@ -98,7 +98,7 @@ fn named(files: &ExternalFiles, store: &Store) -> Result<Vec<ExternalFile>> {
         .collect()
 }
 
-impl State {
+impl Properties {
     /// Returns the elements of all parts as one medium.
     pub(super) fn elsewhere(
         &self,

@@ -57,7 +57,7 @@ use crate::engine::StoredArray;
 #[derive(Clone)]
 pub struct Dataset {
     pub(super) object: Object,
-    state: Arc<RwLock<Known<Arc<State>>>>,
+    properties: Arc<RwLock<Known<Arc<Properties>>>>,
     /// Reads share this lock; a thread that shrinks the dataset holds it exclusively. It is taken after the
     /// lock for writing.
     shape_lock: FoundLock<Ranked<RwLock<()>>>,
@@ -71,7 +71,7 @@ pub struct Dataset {
 /// The properties in the header of a dataset. They are decoded once, shared by all handles, and decoded again
 /// when the header changes.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct Properties {
     /// The header that was decoded.
     header: Arc<Header>,
     pub(super) dataspace: Dataspace,
@@ -98,10 +98,10 @@ fn not_found<L>() -> FoundLock<L> {
 
 impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
-        let value = State::of(header, object.store())?;
-        let state = Arc::new(RwLock::new(Known { generation: object.found, value }));
+        let value = Properties::of(header, object.store())?;
+        let properties = Arc::new(RwLock::new(Known { generation: object.found, value }));
         let (shape_lock, rows_lock) = (not_found(), not_found());
-        Ok(Self { object, state, shape_lock, rows_lock, external_prefix: None, sources: Arc::default() })
+        Ok(Self { object, properties, shape_lock, rows_lock, external_prefix: None, sources: Arc::default() })
     }
 
     /// Returns the lock of the shape, which all handles share.
@@ -119,45 +119,45 @@ impl Dataset {
         self.file().known_rows_lock(self.address())
     }
 
-    /// Returns the state that the header describes now.
-    pub(super) fn state(&self) -> Result<Arc<State>> {
+    /// Returns the properties that the header describes now.
+    pub(super) fn properties(&self) -> Result<Arc<Properties>> {
         let generation = self.store().generation();
         // The lock is only tried, as in `Object::header`.
-        let known = self.state.try_read_recursive();
+        let known = self.properties.try_read_recursive();
         if let Some(known) = known.filter(|known| known.generation == generation) {
             return Ok(Arc::clone(&known.value));
         }
-        self.state_anew()
+        self.properties_anew()
     }
 
     /// Looks at the header after a change of the metadata, and decodes it again if it changed.
     #[cold]
-    fn state_anew(&self) -> Result<Arc<State>> {
+    fn properties_anew(&self) -> Result<Arc<Properties>> {
         let _reading = self.store().reading();
         let generation = self.store().generation();
         let header = self.header()?;
-        let known = self.state.try_read_recursive();
+        let known = self.properties.try_read_recursive();
         let known = known.filter(|known| Arc::ptr_eq(&known.value.header, &header));
         let value = match known.map(|known| Arc::clone(&known.value)) {
-            Some(state) => state,
-            None => State::of(&header, self.store()).map_err(|error| error.at(self.path()))?,
+            Some(properties) => properties,
+            None => Properties::of(&header, self.store()).map_err(|error| error.at(self.path()))?,
         };
-        if let Some(mut known) = self.state.try_write() {
+        if let Some(mut known) = self.properties.try_write() {
             *known = Known { generation, value: Arc::clone(&value) };
         }
         Ok(value)
     }
 
-    /// Takes over the state after the step that led to `generation`. Other handles of the dataset look at the
-    /// header.
-    pub(super) fn set_state(&self, generation: u64, value: Arc<State>) {
-        *self.state.write() = Known { generation, value };
+    /// Takes over the properties after the step that led to `generation`. Other handles of the dataset look at
+    /// the header.
+    pub(super) fn set_properties(&self, generation: u64, value: Arc<Properties>) {
+        *self.properties.write() = Known { generation, value };
     }
 
-    /// Returns the current state, or the last known state if the file is damaged or the dataset was deleted.
-    /// Reading elements then returns the error.
-    fn latest(&self) -> Arc<State> {
-        self.state().unwrap_or_else(|_| Arc::clone(&self.state.read().value))
+    /// Returns the current properties, or the last known ones if the file is damaged or the dataset was
+    /// deleted. Reading elements then returns the error.
+    fn latest(&self) -> Arc<Properties> {
+        self.properties().unwrap_or_else(|_| Arc::clone(&self.properties.read().value))
     }
 
     /// Updates the whole file to its current state; see [`File::refresh`](crate::File::refresh).
@@ -174,18 +174,18 @@ impl Dataset {
     /// Calls `f` with the [shape](Self::shape), without a copy.
     #[doc(hidden)]
     pub fn with_shape<T>(&self, f: impl FnOnce(&[u64]) -> T) -> T {
-        let state = self.latest();
-        match self.shape_of_sources(&state) {
+        let properties = self.latest();
+        match self.shape_of_sources(&properties) {
             Ok(Some(shape)) => f(&shape),
             // If the sources cannot tell, this is the shape when the dataset was made or last changed.
-            _ => f(state.dataspace.shape()),
+            _ => f(properties.dataspace.shape()),
         }
     }
 
     /// Returns the dataspace.
     pub fn dataspace(&self) -> Dataspace {
-        let state = self.latest();
-        match (state.dataspace.clone(), self.shape_of_sources(&state)) {
+        let properties = self.latest();
+        match (properties.dataspace.clone(), self.shape_of_sources(&properties)) {
             (Dataspace::Simple { max_shape, .. }, Ok(Some(shape))) => Dataspace::Simple { shape, max_shape },
             (dataspace, _) => dataspace,
         }
@@ -253,13 +253,13 @@ impl Dataset {
     }
 }
 
-impl State {
+impl Properties {
     fn of(header: &Arc<Header>, store: &Store) -> Result<Arc<Self>> {
-        let is_current = |state: &Self| Arc::ptr_eq(&state.header, header);
+        let is_current = |properties: &Self| Arc::ptr_eq(&properties.header, header);
         store.get_or_make_where(header.address(), is_current, || {
-            let state = Self::read(header, store)?;
-            let weight = state.weight();
-            Ok((state, weight))
+            let properties = Self::read(header, store)?;
+            let weight = properties.weight();
+            Ok((properties, weight))
         })
     }
 
@@ -267,7 +267,7 @@ impl State {
         &self.header
     }
 
-    /// Returns the state for a header in which only the dataspace changed.
+    /// Returns the properties for a header in which only the dataspace changed.
     pub(super) fn reshaped(
         &self,
         header: Arc<Header>,

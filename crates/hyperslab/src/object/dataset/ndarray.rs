@@ -77,7 +77,7 @@ impl Dataset {
             let strides: Vec<usize> = strides.iter().map(|&stride| stride * size_of::<T>()).collect();
             let mut destination = Destination::strided(bytes, &shape, &strides, size_of::<T>())?;
             let options = ReadOptions { datatype: Some(<T as Scalar>::datatype()), ..ReadOptions::default() };
-            return self.read_shaped(&extent, &what, &mut destination, &options);
+            return self.read_shaped(Some(&extent), &what, &mut destination, &options);
         }
         array.iter_mut().zip(self.read::<T>(what)?).for_each(|(place, value)| *place = value);
         Ok(())

@@ -12,7 +12,7 @@ use hyperslab_select::{Coord, Selection};
 use hyperslab_store::index::{ChunkIndex, ChunkRecord, Visitor};
 
 use super::vds::read::Start;
-use super::{RAW_DATA, State, grid};
+use super::{Properties, RAW_DATA, grid};
 use crate::engine::{
     ChunkCodec, ChunkedStorage, Destination, Fill, Keep, ReadOptions, ReadPlan, Reading, Sink, Storage,
     StoredArray, StoredElements,
@@ -75,26 +75,13 @@ impl Dataset {
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        self.read_as(None, &what.into(), dst, options)
+        self.read_shaped(None, &what.into(), dst, options)
     }
 
-    /// Does the same as [`read_with`](Self::read_with) for a `dst` that was made for a dataset of this shape.
-    /// If the shape has changed, the error is [`RequestError::Reshaped`] and nothing is read.
+    /// Does the same as [`read_with`](Self::read_with). If there is a shape, `dst` was made for a dataset of
+    /// this shape: if it has changed, the error is [`RequestError::Reshaped`] and nothing is read.
     #[doc(hidden)]
     pub fn read_shaped(
-        &self,
-        shape: &[u64],
-        what: &Selection,
-        dst: &mut Destination<'_>,
-        options: &ReadOptions,
-    ) -> Result<()> {
-        self.read_as(Some(shape), what, dst, options)
-    }
-
-    /// Does the same as [`read_with`](Self::read_with), or as [`read_shaped`](Self::read_shaped) if there is a
-    /// shape.
-    #[doc(hidden)]
-    pub fn read_as(
         &self,
         shape: Option<&[u64]>,
         what: &Selection,
@@ -128,22 +115,13 @@ impl Dataset {
         reads: &mut [(&Selection, &mut Destination<'_>)],
         options: &ReadOptions,
     ) -> Result<()> {
-        self.read_many_as(None, reads, options)
+        self.read_many_shaped(None, reads, options)
     }
 
-    /// Does the same as [`read_many`](Self::read_many) for destinations that were made for a dataset of this
-    /// shape; see [`read_shaped`](Self::read_shaped).
+    /// Does the same as [`read_many`](Self::read_many). If there is a shape, the destinations were made for a
+    /// dataset of this shape; see [`read_shaped`](Self::read_shaped).
     #[doc(hidden)]
     pub fn read_many_shaped(
-        &self,
-        shape: &[u64],
-        reads: &mut [(&Selection, &mut Destination<'_>)],
-        options: &ReadOptions,
-    ) -> Result<()> {
-        self.read_many_as(Some(shape), reads, options)
-    }
-
-    fn read_many_as(
         &self,
         shape: Option<&[u64]>,
         reads: &mut [(&Selection, &mut Destination<'_>)],
@@ -349,13 +327,13 @@ impl Dataset {
         })
     }
 
-    /// Runs `f` on the current state of the dataset. If the caller gives a shape, the dataset must have this
+    /// Runs `f` on the dataset as it is now. If the caller gives a shape, the dataset must have this
     /// shape.
     fn with_reading<T>(&self, shape: Option<&[u64]>, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
         // A dataset that shrinks loses elements, chunks and parts of its index. The lock keeps them during
         // the read.
         let _uncut = self.store().is_writable().then(|| self.shape_lock().read_in_turn());
-        // Taken before the state is read: addresses in the state stay valid during the read.
+        // Taken before the properties are read: addresses in them stay valid during the read.
         let _data = self.store().reading_data();
         let array = self.array_of(shape)?;
         let reading = Reading { store: self.store(), cache: self.file().chunk_cache(), array: &array };
@@ -377,7 +355,7 @@ impl Dataset {
             let read = f(&Reading { store, cache: self.file().chunk_cache(), array: &array });
             if read.is_err() {
                 store.forget();
-                array = Arc::new(self.state()?.make_array(self.file(), self.external_prefix())?);
+                array = Arc::new(self.properties()?.make_array(self.file(), self.external_prefix())?);
             }
             read
         });
@@ -393,25 +371,25 @@ impl Dataset {
         Ok(array)
     }
 
-    /// Returns the data that the engine needs, for the current state. They are created when they are first
-    /// needed.
+    /// Returns the data that the engine needs, for the current properties. They are created when they are
+    /// first needed.
     #[doc(hidden)]
     pub fn array(&self) -> Result<Arc<StoredArray>> {
-        let state = self.state()?;
-        let make = |prefix| state.make_array(self.file(), prefix).map_err(|error| error.at(self.path()));
-        if let (Some(_), prefix @ Some(_)) = (&state.external, self.external_prefix()) {
+        let properties = self.properties()?;
+        let make = |prefix| properties.make_array(self.file(), prefix).map_err(|error| error.at(self.path()));
+        if let (Some(_), prefix @ Some(_)) = (&properties.external, self.external_prefix()) {
             // Other handles of the dataset look elsewhere.
             return make(prefix).map(Arc::new);
         }
-        if let Some(array) = state.array.get() {
+        if let Some(array) = properties.array.get() {
             return Ok(Arc::clone(array));
         }
         let array = make(None)?;
-        Ok(Arc::clone(state.array.get_or_init(|| Arc::new(array))))
+        Ok(Arc::clone(properties.array.get_or_init(|| Arc::new(array))))
     }
 }
 
-impl State {
+impl Properties {
     /// `external_prefix` is the folder of external files.
     fn make_array(&self, file: &File, external_prefix: Option<&str>) -> Result<StoredArray> {
         let fill = match &self.fill.value {

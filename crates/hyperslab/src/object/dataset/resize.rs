@@ -15,7 +15,7 @@ use hyperslab_store::Txn;
 use hyperslab_store::index::{ChunkIndex, Grid, IndexEdit};
 
 use super::write::{fill_extent, set_index};
-use super::{State, max_shape};
+use super::{Properties, max_shape};
 use crate::engine::{ChunkedStorage, Storage, StoredArray};
 use crate::object::header::edit::HeaderChange;
 use crate::object::{Dataset, limits};
@@ -91,17 +91,17 @@ impl Dataset {
         let lock = self.file().write_lock(self.address());
         let _data = self.store().writing_data();
         let _alone = lock.write();
-        let state = self.state()?;
-        let mut shape = Coord::from_slice(state.dataspace.shape());
+        let properties = self.properties()?;
+        let mut shape = Coord::from_slice(properties.dataspace.shape());
         resize(&mut shape);
         let shape = &shape[..];
-        let dataspace = state.resized(shape)?;
-        if dataspace.shape() == state.dataspace.shape() {
+        let dataspace = properties.resized(shape)?;
+        if dataspace.shape() == properties.dataspace.shape() {
             return Ok(());
         }
         let array = self.array()?;
         if let Storage::Elsewhere(_) = &array.storage {
-            return self.change_dataspace(&state, dataspace);
+            return self.change_dataspace(&properties, dataspace);
         }
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
         let is_cut = array.shape.iter().zip(shape).any(|(old, new)| new < old);
@@ -136,18 +136,18 @@ impl Dataset {
         let mut txn = self.begin()?;
         let before = self.store().generation();
         // Read again, because attributes may have changed the header.
-        let (state, array) = (self.state()?, self.array()?);
+        let (properties, array) = (self.properties()?, self.array()?);
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
         let grid = Grid::new(dataspace.shape(), max_shape(&dataspace), chunked.codec.shape());
         let info = remove_outside(&mut txn, &chunked.index, &grid)?;
         // The step raises the generation by one.
         let index = chunked.index.reshaped(grid, before, before + 1);
         if let ChunkIndexInfo::Implicit { .. } = index.info() {
-            self.fill_new(&state, &chunked.index, &index)?;
+            self.fill_new(&properties, &chunked.index, &index)?;
         }
         let mut change = HeaderChange::new(&mut txn, self.address())?;
         let message: Option<DataspaceMessage> = change.find()?;
-        let message = message.ok_or_else(|| state.header().lacks("a dataspace message of its own"))?;
+        let message = message.ok_or_else(|| properties.header().lacks("a dataspace message of its own"))?;
         change.set(&DataspaceMessage { dataspace: dataspace.clone(), ..message })?;
         let has_same_index = info.is_none();
         if let Some(info) = info {
@@ -157,18 +157,22 @@ impl Dataset {
         txn.finish()?;
         if has_same_index {
             let array = array.reshaped(chunked, dataspace.shape(), index);
-            self.set_state(before + 1, Arc::new(state.reshaped(header, dataspace, Arc::new(array))));
+            self.set_properties(
+                before + 1,
+                Arc::new(properties.reshaped(header, dataspace, Arc::new(array))),
+            );
         }
         Ok(())
     }
 
     /// Changes only the dataspace. Elements in external files stay where they are.
-    fn change_dataspace(&self, state: &State, dataspace: Dataspace) -> Result<()> {
+    fn change_dataspace(&self, properties: &Properties, dataspace: Dataspace) -> Result<()> {
         let _unread = self.shape_lock().write();
         self.step(|txn| {
             let mut change = HeaderChange::new(txn, self.address())?;
             let message: Option<DataspaceMessage> = change.find()?;
-            let message = message.ok_or_else(|| state.header().lacks("a dataspace message of its own"))?;
+            let message =
+                message.ok_or_else(|| properties.header().lacks("a dataspace message of its own"))?;
             change.set(&DataspaceMessage { dataspace, ..message })?;
             change.finish().map(drop)
         })
@@ -176,17 +180,17 @@ impl Dataset {
 
     /// The chunks of an implicit index are in the file before they belong to the dataset, and still hold
     /// earlier elements.
-    fn fill_new(&self, state: &State, old: &ChunkIndex, new: &ChunkIndex) -> Result<()> {
+    fn fill_new(&self, properties: &Properties, old: &ChunkIndex, new: &ChunkIndex) -> Result<()> {
         let mut extents = Vec::new();
         new.visit_beyond(self.store(), &old.grid().current, &mut |_, record| {
             extents.push(record.extent);
             ControlFlow::Continue(())
         })?;
-        extents.into_iter().try_for_each(|extent| fill_extent(self.store(), extent, &state.fill.value))
+        extents.into_iter().try_for_each(|extent| fill_extent(self.store(), extent, &properties.fill.value))
     }
 }
 
-impl State {
+impl Properties {
     /// Returns the dataspace of this shape, or an error if the dataset cannot have it.
     fn resized(&self, shape: &[u64]) -> Result<Dataspace> {
         let Dataspace::Simple { shape: old, max_shape } = &self.dataspace else {

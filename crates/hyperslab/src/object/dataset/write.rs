@@ -164,9 +164,9 @@ impl Dataset {
         match array.storage {
             Storage::Compact(_) => cannot("compact data"),
             Storage::Contiguous(None) => {
-                let state = self.state()?;
-                let extent = self.store().allocate(state.len_bytes())?;
-                fill_extent(self.store(), extent, &state.fill.value)
+                let properties = self.properties()?;
+                let extent = self.store().allocate(properties.len_bytes())?;
+                fill_extent(self.store(), extent, &properties.fill.value)
                     .and_then(|()| self.set_layout(Layout::Contiguous(extent)))
                     .inspect_err(|_| self.store().release(extent))?;
                 self.array()
@@ -273,10 +273,10 @@ impl Dataset {
 
     /// Writes contiguous elements for the first time, to new space that belongs to the dataset from then on.
     fn write_first(&self, plan: &WritePlan<'_>, threads: Option<NonZeroUsize>) -> Result<()> {
-        let state = self.state()?;
-        let extent = self.store().allocate(state.len_bytes())?;
+        let properties = self.properties()?;
+        let extent = self.store().allocate(properties.len_bytes())?;
         let written = self
-            .write_to(extent, &state.fill.value, plan, threads)
+            .write_to(extent, &properties.fill.value, plan, threads)
             .and_then(|()| self.set_layout(Layout::Contiguous(extent)));
         if written.is_err() {
             self.store().release(extent);

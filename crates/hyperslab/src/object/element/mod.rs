@@ -188,7 +188,7 @@ impl Dataset {
             let shape = self.shape();
             let mut values = zeroed::<T::Raw>(what.count(&shape)?)?;
             let mut dst = Destination::contiguous(bytemuck::cast_slice_mut(&mut values)).untouched();
-            match self.read_shaped(&shape, what, &mut dst, &options) {
+            match self.read_shaped(Some(&shape), what, &mut dst, &options) {
                 Err(error) if error.is_reshaped() => {}
                 read => return read.map(|()| T::from_raws(values)),
             }

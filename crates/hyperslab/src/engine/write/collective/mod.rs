@@ -22,9 +22,9 @@ use crate::engine::array::{ChunkedStorage, Storage};
 use crate::engine::chunks::cache::ChunkKey;
 use crate::engine::chunks::stored::load;
 use crate::engine::plan::pieces::{Pieces, ReadTask};
-use crate::engine::read::workers;
 use crate::engine::scratch::{WorkerScratch, sized};
 use crate::engine::task_queue;
+use crate::engine::task_queue::workers_on;
 use crate::engine::write::encode::{Encoded, Form};
 use crate::engine::write::place::{Placed, abandon, unplaced};
 use crate::engine::write::{Write, WritePlan, WriteRun};
@@ -74,7 +74,7 @@ impl Write<'_> {
         let (piece_bytes, tasks) = tasks.map_err(|error| collective.fail(Meeting::Touched, error))?;
         let run = WriteRun { write: *self, plan: &plan, piece_bytes };
         let rounds = rounds::divide(collective, &tasks, self.array.shape.len(), piece_bytes)?;
-        let workers = workers(self.store, tasks.len(), piece_bytes as u64, threads);
+        let workers = workers_on(self.store, tasks.len(), piece_bytes as u64, threads);
         let mut placed = Vec::new();
         for round in rounds {
             match run.round(collective, chunked, &tasks, &round, workers) {

@@ -30,7 +30,7 @@ impl Dataset {
             && self.store().widths() == Widths::EIGHT
             && self.has_sources()?;
         if !is_copied {
-            self.read_as(shape, what, dst, options)?;
+            self.read_shaped(shape, what, dst, options)?;
             return Ok(self.file().clone());
         }
         let heap = File::in_memory()?;

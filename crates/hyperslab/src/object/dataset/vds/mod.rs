@@ -50,7 +50,7 @@ impl Dataset {
     /// ```
     pub fn virtual_sources(&self) -> Result<Vec<VirtualSource>> {
         let find = || {
-            let mappings = self.state()?.mappings(self.store())?;
+            let mappings = self.properties()?.mappings(self.store())?;
             let source = |mapping: &hyperslab_format::layout::mappings::VirtualMapping| VirtualSource {
                 file: mapping.file.to_string(),
                 dataset: mapping.dataset.to_string(),

@@ -11,7 +11,7 @@ use hyperslab_format::layout::Layout;
 use hyperslab_select::{Dim, Mapping, Piece, Place, Points, Selection, are_disjoint};
 use parking_lot::Mutex;
 
-use super::super::State;
+use super::super::Properties;
 use super::sources::named;
 use super::view::{SourcePart, View, own_source};
 use crate::engine::{Destination, Fill, ReadOptions, Reading, Storage, StoredArray, each_number, threads};
@@ -62,7 +62,7 @@ struct Work {
 impl Dataset {
     /// Returns whether the current layout is virtual.
     pub(in crate::object) fn has_sources(&self) -> Result<bool> {
-        Ok(matches!(self.state()?.layout, Layout::Virtual { .. }))
+        Ok(matches!(self.properties()?.layout, Layout::Virtual { .. }))
     }
 
     /// Adds this virtual dataset to those that are being read or written. One that leads to itself is an
@@ -103,10 +103,10 @@ impl Dataset {
         chain: &Chain<'_>,
     ) -> Result<()> {
         what.check(&view.shape)?;
-        let state = self.state()?;
-        let wanted = options.datatype.as_ref().unwrap_or(&state.datatype);
-        let conversion = Conversion::needed(&state.datatype, wanted, self.store().widths())?;
-        let size = conversion.as_ref().map_or(state.element_size, |conversion| conversion.dst_size());
+        let properties = self.properties()?;
+        let wanted = options.datatype.as_ref().unwrap_or(&properties.datatype);
+        let conversion = Conversion::needed(&properties.datatype, wanted, self.store().widths())?;
+        let size = conversion.as_ref().map_or(properties.element_size, |conversion| conversion.dst_size());
         let options = ReadOptions::default().threads(options.threads).datatype(wanted.clone());
         let shape = what.shape(&view.shape);
         let Some(axes) = what.axes(&view.shape) else {
@@ -132,7 +132,7 @@ impl Dataset {
                     planned = 0;
                     // More boxes follow, so the elements without a source are not known yet.
                     if !is_filled {
-                        self.fill(&state, view, what, dst, &options, chain)?;
+                        self.fill(&properties, view, what, dst, &options, chain)?;
                         is_filled = true;
                     }
                     let done: Vec<Work> = work
@@ -156,7 +156,7 @@ impl Dataset {
         let boxes: Vec<&[Dim]> =
             work.iter().flat_map(|work| &work.pieces).map(|piece| &piece.place.result[..]).collect();
         if !is_filled && (given != total || !are_disjoint(&boxes)) {
-            self.fill(&state, view, what, dst, &options, chain)?;
+            self.fill(&properties, view, what, dst, &options, chain)?;
         }
         run(work, &shape, size, dst, &options, chain)
     }
@@ -177,7 +177,7 @@ impl Dataset {
     /// Sets the result to the fill value.
     fn fill(
         &self,
-        state: &State,
+        properties: &Properties,
         view: &View,
         what: &Selection,
         dst: &mut Destination<'_>,
@@ -187,7 +187,7 @@ impl Dataset {
         let array = self.array()?;
         let mut elements = (*array.elements).clone();
         if let (Some(heap), Fill::Value(value)) = (chain.heap, &mut elements.fill) {
-            copy::of_variable_parts(heap, self.file(), &state.datatype, value)?;
+            copy::of_variable_parts(heap, self.file(), &properties.datatype, value)?;
         }
         let empty = StoredArray {
             header: array.header,
@@ -226,8 +226,8 @@ impl Dataset {
         chain: &Chain<'_>,
     ) -> Result<()> {
         let what = Selection::Points(points.clone());
-        let state = self.state()?;
-        self.fill(&state, view, &what, dst, options, chain)?;
+        let properties = self.properties()?;
+        self.fill(&properties, view, &what, dst, options, chain)?;
         let mut by_part: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
         for (coord, position) in points.iter().zip(0_u64..) {
             if let Some((part, at)) = view.find(coord) {

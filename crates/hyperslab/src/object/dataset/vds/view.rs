@@ -16,7 +16,7 @@ use hyperslab_store::heap::GlobalHeap;
 
 use super::names;
 use crate::object::Dataset;
-use crate::object::dataset::State;
+use crate::object::dataset::Properties;
 
 /// The mappings for one shape of the dataset.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ thread_local! {
     static MEASURED: RefCell<Vec<(u32, Addr)>> = const { RefCell::new(Vec::new()) };
 }
 
-impl State {
+impl Properties {
     /// Returns the mappings of a virtual dataset.
     pub(super) fn mappings(&self, store: &Store) -> Result<Arc<VirtualMappings>> {
         let Layout::Virtual { heap, index } = self.layout else {
@@ -70,11 +70,11 @@ impl State {
 
 impl Dataset {
     /// Returns the shape of a virtual dataset that depends on its sources.
-    pub(in crate::object) fn shape_of_sources(&self, state: &State) -> Result<Option<Vec<u64>>> {
-        if !matches!(state.layout, Layout::Virtual { .. }) {
+    pub(in crate::object) fn shape_of_sources(&self, properties: &Properties) -> Result<Option<Vec<u64>>> {
+        if !matches!(properties.layout, Layout::Virtual { .. }) {
             return Ok(None);
         }
-        let mappings = state.mappings(self.store())?;
+        let mappings = properties.mappings(self.store())?;
         if mappings.mappings.iter().all(|mapping| mapping.target.unlimited_axis().is_none()) {
             return Ok(None);
         }
@@ -88,15 +88,15 @@ impl Dataset {
         }
         let _reading = self.store().reading_data();
         let generation = self.store().generation();
-        let state = self.state()?;
-        let mappings = state.mappings(self.store())?;
+        let properties = self.properties()?;
+        let mappings = properties.mappings(self.store())?;
         let me = (self.store().number(), self.address());
         let is_known = MEASURED.with_borrow_mut(|measured| {
             let is_known = measured.contains(&me);
             measured.push(me);
             is_known
         });
-        let view = if is_known { Err(own_source()) } else { self.view_of(&state, &mappings.mappings) };
+        let view = if is_known { Err(own_source()) } else { self.view_of(&properties, &mappings.mappings) };
         MEASURED.with_borrow_mut(Vec::pop);
         let view = Arc::new(view?);
         if mappings.mappings.iter().all(|mapping| mapping.target.unlimited_axis().is_none()) {
@@ -105,8 +105,8 @@ impl Dataset {
         Ok(view)
     }
 
-    fn view_of(&self, state: &State, mappings: &[VirtualMapping]) -> Result<View> {
-        let mut shape = state.dataspace.shape().to_vec();
+    fn view_of(&self, properties: &Properties, mappings: &[VirtualMapping]) -> Result<View> {
+        let mut shape = properties.dataspace.shape().to_vec();
         // Blocks without end: the length of the source decides.
         let mut lens: Vec<Option<u64>> = vec![None; shape.len()];
         let mut resolved = Vec::with_capacity(mappings.len());

@@ -23,13 +23,13 @@ impl Dataset {
             return Err(RequestError::Reshaped.into());
         }
         what.check(&view.shape)?;
-        let state = self.state()?;
-        let datatype = options.datatype.as_ref().unwrap_or(&state.datatype);
+        let properties = self.properties()?;
+        let datatype = options.datatype.as_ref().unwrap_or(&properties.datatype);
         if datatype.has_variable_parts() {
             return Err(Error::unsupported("writing data of variable length to a virtual dataset", "III.F"));
         }
-        let conversion = Conversion::needed(&state.datatype, datatype, self.store().widths())?;
-        let size = conversion.as_ref().map_or(state.element_size, |conversion| conversion.dst_size());
+        let conversion = Conversion::needed(&properties.datatype, datatype, self.store().widths())?;
+        let size = conversion.as_ref().map_or(properties.element_size, |conversion| conversion.dst_size());
         let result = what.shape(&view.shape);
         let total = what.count(&view.shape)?;
         if total.checked_mul(size as u64) != Some(bytes.len() as u64) {

@@ -1,13 +1,14 @@
-//! Reads of unfiltered data: only the spans that the selection touches, directly into the destination if
-//! possible.
+//! The requests for unfiltered data: only the spans that the selection touches, directly into the destination
+//! if possible.
 
-use hyperslab_filters::gather::{Axis, Places};
+use hyperslab_filters::Convert;
+use hyperslab_filters::gather::{Axis, Gather, Places};
 use hyperslab_format::Addr;
 use hyperslab_io::driver::Hints;
 use smallvec::SmallVec;
 
+use super::elements::{Axes, Goal, PieceElements};
 use crate::engine::destination::Region;
-use crate::engine::read::scatter::{Axes, Emit};
 
 /// A box of an unfiltered piece as a loop over spans of the file. One request reads a span: the inner axes,
 /// gaps included. The loop runs over the outer axes.
@@ -49,12 +50,17 @@ impl Loop {
 
 impl Spans {
     /// Returns the spans for the elements of `axes`, whose places in the destination start at `offset`.
-    pub(in crate::engine) fn new(emit: &Emit<'_>, axes: &[Axis], offset: usize, hints: Hints) -> Self {
-        let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(emit.stored_size, axes.len());
+    pub(in crate::engine) fn new(
+        elements: &PieceElements,
+        axes: &[Axis],
+        offset: usize,
+        hints: Hints,
+    ) -> Self {
+        let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(elements.stored_size, axes.len());
         for axis in (1..axes.len()).rev() {
-            pitches[axis - 1] = pitches[axis] * emit.piece[axis];
+            pitches[axis - 1] = pitches[axis] * elements.shape[axis];
         }
-        let (mut split, mut len, mut is_dense) = (axes.len(), emit.stored_size, true);
+        let (mut split, mut len, mut is_dense) = (axes.len(), elements.stored_size, true);
         for (axis, selected) in axes.iter().enumerate().rev() {
             if selected.count > 1 {
                 let step = selected.step * pitches[axis];
@@ -93,7 +99,9 @@ impl Spans {
             inmost,
             around,
             split,
-            is_direct: is_dense && emit.is_identity() && is_dense_in_memory(&inner, emit.memory_size),
+            is_direct: is_dense
+                && elements.goal == Goal::Copy
+                && is_dense_in_memory(&inner, elements.memory_size),
             inner,
             places: None,
         }
@@ -117,12 +125,14 @@ impl Spans {
     /// Copies the selected elements of a span to their places. The first element goes to `target`.
     pub(in crate::engine) fn scatter(
         &mut self,
-        emit: &Emit<'_>,
+        elements: &PieceElements,
+        convert: Option<&dyn Convert>,
         bytes: &[u8],
         target: usize,
         region: &mut Region<'_>,
     ) {
-        let gather = emit.gather_of(&emit.piece[self.split..], &self.inner, target);
+        let shape = &elements.shape[self.split..];
+        let gather = Gather { convert, ..Gather::new(elements.stored_size, shape, &self.inner, target) };
         if self.places.is_none() {
             self.places = Places::of(&gather);
         }
@@ -157,14 +167,15 @@ mod tests {
         Axis { start, step, count, stride: 0 }
     }
 
-    fn emit(piece: &[usize]) -> Emit<'static> {
-        Emit { convert: None, sink: None, stored_size: 4, memory_size: 4, piece: SmallVec::from_slice(piece) }
+    fn elements(shape: &[usize]) -> PieceElements {
+        let shape = SmallVec::from_slice(shape);
+        PieceElements { shape, stored_size: 4, memory_size: 4, goal: Goal::Copy }
     }
 
     #[test]
     fn a_plane_across_the_slowest_axis_is_one_span() {
         let axes = [axis(3, 1, 1), axis(0, 1, 64), axis(0, 1, 64)];
-        let spans = Spans::new(&emit(&[64, 64, 64]), &axes, 0, HINTS);
+        let spans = Spans::new(&elements(&[64, 64, 64]), &axes, 0, HINTS);
         assert_eq!((spans.split, spans.len, spans.count), (0, 64 * 64 * 4, 1));
         assert_eq!(spans.at(0).0, 3 * 64 * 64 * 4);
     }
@@ -172,14 +183,14 @@ mod tests {
     #[test]
     fn rows_far_apart_are_read_one_by_one() {
         let axes = [axis(0, 1, 64), axis(3, 1, 1), axis(0, 1, 64)];
-        let spans = Spans::new(&emit(&[64, 64, 64]), &axes, 0, HINTS);
+        let spans = Spans::new(&elements(&[64, 64, 64]), &axes, 0, HINTS);
         assert_eq!((spans.split, spans.len, spans.count), (1, 64 * 4, 64));
     }
 
     #[test]
     fn elements_with_small_gaps_are_read_with_the_gaps() {
         let axes = [axis(0, 1, 2), axis(0, 4, 16)];
-        let spans = Spans::new(&emit(&[64, 64]), &axes, 0, HINTS);
+        let spans = Spans::new(&elements(&[64, 64]), &axes, 0, HINTS);
         assert_eq!((spans.split, spans.len, spans.is_direct), (0, 256 + 244, false));
     }
 
@@ -198,7 +209,7 @@ mod tests {
                     })
                     .collect();
                 // Gaps are not read, so every span is a run of elements of the last axis.
-                let spans = Spans::new(&emit(&piece), &axes, 7, Hints { coalesce_gap: 0, ..HINTS });
+                let spans = Spans::new(&elements(&piece), &axes, 7, Hints { coalesce_gap: 0, ..HINTS });
                 let mut expected = Vec::new();
                 for i in 0..axes[0].count {
                     for j in 0..axes[1].count {
