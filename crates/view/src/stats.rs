@@ -2,7 +2,7 @@
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::IntegerValue;
-use hyperslab_present::{Content, ElementBytes};
+use hyperslab_present::{Decoded, ElementBytes};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, Limited, Refusal};
@@ -33,12 +33,12 @@ enum Number {
 impl Number {
     /// Returns the number that an element is. `None` if it is none.
     fn of(element: ElementBytes<'_>) -> Option<Self> {
-        match element.content() {
-            Ok(Content::Integer(IntegerValue::Signed(number))) => Some(Self::Whole(number)),
-            Ok(Content::Integer(IntegerValue::Unsigned(number))) => {
+        match element.decoded() {
+            Ok(Decoded::Integer(IntegerValue::Signed(number))) => Some(Self::Whole(number)),
+            Ok(Decoded::Integer(IntegerValue::Unsigned(number))) => {
                 i128::try_from(number).ok().map(Self::Whole)
             }
-            Ok(Content::Float(number)) => Some(Self::Float(number.double())),
+            Ok(Decoded::Float(number)) => Some(Self::Float(number.double())),
             _ => None,
         }
     }

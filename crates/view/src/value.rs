@@ -3,7 +3,7 @@
 
 use hyperslab::File;
 use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
-use hyperslab_present::{Content, ElementBytes, TimeValue, elements, hex, until_zero};
+use hyperslab_present::{Decoded, ElementBytes, TimeValue, elements, hex, until_zero};
 
 use crate::answer::{Answered, Limited, Refusal};
 
@@ -32,19 +32,19 @@ impl<'f> Values<'f> {
 
     fn element(self, element: ElementBytes<'_>, out: &mut Limited) -> Answered<()> {
         let stored = element.bytes;
-        match element.content().map_err(|error| Refusal::argument(error.to_string()))? {
-            Content::Integer(number) => out.push(number.to_string().as_bytes()),
-            Content::Float(number) if number.double().is_finite() => out.push(number.to_string().as_bytes()),
-            Content::Float(_) => out.push(b"null"),
-            Content::Bool(value) => out.push(value.to_string().as_bytes()),
-            Content::Name { value, .. } => self.element(value, out),
-            Content::Time(TimeValue::Duration(units)) => out.push(units.to_string().as_bytes()),
-            Content::Time(date) => out.json(&date.to_string().as_str()),
-            Content::Text(bytes) => text(bytes, out),
-            Content::Bytes(bytes) => out.json(&prefixed(bytes).as_str()),
-            Content::Complex(parts) => self.list(parts.into_iter(), out),
-            Content::Record(members) => self.list(members.into_iter().map(|(_, member)| member), out),
-            Content::Array { shape, base } => {
+        match element.decoded().map_err(|error| Refusal::argument(error.to_string()))? {
+            Decoded::Integer(number) => out.push(number.to_string().as_bytes()),
+            Decoded::Float(number) if number.double().is_finite() => out.push(number.to_string().as_bytes()),
+            Decoded::Float(_) => out.push(b"null"),
+            Decoded::Bool(value) => out.push(value.to_string().as_bytes()),
+            Decoded::Name { value, .. } => self.element(value, out),
+            Decoded::Time(TimeValue::Duration(units)) => out.push(units.to_string().as_bytes()),
+            Decoded::Time(date) => out.json(&date.to_string().as_str()),
+            Decoded::Text(bytes) => text(bytes, out),
+            Decoded::Bytes(bytes) => out.json(&prefixed(bytes).as_str()),
+            Decoded::Complex(parts) => self.list(parts.into_iter(), out),
+            Decoded::Record(members) => self.list(members.into_iter().map(|(_, member)| member), out),
+            Decoded::Array { shape, base } => {
                 let dims: Vec<u64> = shape.iter().map(|&len| len.into()).collect();
                 let mut nest = Nest::new(&dims);
                 for item in elements(base, stored, element.widths) {
@@ -53,12 +53,12 @@ impl<'f> Values<'f> {
                 }
                 nest.finish(out)
             }
-            Content::Reference(t) => out.json(&self.reference(t, stored).as_str()),
-            Content::VariableText => {
+            Decoded::Reference(t) => out.json(&self.reference(t, stored).as_str()),
+            Decoded::VariableText => {
                 let [id] = self.file.vlen_ids(stored)?[..] else { return Err(damaged("a string")) };
                 text(until_zero(&self.file.vlen_bytes(id)?), out)
             }
-            Content::Sequence(base) => {
+            Decoded::Sequence(base) => {
                 let found = self.file.vlen_many(&self.file.vlen_ids(stored)?, self.size(base)?)?;
                 let [bytes] = &found[..] else { return Err(damaged("a sequence")) };
                 self.list(elements(base, bytes, element.widths), out)

@@ -8,7 +8,7 @@ use hyperslab::{Attribute, Dataset, Destination, File, ReadOptions, Selection, W
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Datatype, Integer, IntegerValue, Reference};
 use hyperslab_format::selection::StoredSelection;
-use hyperslab_present::{Content, ElementBytes, FloatValue, TimeValue, elements, hex, until_zero};
+use hyperslab_present::{Decoded, ElementBytes, FloatValue, TimeValue, elements, hex, until_zero};
 
 use super::{json, region};
 
@@ -123,30 +123,30 @@ impl<'f> Decoder<'f> {
 
     fn decode(&self, element: ElementBytes<'_>) -> anyhow::Result<Value> {
         let stored = element.bytes;
-        Ok(match element.content()? {
-            Content::Integer(number) => Value::Number(number.to_string()),
-            Content::Float(number) => float(number, self.is_exact),
-            Content::Bool(value) => Value::Bool(value),
-            Content::Name { name, .. } => Value::Name(name.to_owned()),
-            Content::Time(_) if self.is_exact => Value::Bytes(stored.to_vec()),
-            Content::Time(TimeValue::Duration(units)) => Value::Number(units.to_string()),
-            Content::Time(date) => Value::Date(date.to_string()),
-            Content::Text(bytes) => text(bytes),
-            Content::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
-            Content::Complex([re, im]) => Value::Complex(Box::new([self.decode(re)?, self.decode(im)?])),
-            Content::Record(members) => {
+        Ok(match element.decoded()? {
+            Decoded::Integer(number) => Value::Number(number.to_string()),
+            Decoded::Float(number) => float(number, self.is_exact),
+            Decoded::Bool(value) => Value::Bool(value),
+            Decoded::Name { name, .. } => Value::Name(name.to_owned()),
+            Decoded::Time(_) if self.is_exact => Value::Bytes(stored.to_vec()),
+            Decoded::Time(TimeValue::Duration(units)) => Value::Number(units.to_string()),
+            Decoded::Time(date) => Value::Date(date.to_string()),
+            Decoded::Text(bytes) => text(bytes),
+            Decoded::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            Decoded::Complex([re, im]) => Value::Complex(Box::new([self.decode(re)?, self.decode(im)?])),
+            Decoded::Record(members) => {
                 let members =
                     members.into_iter().map(|(name, member)| Ok((name.to_owned(), self.decode(member)?)));
                 Value::Record(members.collect::<anyhow::Result<_>>()?)
             }
-            Content::Array { shape, base } => nested(self.list(base, stored)?, shape),
-            Content::Reference(t) => Value::Reference(self.target(t, stored)?),
-            Content::VariableText => {
+            Decoded::Array { shape, base } => nested(self.list(base, stored)?, shape),
+            Decoded::Reference(t) => Value::Reference(self.target(t, stored)?),
+            Decoded::VariableText => {
                 let ids = self.file.vlen_ids(stored)?;
                 let [id] = ids[..] else { bail!("{} bytes are not the id of a string", stored.len()) };
                 text(until_zero(&self.file.vlen_bytes(id)?))
             }
-            Content::Sequence(base) => {
+            Decoded::Sequence(base) => {
                 let found = self.file.vlen_many(&self.file.vlen_ids(stored)?, self.size(base)?)?;
                 let [bytes] = &found[..] else {
                     bail!("{} bytes are not the id of a sequence", stored.len())

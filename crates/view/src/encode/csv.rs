@@ -2,7 +2,7 @@
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::Datatype;
-use hyperslab_present::{Content, ElementBytes, elements};
+use hyperslab_present::{Decoded, ElementBytes, elements};
 
 use crate::answer::{Answered, Limited};
 use crate::number::Numbers;
@@ -35,10 +35,10 @@ impl<'n> Table<'n> {
 
 /// Returns a number as text: Python's `float`, `int` and `complex` read it. Others are empty.
 fn text(number: ElementBytes<'_>) -> String {
-    match number.content() {
-        Ok(Content::Integer(number)) => number.to_string(),
-        Ok(Content::Float(number)) => number.to_string(),
-        Ok(Content::Complex(parts)) => {
+    match number.decoded() {
+        Ok(Decoded::Integer(number)) => number.to_string(),
+        Ok(Decoded::Float(number)) => number.to_string(),
+        Ok(Decoded::Complex(parts)) => {
             let [re, im] = parts.map(text);
             let plus = if im.starts_with('-') { "" } else { "+" };
             format!("({re}{plus}{im}j)")

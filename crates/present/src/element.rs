@@ -22,7 +22,7 @@ pub struct ElementBytes<'e> {
 
 /// What an element holds.
 #[derive(Debug, Clone)]
-pub enum Content<'e> {
+pub enum Decoded<'e> {
     /// An integer, a bitfield, or a time of HDF5.
     Integer(IntegerValue),
     /// A floating-point number.
@@ -77,17 +77,17 @@ impl<'e> ElementBytes<'e> {
     /// Interprets the bytes, down to the elements that are parts of this one.
     ///
     /// Errors: `OutsideElement` if a member of a compound is not within the bytes.
-    pub fn content(self) -> Result<Content<'e>, OutsideElement> {
+    pub fn decoded(self) -> Result<Decoded<'e>, OutsideElement> {
         let bytes = self.bytes;
         Ok(match self.datatype {
             Datatype::Integer(t) => self.integer(t.order, t.bits, t.signed),
             Datatype::Bits(t) => self.integer(t.order, t.bits, false),
             Datatype::Time(t) => self.integer(t.order, BitRange { offset: 0, precision: t.precision }, true),
-            Datatype::Float(t) => FloatValue::decode(t, bytes).map_or(Content::Bytes(bytes), Content::Float),
-            Datatype::Text(t) => Content::Text(unpadded(t.padding, bytes)),
+            Datatype::Float(t) => FloatValue::decode(t, bytes).map_or(Decoded::Bytes(bytes), Decoded::Float),
+            Datatype::Text(t) => Decoded::Text(unpadded(t.padding, bytes)),
             Datatype::Opaque(t) => {
                 let time = TimeTag::of(&t.tag).and_then(|tag| tag.value(bytes));
-                time.map_or(Content::Bytes(bytes), Content::Time)
+                time.map_or(Decoded::Bytes(bytes), Decoded::Time)
             }
             Datatype::Compound(t) => {
                 let member = |member: &'e hyperslab_format::datatype::Member| {
@@ -95,29 +95,29 @@ impl<'e> ElementBytes<'e> {
                 };
                 let members = t.members.iter().map(member).collect::<Result<Vec<_>, _>>()?;
                 match members[..] {
-                    [(_, re), (_, im)] if t.complex_parts().is_some() => Content::Complex([re, im]),
-                    _ => Content::Record(members),
+                    [(_, re), (_, im)] if t.complex_parts().is_some() => Decoded::Complex([re, im]),
+                    _ => Decoded::Record(members),
                 }
             }
             Datatype::Complex(t) => {
                 let (re, im) = bytes.split_at(bytes.len() / 2);
-                Content::Complex([re, im].map(|bytes| Self { datatype: &t.base, bytes, ..self }))
+                Decoded::Complex([re, im].map(|bytes| Self { datatype: &t.base, bytes, ..self }))
             }
             Datatype::Enumeration(t) => match t.members.iter().find(|(_, value)| value[..] == *bytes) {
-                Some((name, _)) if t.is_bool() => Content::Bool(name == "TRUE"),
-                Some((name, _)) => Content::Name { name, value: Self { datatype: &t.base, ..self } },
-                None => return Self { datatype: &t.base, ..self }.content(),
+                Some((name, _)) if t.is_bool() => Decoded::Bool(name == "TRUE"),
+                Some((name, _)) => Decoded::Name { name, value: Self { datatype: &t.base, ..self } },
+                None => return Self { datatype: &t.base, ..self }.decoded(),
             },
-            Datatype::Array(t) => Content::Array { shape: &t.shape, base: &t.base },
-            Datatype::Reference(t) => Content::Reference(*t),
-            Datatype::VariableText(_) => Content::VariableText,
-            Datatype::Sequence(base) => Content::Sequence(base),
+            Datatype::Array(t) => Decoded::Array { shape: &t.shape, base: &t.base },
+            Datatype::Reference(t) => Decoded::Reference(*t),
+            Datatype::VariableText(_) => Decoded::VariableText,
+            Datatype::Sequence(base) => Decoded::Sequence(base),
         })
     }
 
-    fn integer(self, order: ByteOrder, bits: BitRange, signed: bool) -> Content<'e> {
+    fn integer(self, order: ByteOrder, bits: BitRange, signed: bool) -> Decoded<'e> {
         let value = IntegerValue::decode(self.bytes, order, bits, signed);
-        value.map_or(Content::Bytes(self.bytes), Content::Integer)
+        value.map_or(Decoded::Bytes(self.bytes), Decoded::Integer)
     }
 
     fn part(self, datatype: &'e Datatype, offset: u32) -> Result<Self, OutsideElement> {
@@ -150,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    fn content<'e>(datatype: &'e Datatype, bytes: &'e [u8]) -> Content<'e> {
-        ElementBytes { datatype, bytes, widths: Widths::EIGHT }.content().unwrap()
+    fn decoded<'e>(datatype: &'e Datatype, bytes: &'e [u8]) -> Decoded<'e> {
+        ElementBytes { datatype, bytes, widths: Widths::EIGHT }.decoded().unwrap()
     }
 
     fn enumeration(members: &[(&str, u8)]) -> Datatype {
@@ -163,19 +163,19 @@ mod tests {
     #[test]
     fn a_number_that_no_type_holds_is_its_bytes() {
         let wide = Datatype::Integer(Integer::little(17, true));
-        assert!(matches!(content(&wide, &[1; 17]), Content::Bytes(bytes) if bytes == [1; 17]));
+        assert!(matches!(decoded(&wide, &[1; 17]), Decoded::Bytes(bytes) if bytes == [1; 17]));
         let opaque = Datatype::Opaque(Opaque { size: 2, tag: "JPEG".to_owned() });
-        assert!(matches!(content(&opaque, b"ab"), Content::Bytes(b"ab")));
+        assert!(matches!(decoded(&opaque, b"ab"), Decoded::Bytes(b"ab")));
     }
 
     #[test]
     fn a_value_of_an_enumeration_without_a_name_is_a_number() {
         let colours = enumeration(&[("RED", 1), ("ALSO_RED", 1)]);
-        assert!(matches!(content(&colours, &[1]), Content::Name { name: "RED", .. }));
-        assert!(matches!(content(&colours, &[2]), Content::Integer(IntegerValue::Signed(2))));
+        assert!(matches!(decoded(&colours, &[1]), Decoded::Name { name: "RED", .. }));
+        assert!(matches!(decoded(&colours, &[2]), Decoded::Integer(IntegerValue::Signed(2))));
         let boolean = enumeration(&[("FALSE", 0), ("TRUE", 1)]);
-        assert!(matches!(content(&boolean, &[1]), Content::Bool(true)));
-        assert!(matches!(content(&boolean, &[2]), Content::Integer(IntegerValue::Signed(2))));
+        assert!(matches!(decoded(&boolean, &[1]), Decoded::Bool(true)));
+        assert!(matches!(decoded(&boolean, &[2]), Decoded::Integer(IntegerValue::Signed(2))));
     }
 
     #[test]
@@ -186,10 +186,10 @@ mod tests {
             Datatype::Compound(Compound { size: 8, members })
         };
         let bytes = [0; 8];
-        assert!(matches!(content(&compound(["r", "i"], 4), &bytes), Content::Complex(_)));
-        assert!(matches!(content(&compound(["x", "y"], 4), &bytes), Content::Record(_)));
+        assert!(matches!(decoded(&compound(["r", "i"], 4), &bytes), Decoded::Complex(_)));
+        assert!(matches!(decoded(&compound(["x", "y"], 4), &bytes), Decoded::Record(_)));
         let damaged = compound(["x", "y"], 5);
         let element = ElementBytes { datatype: &damaged, bytes: &bytes, widths: Widths::EIGHT };
-        assert_eq!(element.content().unwrap_err(), OutsideElement);
+        assert_eq!(element.decoded().unwrap_err(), OutsideElement);
     }
 }
