@@ -1,8 +1,5 @@
 //! `/stats`: the smallest and largest number, mean and standard deviation of the selected elements.
 
-use hyperslab_format::Widths;
-use hyperslab_format::datatype::IntegerValue;
-use hyperslab_present::{Decoded, ElementBytes};
 use serde_json::{Value, json};
 
 use crate::answer::{Answered, Limited, Refusal};
@@ -31,15 +28,15 @@ enum Number {
 }
 
 impl Number {
-    /// Returns the number that an element is. `None` if it is none.
-    fn of(element: ElementBytes<'_>) -> Option<Self> {
-        match element.decoded() {
-            Ok(Decoded::Integer(IntegerValue::Signed(number))) => Some(Self::Whole(number)),
-            Ok(Decoded::Integer(IntegerValue::Unsigned(number))) => {
-                i128::try_from(number).ok().map(Self::Whole)
+    fn of(kind: Kind, bytes: &[u8]) -> Self {
+        match (kind, bytes) {
+            (Kind::Float, &[a, b, c, d]) => Self::Float(f32::from_le_bytes([a, b, c, d]).into()),
+            (Kind::Float, bytes) => Self::Float(f64::from_le_bytes(extended(bytes, 0))),
+            (Kind::Signed, bytes) => {
+                let is_negative = bytes.last().is_some_and(|byte| byte >> 7 == 1);
+                Self::Whole(i64::from_le_bytes(extended(bytes, if is_negative { 0xff } else { 0 })).into())
             }
-            Ok(Decoded::Float(number)) => Some(Self::Float(number.double())),
-            _ => None,
+            (_, bytes) => Self::Whole(u64::from_le_bytes(extended(bytes, 0)).into()),
         }
     }
 
@@ -58,6 +55,13 @@ impl Number {
             Self::Float(number) => json!(number),
         }
     }
+}
+
+/// Returns an integer of at most 8 bytes in 8 bytes.
+fn extended(bytes: &[u8], fill: u8) -> [u8; 8] {
+    let mut extended = [fill; 8];
+    extended.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    extended
 }
 
 /// Returns the smaller of `known`, if there is one, and `number`.
@@ -118,8 +122,8 @@ pub(crate) fn stats(asked: &Asked<'_>, out: &mut Limited) -> Answered<()> {
     })?;
     let mut statistics = Statistics::default();
     elements.each_part(&numbers.memory, size, asked.cancelled, &mut |bytes| {
-        let all = hyperslab_present::elements(numbers.each(), bytes, Widths::EIGHT);
-        all.filter_map(Number::of).for_each(|number| statistics.push(number));
+        let all = bytes.chunks_exact(numbers.size as usize);
+        all.for_each(|bytes| statistics.push(Number::of(numbers.kind, bytes)));
         Ok(())
     })?;
     out.json(&statistics.json())
