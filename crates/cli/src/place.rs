@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use hyperslab::driver::{Driver, Members};
-use hyperslab::{Error, File, Node, RequestError};
-use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
+use hyperslab::{Error, File, Node, OpenOptions, RequestError};
+use hyperslab_remote::{Location, RemoteOptions, is_url};
 
 use crate::error;
 
@@ -111,10 +111,7 @@ impl NamedObject {
 
 /// Returns the name of a file for a person, without the secrets of a URL.
 pub(crate) fn shown(file: &Path) -> String {
-    match file.display().to_string() {
-        url if is_url(&url) => without_secrets(&url),
-        path => path,
-    }
+    Location::named(file).shown()
 }
 
 /// Opens the file and the object of `FILE[:/PATH]`.
@@ -150,20 +147,17 @@ fn missing(error: &anyhow::Error) -> Option<Missing> {
 
 /// Opens a file for reading. If there is no such file, but there are members of one, opens that file.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
-    if let Some(medium) = on_server(path) {
-        return File::options().open_on(medium?).map_err(|error| error::opening(path, error));
-    }
-    File::options().members(Members::found(path)).open(path).map_err(|error| error::opening(path, error))
+    let opened = Location::named(path).open(&options(path), &RemoteOptions::default());
+    opened.map_err(|error| error::opening(path, error))
 }
 
-/// Returns the medium of a file on a server. `None` if the path is not a URL.
-pub(crate) fn on_server(path: &Path) -> Option<anyhow::Result<Arc<dyn Driver>>> {
-    let url = path.to_str().filter(|text| is_url(text))?;
-    let opened = Remote::open(url, &RemoteOptions::default());
-    Some(match opened {
-        Ok(remote) => Ok(Arc::new(remote)),
-        Err(cause) => Err(error::opening(path, hyperslab::Error::io("open", 0, 0)(cause))),
-    })
+/// Returns the medium of a file, or of a file that has members of this name, for reading.
+pub(crate) fn medium(path: &Path) -> hyperslab::Result<Arc<dyn Driver>> {
+    Location::named(path).medium(&options(path), &RemoteOptions::default())
+}
+
+fn options(path: &Path) -> OpenOptions {
+    File::options().members(Members::found(path))
 }
 
 /// Returns whether there is a file of this name, or members of one.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use hyperslab::Error;
+use hyperslab::File;
+use hyperslab::driver::Members;
 use hyperslab_check::{self as checking, CheckOptions, Finding, Report};
-use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
+use hyperslab_remote::{Location, RemoteOptions};
 use pyo3::prelude::*;
 
 use crate::error::open_exception;
@@ -33,16 +34,14 @@ pub(crate) fn check(
     let (name, report) = if file.hasattr("read")? && file.hasattr("seek")? {
         let medium = Arc::new(FileObject::new(file, true));
         (file.repr()?.to_string(), py.detach(|| checking::check(medium, &options, &mut tell)))
-    } else if let Some(url) = path_of(file)?.to_str().filter(|name| is_url(name)) {
-        let checked = py.detach(|| {
-            let medium = Remote::open(url, &RemoteOptions::default()).map_err(Error::io("open", 0, 0))?;
-            checking::check(Arc::new(medium), &options, &mut tell)
-        });
-        (without_secrets(url), checked)
     } else {
         let path = path_of(file)?;
-        let name = path.to_string_lossy().into_owned();
-        (name, py.detach(|| checking::check_path(&path, &options, &mut tell)))
+        let location = Location::named(&path);
+        let checked = py.detach(|| {
+            let opened = File::options().members(Members::found(&path));
+            checking::check(location.medium(&opened, &RemoteOptions::default())?, &options, &mut tell)
+        });
+        (location.shown(), checked)
     };
     progress.result(report.map_err(|error| open_exception(&error, &name))).map(found)
 }

@@ -2,10 +2,11 @@
 //! `s3://`, `gs://` and `az://`.
 //!
 //! ```no_run
-//! use hyperslab_remote::{RemoteOptions, open};
+//! use hyperslab::File;
+//! use hyperslab_remote::{Location, RemoteOptions};
 //!
-//! let options = RemoteOptions::default().set("skip_signature", "true");
-//! let file = open("s3://public-bucket/climate.h5", &options)?;
+//! let remote = RemoteOptions::default().set("skip_signature", "true");
+//! let file = Location::named("s3://public-bucket/climate.h5").open(&File::options(), &remote)?;
 //! let first: Vec<f32> = file.dataset("surface/t2m")?.read([0..1, 0..72, 0..144])?;
 //! # Ok::<(), hyperslab::Error>(())
 //! ```
@@ -28,26 +29,17 @@ mod error;
 mod fetch;
 #[cfg(feature = "servers")]
 mod flight;
+mod location;
 mod options;
 #[cfg(feature = "servers")]
 mod ranges;
 #[cfg(feature = "servers")]
 mod runtime;
 
-use std::sync::Arc;
-
 #[cfg(not(feature = "servers"))]
 pub use absent::Remote;
 pub use address::{is_url, unknown_scheme, without_secrets};
 #[cfg(feature = "servers")]
 pub use driver::Remote;
+pub use location::Location;
 pub use options::RemoteOptions;
-
-/// Opens the HDF5 file at `url` for reading.
-///
-/// Errors: `Io` if the file cannot be reached (`NotFound`, `PermissionDenied`), if the URL or an option is
-/// unknown (`InvalidInput`); `Format` if the file is not HDF5 or is damaged.
-pub fn open(url: &str, options: &RemoteOptions) -> hyperslab::Result<hyperslab::File> {
-    let remote = Remote::open(url, options).map_err(hyperslab::Error::io("open", 0, 0))?;
-    hyperslab::File::options().open_on(Arc::new(remote))
-}

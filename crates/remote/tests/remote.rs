@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hyperslab::driver::{Driver, Memory};
 use hyperslab::{File, Node, Walk};
-use hyperslab_remote::{Remote, RemoteOptions, open};
+use hyperslab_remote::{Location, Remote, RemoteOptions};
 use hyperslab_testkit::contract::{Ranges, keeps_the_contract_for_reads};
 use hyperslab_testkit::server::Server;
 
@@ -20,6 +20,11 @@ fn bare() -> RemoteOptions {
 /// Returns bytes that differ from their neighbours.
 fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|n| (n.wrapping_mul(0x9E37_79B1) >> 11).to_le_bytes()[0]).collect()
+}
+
+/// Opens the file on a server.
+fn open(server: &Server) -> hyperslab::Result<File> {
+    Location::named(server.url()).open(&File::options(), &RemoteOptions::default())
 }
 
 fn opened(server: &Server, options: &RemoteOptions) -> Remote {
@@ -51,7 +56,7 @@ fn an_empty_file_has_no_bytes() {
     let remote = opened(&server, &RemoteOptions::default());
     assert!(remote.is_empty().unwrap());
     assert_eq!(read(&remote, 0, 1).unwrap_err().kind(), ErrorKind::UnexpectedEof);
-    assert!(open(&server.url(), &RemoteOptions::default()).is_err());
+    assert!(open(&server).is_err());
 }
 
 #[test]
@@ -245,7 +250,7 @@ fn opening_and_listing_takes_one_request_and_a_plane_few() {
     file.close().unwrap();
     let server = Server::start(memory.bytes());
 
-    let file = open(&server.url(), &RemoteOptions::default()).unwrap();
+    let file = open(&server).unwrap();
     let is_group = |step: &hyperslab::Step| matches!(step.new_node(), Some(Node::Group(_)));
     let groups = Walk::new(&file.root()).filter(|step| step.as_ref().is_ok_and(is_group));
     assert_eq!(groups.count(), 400);

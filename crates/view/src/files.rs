@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use std::{fs, io};
 
 use axum::http::StatusCode;
-use hyperslab::{Error, File, OpenOptions};
-use hyperslab_remote::{Remote, RemoteOptions, is_url, without_secrets};
+use hyperslab::{Error, File};
+use hyperslab_remote::{Location, RemoteOptions, without_secrets};
 use parking_lot::Mutex;
 
 use crate::answer::{Answered, Refusal};
@@ -40,16 +39,10 @@ pub enum ViewError {
 #[derive(Debug)]
 pub(crate) struct Served {
     name: String,
-    place: FilePlace,
+    location: Location,
+    /// The folder in which files may be that the file names.
+    links: PathBuf,
     open: Mutex<Option<Open>>,
-}
-
-#[derive(Debug)]
-enum FilePlace {
-    /// A file, and the folder in which files may be that it names.
-    Path { path: PathBuf, links: PathBuf },
-    /// A file on a server. Without `--links` it may name no file of this machine, so the folder is empty.
-    Url { url: String, links: PathBuf },
 }
 
 /// A file as a request sees it, from its first read to its last.
@@ -82,8 +75,9 @@ impl Served {
         let mut served = Vec::with_capacity(given.len());
         for file in given {
             let failed = |cause| ViewError::File { file: file.clone(), cause: Box::new(cause) };
-            let place = FilePlace::of(file, links).map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
-            let base = place.name();
+            let found = located(file, links).map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
+            let (location, links) = found;
+            let base = last_name(&location);
             let mut name = base.clone();
             for number in 2.. {
                 if names.insert(name.clone()) {
@@ -91,7 +85,7 @@ impl Served {
                 }
                 name = format!("{base} ({number})");
             }
-            let one = Self { name, place, open: Mutex::default() };
+            let one = Self { name, location, links, open: Mutex::default() };
             let version = one.version().map_err(|cause| failed(Error::io("open", 0, 0)(cause)))?;
             one.open_as(version).map_err(failed)?;
             served.push(one);
@@ -105,7 +99,7 @@ impl Served {
 
     /// Returns a text that changes when the file does.
     pub(crate) fn version(&self) -> io::Result<String> {
-        let FilePlace::Path { path, .. } = &self.place else { return Ok(UNWATCHED.to_owned()) };
+        let Location::Path(path) = &self.location else { return Ok(UNWATCHED.to_owned()) };
         let found = fs::metadata(path)?;
         if !found.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
@@ -149,9 +143,19 @@ impl Served {
             return Ok(open.file.clone());
         }
         *open = None;
-        let file = self.place.open()?;
+        let file = self.open()?;
         *open = Some(Open { file: file.clone(), version, used });
         Ok(file)
+    }
+
+    /// Opens the file for this server only, so that a changed file is a new one.
+    fn open(&self) -> hyperslab::Result<File> {
+        let options = File::options().confined_to(&self.links).chunk_cache_bytes(CHUNK_CACHE);
+        let medium = self.location.medium(&options, &RemoteOptions::default())?;
+        match &self.location {
+            Location::Path(path) => options.location(path).open_on(medium),
+            _ => options.open_on(medium),
+        }
     }
 
     /// Returns the refusal, in the words that H5Web knows.
@@ -175,51 +179,27 @@ impl Served {
     }
 }
 
-impl FilePlace {
-    fn of(given: &OsStr, links: Option<&Path>) -> io::Result<Self> {
-        if let Some(url) = given.to_str().filter(|text| is_url(text)) {
-            let links = links.map(Path::canonicalize).transpose()?.unwrap_or_default();
-            return Ok(Self::Url { url: url.to_owned(), links });
-        }
-        let path = PathBuf::from(given);
-        let links = match links {
-            Some(folder) => folder.canonicalize()?,
-            None => path.canonicalize()?.parent().map(Path::to_owned).unwrap_or_default(),
-        };
-        Ok(Self::Path { path: std::path::absolute(path)?, links })
-    }
-
-    /// Returns the last part of the path or of the URL.
-    fn name(&self) -> String {
-        match self {
-            Self::Path { path, .. } => {
-                path.file_name().map_or_else(|| path.to_string_lossy(), OsStr::to_string_lossy).into_owned()
-            }
-            Self::Url { url, .. } => {
-                let shown = without_secrets(url);
-                let path = shown.split(['?', '#']).next().unwrap_or_default();
-                path.trim_end_matches('/').rsplit('/').next().unwrap_or(path).to_owned()
-            }
-        }
-    }
-
-    /// Opens the file for this server only, so that a changed file is a new one.
-    fn open(&self) -> hyperslab::Result<File> {
-        match self {
-            Self::Path { path, links } => {
-                let options = options(links).location(path);
-                options.open_on(options.medium(path)?)
-            }
-            Self::Url { url, links } => {
-                let remote = Remote::open(url, &RemoteOptions::default()).map_err(Error::io("open", 0, 0))?;
-                options(links).open_on(Arc::new(remote))
-            }
-        }
-    }
+/// Returns where a file is, and the folder in which files may be that it names. Without `links`, a file on a
+/// server may name no file of this machine.
+fn located(given: &OsStr, links: Option<&Path>) -> io::Result<(Location, PathBuf)> {
+    let location = Location::named(given);
+    let links = links.map(Path::canonicalize).transpose()?;
+    let Location::Path(path) = &location else { return Ok((location, links.unwrap_or_default())) };
+    let links = match links {
+        Some(links) => links,
+        None => path.canonicalize()?.parent().map(Path::to_owned).unwrap_or_default(),
+    };
+    Ok((Location::Path(std::path::absolute(path)?), links))
 }
 
-fn options(links: &Path) -> OpenOptions {
-    File::options().confined_to(links).chunk_cache_bytes(CHUNK_CACHE)
+/// Returns the last part of the path or of the URL.
+fn last_name(location: &Location) -> String {
+    if let Location::Path(path) = location {
+        return path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    }
+    let shown = location.shown();
+    let path = shown.split(['?', '#']).next().unwrap_or_default();
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path).to_owned()
 }
 
 /// Returns the number of the file in its file system, which another file of the same name does not have.

@@ -59,10 +59,8 @@ fn check(args: &Args, path: &Path, to: &mut Outputs<'_>) -> anyhow::Result<()> {
             format!("{} {}", plain(now.path), counted(chunks, "chunk"))
         });
     };
-    let report = match place::on_server(path) {
-        Some(medium) => hyperslab_check::check(medium?, &options, &mut tell),
-        None => hyperslab_check::check_path(path, &options, &mut tell),
-    };
+    let medium = place::medium(path).map_err(opening)?;
+    let report = hyperslab_check::check(medium, &options, &mut tell);
     progress.finish_and_clear();
     let report = report.map_err(opening)?;
     let path = place::shown(path);

@@ -1,14 +1,13 @@
 //! Opening files: by path, in memory, on a server, or through a Python object.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hyperslab::driver::{Driver, Memory};
-use hyperslab::{Error, File as CoreFile, OpenOptions};
-use hyperslab_remote::{Remote, is_url, without_secrets};
+use hyperslab::driver::Memory;
+use hyperslab::{Error, File as CoreFile};
+use hyperslab_remote::Location;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
@@ -30,14 +29,11 @@ fn bytes_of(buffer: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(view.call_method0("tobytes")?.cast::<PyBytes>()?.as_bytes().to_vec())
 }
 
-/// Opens or creates the file at `path`.
-fn open_path(path: &Path, mode: Mode, medium: Medium, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
-    let options = &keywords.options;
-    if medium == Medium::Core {
-        return open_in_memory(path, mode, keywords);
-    }
-    let opened = mode.applied_to(options.clone()).open(path)?;
-    if mode == Mode::Append && keywords.user_block != 0 && keywords.user_block != opened.store().base() {
+/// Opens or creates the file at `location`.
+fn open_at(location: &Location, mode: Mode, keywords: &Keywords) -> hyperslab::Result<CoreFile> {
+    let opened = location.open(&mode.applied_to(keywords.options.clone()), &keywords.remote)?;
+    let is_path = matches!(location, Location::Path(_));
+    if is_path && mode == Mode::Append && ![0, opened.store().base()].contains(&keywords.user_block) {
         let what = format!("user block of {} bytes", keywords.user_block);
         let why = "the existing file has a user block of another size";
         return Err(hyperslab::RequestError::Argument { what, why }.into());
@@ -66,19 +62,8 @@ fn open_in_memory(path: &Path, mode: Mode, keywords: &Keywords) -> hyperslab::Re
     let image = found.unwrap_or_default();
     let is_backed = keywords.backing_store && mode != Mode::Read;
     let medium = if is_backed { Memory::backed(image, path.to_owned()) } else { Memory::new(image) };
-    open_on(Arc::new(medium), Some(path), access, &keywords.options)
-}
-
-/// Opens or creates the file on `medium`. External links are relative to `path`, if given.
-fn open_on(
-    medium: Arc<dyn Driver>,
-    path: Option<&Path>,
-    mode: Mode,
-    options: &OpenOptions,
-) -> hyperslab::Result<CoreFile> {
-    let options = mode.applied_to(options.clone());
-    let options = if let Some(path) = path { options.location(path) } else { options };
-    options.open_on(medium)
+    let options = access.applied_to(keywords.options.clone()).location(path);
+    Location::Medium(Arc::new(medium)).open(&options, &keywords.remote)
 }
 
 /// Opens a file with `open`, then applies the keywords that change settings of an open file.
@@ -105,11 +90,8 @@ fn opened(
 }
 
 /// Returns the name of a file for messages: a URL without secrets.
-pub(super) fn shown(name: &OsStr) -> Cow<'_, str> {
-    match name.to_string_lossy() {
-        url if is_url(&url) => without_secrets(&url).into(),
-        name => name,
-    }
+pub(super) fn shown(name: &OsStr) -> String {
+    Location::named(name).shown()
 }
 
 /// Opens a copy of `bytes` as a file, for reading.
@@ -117,7 +99,7 @@ pub(super) fn image(bytes: &Bound<'_, PyAny>, kwds: &Bound<'_, PyDict>) -> PyRes
     let keywords = Keywords::parse(kwds, Medium::Memory, Mode::Read)?;
     let image = bytes_of(bytes)?;
     opened(IN_MEMORY.into(), "core", keywords, kwds, |keywords| {
-        open_on(Arc::new(Memory::new(image)), None, Mode::Read, &keywords.options)
+        open_at(&Location::of_bytes(image), Mode::Read, keywords)
     })
 }
 
@@ -130,7 +112,7 @@ pub(super) fn in_memory(
     let keywords = Keywords::parse(kwds, Medium::Memory, mode)?;
     let image = bytes.map(bytes_of).transpose()?.unwrap_or_default();
     opened(IN_MEMORY.into(), "core", keywords, kwds, |keywords| {
-        open_on(Arc::new(Memory::new(image)), None, mode, &keywords.options)
+        open_at(&Location::of_bytes(image), mode, keywords)
     })
 }
 
@@ -146,14 +128,14 @@ pub(super) fn object(
     }
     let mode = Mode::parse(mode)?;
     let keywords = Keywords::parse(kwds, Medium::Object, mode)?;
-    let medium = Arc::new(FileObject::new(object, mode == Mode::Read));
+    let location = Location::Medium(Arc::new(FileObject::new(object, mode == Mode::Read)));
     opened(object.repr()?.to_string().into(), "fileobj", keywords, kwds, |keywords| {
-        open_on(medium, None, mode, &keywords.options)
+        open_at(&location, mode, keywords)
     })
 }
 
 /// Opens the file at a URL.
-fn on_server(url: &str, mode: Mode, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
+fn on_server(url: String, mode: Mode, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<FileState>> {
     if mode != Mode::Read {
         return Err(PyValueError::new_err(
             "a file on a server can only be read: open it with the mode 'r', or change a copy of it",
@@ -161,15 +143,18 @@ fn on_server(url: &str, mode: Mode, kwds: &Bound<'_, PyDict>) -> PyResult<Arc<Fi
     }
     let keywords = Keywords::parse(kwds, Medium::Server, mode)?;
     gil::give_up_to_wait(kwds.py());
-    let medium = kwds.py().detach(|| Remote::open(url, &keywords.remote)).map_err(|error| {
-        let name = without_secrets(url);
-        if error.kind() == io::ErrorKind::InvalidInput {
-            return PyValueError::new_err(format!("Unable to open file '{name}': {error}"));
+    let (location, options) = (Location::Url(url.clone()), &keywords.options);
+    let medium = kwds.py().detach(|| location.medium(options, &keywords.remote)).map_err(|error| {
+        let name = location.shown();
+        match error {
+            Error::Io { cause, .. } if cause.kind() == io::ErrorKind::InvalidInput => {
+                PyValueError::new_err(format!("Unable to open file '{name}': {cause}"))
+            }
+            error => open_exception(&error, &name),
         }
-        open_exception(&Error::io("open", 0, 0)(error), &name)
     })?;
     opened(url.into(), "object_store", keywords, kwds, |keywords| {
-        open_on(Arc::new(medium), None, Mode::Read, &keywords.options)
+        open_at(&Location::Medium(medium), Mode::Read, keywords)
     })
 }
 
@@ -183,10 +168,9 @@ pub(super) fn named(
     let mode = Mode::parse(mode)?;
     let path = path_of(name)?;
     let filename = path.as_os_str().to_owned();
-    let url = path.to_str().filter(|name| is_url(name));
-    if let (Some(url), None | Some("object_store" | "ros3")) = (url, driver) {
+    if let (Location::Url(url), None | Some("object_store" | "ros3")) = (Location::named(&path), driver) {
         if driver == Some("ros3") {
-            ros3::resolve(url, kwds)?;
+            ros3::resolve(&url, kwds)?;
         }
         return on_server(url, mode, kwds);
     }
@@ -211,7 +195,10 @@ pub(super) fn named(
     if filename.is_empty() {
         return Err(PyOSError::new_err("Unable to open file (invalid file name)"));
     }
-    opened(filename, driver, keywords, kwds, |keywords| open_path(&path, mode, medium, keywords))
+    opened(filename, driver, keywords, kwds, |keywords| match medium {
+        Medium::Core => open_in_memory(&path, mode, keywords),
+        _ => open_at(&Location::Path(path), mode, keywords),
+    })
 }
 
 /// Returns the path in a `str`, `bytes` or `os.PathLike`.

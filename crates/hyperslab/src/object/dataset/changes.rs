@@ -1,33 +1,9 @@
 //! Counts the changes of the elements of datasets. A value that was derived from elements is stale if the
 //! count has risen.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use hyperslab_format::Addr;
-use parking_lot::Mutex;
+use std::sync::atomic::Ordering;
 
 use crate::object::Dataset;
-
-/// The changes of the datasets of a file, by the addresses of their headers.
-#[derive(Debug, Default)]
-pub(in crate::object) struct Changes {
-    /// The changes that concern all datasets: transactions that were undone.
-    all: AtomicU64,
-    datasets: Mutex<HashMap<Addr, u64>>,
-}
-
-impl Changes {
-    /// Returns how many changes may have concerned any dataset.
-    pub(in crate::object) fn undone(&self) -> u64 {
-        self.all.load(Ordering::Acquire)
-    }
-
-    /// Counts a change that may concern any dataset.
-    pub(in crate::object) fn count_for_all(&self) {
-        self.all.fetch_add(1, Ordering::AcqRel);
-    }
-}
 
 /// Counts a change when it begins and when it ends: what was read in between is stale, too.
 #[must_use]
@@ -44,9 +20,8 @@ impl Dataset {
     /// handle, and when a refresh shows the changes of another process.
     #[doc(hidden)]
     pub fn changes(&self) -> u64 {
-        let changes = &self.file().shared().changes;
-        let own = changes.datasets.lock().get(&self.address()).copied().unwrap_or(0);
-        own + changes.undone() + self.store().epoch()
+        let undone = self.file().shared().datasets.undone();
+        self.state().changes.load(Ordering::Acquire) + undone + self.store().epoch()
     }
 
     /// Counts a change of elements that begins now and ends when the result is dropped.
@@ -56,7 +31,7 @@ impl Dataset {
     }
 
     fn count_change(&self) {
-        *self.file().shared().changes.datasets.lock().entry(self.address()).or_insert(0) += 1;
+        self.state().changes.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -13,6 +13,7 @@ pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
 pub(in crate::object) mod scales;
 pub(in crate::object) mod skip_fill;
+pub(in crate::object) mod state;
 pub(in crate::object) mod table_lock;
 pub(in crate::object) mod vds;
 pub(in crate::object) mod vlen;
@@ -32,11 +33,11 @@ use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillV
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_format::{Addr, ErrorKind, Extent};
 use hyperslab_io::process::PerProcess;
+use hyperslab_store::Store;
 use hyperslab_store::index::{ChunkIndex, Grid};
-use hyperslab_store::{Ranked, Store};
 use parking_lot::RwLock;
 
-use self::table_lock::RowsLock;
+use self::state::DatasetState;
 use self::vds::sources::Sources;
 use super::header;
 use super::header::read::{Header, shared_in};
@@ -58,10 +59,8 @@ use crate::engine::StoredArray;
 pub struct Dataset {
     pub(super) object: Object,
     properties: Arc<RwLock<Known<Arc<Properties>>>>,
-    /// Reads share this lock; a thread that shrinks the dataset holds it exclusively. It is taken after the
-    /// lock for writing.
-    shape_lock: FoundLock<Ranked<RwLock<()>>>,
-    rows_lock: FoundLock<RowsLock>,
+    /// What all handles share, once it was needed. A forked child finds its own.
+    state: PerProcess<OnceLock<Arc<DatasetState>>>,
     /// Where this handle looks for external files.
     external_prefix: Option<Arc<str>>,
     /// The sources of a virtual dataset that this handle and its clones have opened.
@@ -89,34 +88,12 @@ pub(super) struct Properties {
     pub(super) array: OnceLock<Arc<StoredArray>>,
 }
 
-/// A lock that a handle has found, once. A forked child finds its own.
-type FoundLock<L> = PerProcess<OnceLock<Arc<L>>>;
-
-fn not_found<L>() -> FoundLock<L> {
-    PerProcess::new(OnceLock::new())
-}
-
 impl Dataset {
     pub(super) fn new(object: Object, header: &Arc<Header>) -> Result<Self> {
         let value = Properties::of(header, object.store())?;
         let properties = Arc::new(RwLock::new(Known { generation: object.found, value }));
-        let (shape_lock, rows_lock) = (not_found(), not_found());
-        Ok(Self { object, properties, shape_lock, rows_lock, external_prefix: None, sources: Arc::default() })
-    }
-
-    /// Returns the lock of the shape, which all handles share.
-    fn shape_lock(&self) -> &Ranked<RwLock<()>> {
-        self.shape_lock.get(|_| OnceLock::new()).get_or_init(|| self.file().shape_lock(self.address()))
-    }
-
-    /// Returns the lock of the rows, which all handles share.
-    fn rows_lock(&self) -> &RowsLock {
-        self.rows_lock.get(|_| OnceLock::new()).get_or_init(|| self.file().rows_lock(self.address()))
-    }
-
-    /// Returns the lock of the rows, if it was ever taken through any handle.
-    fn known_rows_lock(&self) -> Option<Arc<RowsLock>> {
-        self.file().known_rows_lock(self.address())
+        let state = PerProcess::default();
+        Ok(Self { object, properties, state, external_prefix: None, sources: Arc::default() })
     }
 
     /// Returns the properties that the header describes now.
@@ -148,8 +125,7 @@ impl Dataset {
         Ok(value)
     }
 
-    /// Takes over the properties after the step that led to `generation`. Other handles of the dataset look at
-    /// the header.
+    /// Takes over the properties after the step that led to `generation`. Other handles look at the header.
     pub(super) fn set_properties(&self, generation: u64, value: Arc<Properties>) {
         *self.properties.write() = Known { generation, value };
     }

@@ -332,7 +332,7 @@ impl Dataset {
     fn with_reading<T>(&self, shape: Option<&[u64]>, f: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
         // A dataset that shrinks loses elements, chunks and parts of its index. The lock keeps them during
         // the read.
-        let _uncut = self.store().is_writable().then(|| self.shape_lock().read_in_turn());
+        let _uncut = self.store().is_writable().then(|| self.state().shape.read_in_turn());
         // Taken before the properties are read: addresses in them stay valid during the read.
         let _data = self.store().reading_data();
         let array = self.array_of(shape)?;

@@ -88,7 +88,7 @@ impl Dataset {
     fn resize_unnamed(&self, resize: impl FnOnce(&mut Coord)) -> Result<()> {
         self.check_writable()?;
         let _changing = self.changing();
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _data = self.store().writing_data();
         let _alone = lock.write();
         let properties = self.properties()?;
@@ -105,7 +105,7 @@ impl Dataset {
         }
         let Storage::Chunked(chunked) = &array.storage else { return Err(self.not_chunked()) };
         let is_cut = array.shape.iter().zip(shape).any(|(old, new)| new < old);
-        let _unread = is_cut.then(|| self.shape_lock().write());
+        let _unread = is_cut.then(|| self.state().shape.write());
         self.cut(&array, chunked, shape)?;
         self.change_shape(dataspace)?;
         if is_cut {
@@ -167,7 +167,7 @@ impl Dataset {
 
     /// Changes only the dataspace. Elements in external files stay where they are.
     fn change_dataspace(&self, properties: &Properties, dataspace: Dataspace) -> Result<()> {
-        let _unread = self.shape_lock().write();
+        let _unread = self.state().shape.write();
         self.step(|txn| {
             let mut change = HeaderChange::new(txn, self.address())?;
             let message: Option<DataspaceMessage> = change.find()?;

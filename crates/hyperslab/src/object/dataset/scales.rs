@@ -170,7 +170,7 @@ impl Dataset {
         if label.contains(&0) {
             return Err(argument(self, "a label ends at its first zero byte: leave the zero out"));
         }
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _storing = self.file().storing();
         let _alone = lock.write();
         let mut labels = self.labels()?;
@@ -241,7 +241,7 @@ impl Dataset {
 
     /// Changes the references to the scales of an axis, if `f` returns that it changed them.
     fn change_list(&self, axis: usize, f: impl FnOnce(&mut Vec<u8>) -> bool) -> Result<bool> {
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _storing = self.file().storing();
         let _alone = lock.write();
         let Lists { kind, mut of_axes, stored } = self.lists()?;
@@ -294,7 +294,7 @@ impl Dataset {
         ];
         let size = u32::try_from(USER_BYTES).unwrap_or(u32::MAX);
         let datatype = Datatype::Compound(Compound { size, members });
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _alone = lock.write();
         let mut users = Vec::new();
         if let Some(known) = self.found_attribute(USERS)? {

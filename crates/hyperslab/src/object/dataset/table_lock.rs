@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use hyperslab_store::{Rank, Ranked, this_thread};
+use hyperslab_store::{Ranked, this_thread};
 use parking_lot::RwLock;
 
 use super::Dataset;
@@ -20,8 +20,7 @@ pub(in crate::object) struct RowsLock {
 }
 
 impl RowsLock {
-    pub(in crate::object) fn new(file: u32) -> Self {
-        let lock = Ranked::new(file, Rank::Rows, RwLock::default());
+    pub(super) fn new(lock: Ranked<RwLock<()>>) -> Self {
         let (changing, removals) = (AtomicUsize::new(0), AtomicU64::new(0));
         Self { lock, changing, removals, are_changed: AtomicBool::new(false) }
     }
@@ -48,7 +47,7 @@ impl Dataset {
         if !self.store().is_writable() {
             return f();
         }
-        let rows = self.rows_lock();
+        let rows = &self.state().rows;
         let _kept = (!rows.is_mine()).then(|| rows.lock.read_in_turn());
         f()
     }
@@ -56,7 +55,7 @@ impl Dataset {
     /// Calls `f` while no other thread is inside this method or [`keeping_rows`](Self::keeping_rows). `f` may
     /// call both. A thread that keeps rows must not change them.
     pub fn changing_rows<T>(&self, f: impl FnOnce() -> T) -> T {
-        let rows = self.rows_lock();
+        let rows = &self.state().rows;
         if rows.is_mine() {
             return f();
         }
@@ -70,7 +69,7 @@ impl Dataset {
     /// Returns whether [`changing_rows`](Self::changing_rows) was called, through any handle. A change of rows
     /// takes several writes, which reach the file together.
     pub(super) fn are_rows_changed(&self) -> bool {
-        self.known_rows_lock().is_some_and(|rows| rows.are_changed.load(Ordering::Relaxed))
+        self.state().rows.are_changed.load(Ordering::Relaxed)
     }
 
     /// Returns how often rows were removed, or a transaction was undone: other rows have their numbers then.
@@ -78,11 +77,11 @@ impl Dataset {
         if !self.store().is_writable() {
             return 0;
         }
-        self.rows_lock().removals.load(Ordering::Relaxed) + self.file().shared().changes.undone()
+        self.state().rows.removals.load(Ordering::Relaxed) + self.file().shared().datasets.undone()
     }
 
     /// Notes that rows were removed.
     pub fn count_removal(&self) {
-        self.rows_lock().removals.fetch_add(1, Ordering::Relaxed);
+        self.state().rows.removals.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -94,7 +94,7 @@ impl Dataset {
         if self.has_sources()? {
             return self.write_sources(given, None);
         }
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _data = self.store().writing_data();
         // Data that are changed in place, or read to be changed, count as read: if another thread deletes the
         // dataset, the space is not reused before this write is done.
@@ -137,7 +137,7 @@ impl Dataset {
 
     /// Does this rank's part of a write of all ranks.
     fn write_together(&self, given: Given<'_>, collective: &Collective) -> Result<()> {
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _data = self.store().writing_data();
         let _alone = lock.write();
         let array = self.array_for_all().map_err(|error| collective.fail(Meeting::Touched, error))?;
@@ -219,7 +219,7 @@ impl Dataset {
     /// Encodes and writes the chunks that were changed in part.
     #[doc(hidden)]
     pub fn flush_chunks(&self) -> Result<()> {
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _data = self.store().writing_data();
         let _found = self.store().reading_data();
         let _alone = lock.write();
@@ -357,7 +357,7 @@ impl Dataset {
     fn write_stored(&self, first: &[u64], mask: u32, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
         let _changing = self.changing();
-        let lock = self.file().write_lock(self.address());
+        let lock = &self.state().data;
         let _data = self.store().writing_data();
         let _alone = lock.write();
         let array = self.array()?;

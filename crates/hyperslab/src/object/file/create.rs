@@ -1,6 +1,5 @@
 //! Files that change: the structures of new files, and writing changes to a file.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,13 +17,11 @@ use hyperslab_format::superblock::{DEFAULT_GROUP_INTERNAL_K, DEFAULT_GROUP_LEAF_
 use hyperslab_format::{Addr, Widths, Writer};
 use hyperslab_io::driver::{Driver, Memory};
 use hyperslab_store::heap::symbol_table;
-use hyperslab_store::{Collective, Rank, Ranked, Store, Txn};
-use parking_lot::{Mutex, RwLock};
+use hyperslab_store::{Collective, Store, Txn};
 
 use super::options::OpenOptions;
 use super::space::{self, FileSpace};
 use super::{Shared, members};
-use crate::object::dataset::table_lock::RowsLock;
 use crate::object::header;
 use crate::object::header::edit::HeaderChange;
 use crate::object::header::read::Header;
@@ -219,8 +216,8 @@ impl File {
             // writes to the dataset holds the lock.
             let is_gone = || {
                 self.store().is_over(address, generation) || {
-                    let lock = self.write_lock(address);
-                    let _alone = lock.write();
+                    let state = self.dataset_state(address);
+                    let _alone = state.data.write();
                     !dirty.datasets().contains(&address)
                 }
             };
@@ -275,66 +272,16 @@ impl File {
             other => other,
         };
         if !is_kept || committed.is_err() {
-            self.shared().changes.count_for_all();
+            self.shared().datasets.count_for_all();
             self.chunk_cache().dirty.clear();
             // A thread that has read ids reads their data before these are taken back.
             let lock = || (self.shared().heap_objects.write(), self.shared().heap_room.lock());
             let undone = self.store().roll_back(lock).map(|(_unread, mut room)| room.clear());
-            self.shared().changes.count_for_all();
+            self.shared().datasets.count_for_all();
             undone?;
         }
         self.shared().unlinked.lock().end(is_kept && committed.is_ok());
         committed
-    }
-
-    /// Returns the lock of the data of one dataset. Writers of whole chunks share it; others hold it
-    /// exclusively.
-    pub(in crate::object) fn write_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
-        self.shared().write_locks.of(dataset, || self.lock(Rank::Dataset))
-    }
-
-    /// Returns the lock of the shape of one dataset. Readers share it; a thread that shrinks the dataset
-    /// holds it exclusively.
-    pub(in crate::object) fn shape_lock(&self, dataset: Addr) -> Arc<Ranked<RwLock<()>>> {
-        self.shared().shape_locks.of(dataset, || self.lock(Rank::Shape))
-    }
-
-    /// Returns the lock of the rows of one table.
-    pub(in crate::object) fn rows_lock(&self, dataset: Addr) -> Arc<RowsLock> {
-        self.shared().rows_locks.of(dataset, || RowsLock::new(self.store().number()))
-    }
-
-    /// Returns the lock of the rows of one table, if a thread has asked for it.
-    pub(in crate::object) fn known_rows_lock(&self, dataset: Addr) -> Option<Arc<RowsLock>> {
-        self.shared().rows_locks.known(dataset)
-    }
-
-    fn lock(&self, rank: Rank) -> Ranked<RwLock<()>> {
-        Ranked::new(self.store().number(), rank, RwLock::default())
-    }
-}
-
-/// Locks of datasets, by the addresses of their headers.
-#[derive(Debug)]
-pub(in crate::object) struct Locks<L>(Mutex<HashMap<Addr, Arc<L>>>);
-
-impl<L> Default for Locks<L> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<L> Locks<L> {
-    fn known(&self, dataset: Addr) -> Option<Arc<L>> {
-        self.0.lock().get(&dataset).cloned()
-    }
-
-    fn of(&self, dataset: Addr, new: impl FnOnce() -> L) -> Arc<L> {
-        let mut locks = self.0.lock();
-        if locks.len() > KEPT_LOCKS {
-            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
-        }
-        Arc::clone(locks.entry(dataset).or_insert_with(|| Arc::new(new())))
     }
 }
 
@@ -450,5 +397,3 @@ impl Drop for RollBack<'_> {
 const GROUP_ROOM: usize = 120;
 /// The same for messages and links that store their creation order.
 const GROUP_ROOM_ORDERED: usize = 180;
-/// Beyond this number of locks, those that no thread uses are removed.
-const KEPT_LOCKS: usize = 1024;

@@ -21,9 +21,7 @@ use hyperslab_store::heap::HeapRoom;
 use hyperslab_store::{Collective, Rank, Ranked, Store};
 use parking_lot::{Mutex, RwLock};
 
-use super::dataset::changes::Changes;
-use super::dataset::skip_fill::Sparse;
-use super::dataset::table_lock::RowsLock;
+use super::dataset::state::DatasetStates;
 use super::dataset::vds::sources::Sources;
 use super::group::links::LinkStorage;
 use super::header::read::Header;
@@ -32,7 +30,6 @@ use super::path::{self, Budget};
 use super::{Dataset, Group, Node, Object};
 use crate::engine::ChunkCache;
 use crate::object::walk::Walk;
-use create::Locks;
 use opening::{Opening, Openings};
 use options::OpenOptions;
 use unlinked::Unlinked;
@@ -69,12 +66,8 @@ pub(super) struct Shared {
     root: Arc<Header>,
     /// The version that new objects are created for.
     pub(super) version: LibVersion,
-    /// The locks of the data of datasets, by the address of the header.
-    pub(super) write_locks: Locks<Ranked<RwLock<()>>>,
-    /// The locks of shapes of datasets.
-    pub(super) shape_locks: Locks<Ranked<RwLock<()>>>,
-    /// The locks of the rows of tables.
-    pub(super) rows_locks: Locks<RowsLock>,
+    /// What the handles of each dataset share.
+    pub(super) datasets: DatasetStates,
     /// The place for the next data of variable length. This lock is taken before a step begins.
     pub(super) heap_room: Ranked<Mutex<HeapRoom>>,
     /// Threads that read ids and their data share this lock; a thread that removes such data holds it
@@ -82,10 +75,6 @@ pub(super) struct Shared {
     pub(super) heap_objects: Ranked<RwLock<()>>,
     /// The objects to which no link leads.
     pub(super) unlinked: Mutex<Unlinked>,
-    /// The datasets that leave out chunks.
-    pub(super) sparse: Sparse,
-    /// The changes of the elements of datasets.
-    pub(super) changes: Changes,
     /// The sources that virtual datasets of the file hold open.
     sources: Mutex<Vec<Weak<Sources>>>,
 }
@@ -168,12 +157,8 @@ impl Shared {
             openings: Openings::default(),
             root,
             version,
-            write_locks: Locks::default(),
-            shape_locks: Locks::default(),
-            rows_locks: Locks::default(),
+            datasets: DatasetStates::default(),
             unlinked: Mutex::default(),
-            sparse: Sparse::default(),
-            changes: Changes::default(),
             sources: Mutex::default(),
         }
     }

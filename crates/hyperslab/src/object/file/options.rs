@@ -426,6 +426,12 @@ impl OpenOptions {
         self
     }
 
+    /// Returns whether the file is opened for writing, or created.
+    #[doc(hidden)]
+    pub fn writes(&self) -> bool {
+        self.access.writes()
+    }
+
     /// Returns the ranks for one opening of a file that they change together. The whole opening has the same:
     /// ranks that are apart meet no more.
     pub(super) fn collective(&self) -> Option<Arc<Collective>> {
