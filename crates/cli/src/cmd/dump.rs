@@ -26,9 +26,9 @@ Examples:
   hyperslab dump climate.h5 --canon > climate.txt
 
 Several objects are printed one after the other, with --json as lines. Selections have NumPy's syntax:
-slices with steps of 1 or more, indices, lists, `...`. Dates of NumPy (opaque, with a tag such as `<M8[us]`)
-are printed as dates. In JSON, dates, NaN and infinities are strings, bytes are {\"hex\": \"...\"}, and
-references are {\"object\": \"/path\"}.")]
+slices with steps of 1 or more, indices, lists, `...`. NumPy's dates (opaque, with a tag such as
+`NUMPY:<M8[us]`) are printed as dates. In JSON, dates, NaN and infinities are strings, bytes are
+{\"hex\": \"...\"}, and references are {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
     #[command(flatten)]
     places: ObjectPaths,
