@@ -21,6 +21,7 @@ PAGES["bench.md"] = "bench/README.md"
 SHOWN_LAST = {
     *PAGES,
     "concurrency.md",
+    "flows.md",
     "io-hints.md",
     "journal.md",
     "reference/low.md",

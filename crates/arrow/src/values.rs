@@ -8,6 +8,7 @@ use hyperslab_convert::Conversion;
 use hyperslab_expr::Type;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Compound, Datatype, Enumeration, Padding};
+use hyperslab_present::TimeTag;
 
 use crate::columns::Forms;
 use crate::error::{Error, Result};
@@ -176,21 +177,15 @@ fn members(path: &str, compound: &Compound, widths: Widths, depth: usize) -> Res
 
 /// Returns the kind of NumPy's times, by the tag that h5py gives them.
 fn clock(tag: &str) -> Option<ValueKind> {
-    let name = tag.trim_end_matches('\0').strip_prefix("NUMPY:")?;
-    let little = if cfg!(target_endian = "little") { '<' } else { '>' };
-    let name = name.strip_prefix(little)?;
-    let (is_duration, unit) = match name.strip_prefix("m8") {
-        Some(unit) => (true, unit),
-        None => (false, name.strip_prefix("M8")?),
-    };
-    let unit = match unit {
-        "[s]" => TimeUnit::Second,
-        "[ms]" => TimeUnit::Millisecond,
-        "[us]" => TimeUnit::Microsecond,
-        "[ns]" => TimeUnit::Nanosecond,
+    let tag = TimeTag::of(tag).filter(|tag| tag.is_big == cfg!(target_endian = "big"))?;
+    let unit = match (tag.step, tag.unit) {
+        (1, "s") => TimeUnit::Second,
+        (1, "ms") => TimeUnit::Millisecond,
+        (1, "us") => TimeUnit::Microsecond,
+        (1, "ns") => TimeUnit::Nanosecond,
         _ => return None,
     };
-    Some(ValueKind::Clock { unit, is_duration })
+    Some(ValueKind::Clock { unit, is_duration: tag.is_duration })
 }
 
 impl Native {

@@ -333,6 +333,9 @@ typedef struct {
     int32_t layout;
     // 1: the dataset keeps the order in which its attributes are created.
     uint32_t track_order;
+    // Further filters in words, separated by spaces, such as `shuffle zstd:5`: those that
+    // `hyperslab repack --help` lists. NULL: none.
+    const char *filter_words;
 } hs_dataset_options;
 
 // A selection: along each dimension `count` blocks of `block` elements, `stride` apart, from `start` on.

@@ -23,7 +23,7 @@ fn of_space(space: &Dataspace, datatype: &Datatype, widths: Widths, address: u64
         rank: 0,
         space: HS_SPACE_SIMPLE,
         r#type: types::code_of(datatype),
-        type_class: types::class_of(datatype),
+        type_class: datatype.class().into(),
         layout: HS_LAYOUT_COMPACT,
         fill: HS_FILL_UNDEFINED,
         filter_count: 0,

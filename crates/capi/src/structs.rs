@@ -159,6 +159,9 @@ pub struct hs_dataset_options {
     pub layout: i32,
     /// 1: the dataset keeps the order in which its attributes are created.
     pub track_order: u32,
+    /// Further filters in words, separated by spaces, such as `shuffle zstd:5`: those that
+    /// `hyperslab repack --help` lists. NULL: none.
+    pub filter_words: *const c_char,
 }
 
 /// An object.

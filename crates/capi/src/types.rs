@@ -126,24 +126,6 @@ pub(crate) fn same_code(datatype: &Datatype) -> i32 {
     if named.is_ok_and(|named| named == *datatype) { code } else { HS_STORED }
 }
 
-/// Returns the number of a datatype's class in the file format (spec IV.A.2.d).
-pub(crate) fn class_of(datatype: &Datatype) -> i32 {
-    match datatype {
-        Datatype::Integer(_) => 0,
-        Datatype::Float(_) => 1,
-        Datatype::Time(_) => 2,
-        Datatype::Text(_) => 3,
-        Datatype::Bits(_) => 4,
-        Datatype::Opaque(_) => 5,
-        Datatype::Compound(_) => 6,
-        Datatype::Reference(_) => 7,
-        Datatype::Enumeration(_) => 8,
-        Datatype::Sequence(_) | Datatype::VariableText(_) => 9,
-        Datatype::Array(_) => 10,
-        Datatype::Complex(_) => 11,
-    }
-}
-
 /// Returns `datatype` with numbers in the byte order of this machine, or `None` if it has them. Data outside
 /// of the elements (sequences of variable length) keep their order: only an id is in the element.
 fn native(datatype: &Datatype) -> Option<Datatype> {

@@ -1,7 +1,7 @@
 //! Arrays of the crate `ndarray`: `cargo run --features ndarray --example arrays`.
 
 use hyperslab::File;
-use ndarray::{Array2, Array3, ShapeBuilder, s};
+use ndarray::{Array1, Array2, Array3, ShapeBuilder, s};
 
 fn main() -> hyperslab::Result<()> {
     let file = File::in_memory()?;
@@ -11,8 +11,8 @@ fn main() -> hyperslab::Result<()> {
     dataset.write_array(.., &cube)?;
     dataset.write_array([3..4, 0..5, 0..6], &cube.slice(s![..1, .., ..]))?;
 
-    // A new array, whose number of dimensions its type says.
-    let row: Array3<f64> = dataset.read_array([2..3, 4..5, 0..6])?;
+    // A new array, whose number of dimensions its type says. hyperslab has an `s!` of its own.
+    let row: Array1<f64> = dataset.read_array(hyperslab::s![2, -1, ..])?;
     println!("{row}");
 
     // The caller's own array: here with the first axis fastest, as Fortran and MATLAB have it.

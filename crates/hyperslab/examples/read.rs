@@ -1,6 +1,6 @@
 //! Reads parts of a dataset: `cargo run --example read`.
 
-use hyperslab::{Axis, Dim, File, Selection};
+use hyperslab::{File, Selection, s};
 
 fn main() -> hyperslab::Result<()> {
     let file = sample()?;
@@ -15,10 +15,9 @@ fn main() -> hyperslab::Result<()> {
     let part: Vec<f32> = temperature.read([0..1, 10..12, 0..4])?;
     println!("{part:?}");
 
-    // Every tenth day of one place.
-    let days = Dim { start: 0, step: 10, count: 3 };
-    let series = Selection::from_axes([days, Dim::one(5), Dim::one(7)].map(Axis::Range));
-    println!("{:?}", temperature.read::<f32>(series)?);
+    // Every tenth day of one place, and the last row of the first day.
+    println!("{:?}", temperature.read::<f32>(s![..;10, 5, 7])?);
+    println!("{:?}", temperature.read::<f32>(s![0, -1, ..])?);
 
     // Single elements, in the order given.
     let places = hyperslab::Points::new(3, vec![29, 0, 0, 0, 19, 9])?;

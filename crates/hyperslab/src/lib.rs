@@ -26,9 +26,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A [`File`] gives access to its [`Group`]s, [`Dataset`]s and [`Attribute`]s. A [`Selection`] names the
-//! elements of a dataset to read or write. Handles are cheap to clone and can be used from several threads at
-//! once.
+//! A [`File`] gives access to its [`Group`]s, [`Dataset`]s and [`Attribute`]s. [`s!`] or a [`Selection`]
+//! names the elements of a dataset to read or write. Handles are cheap to clone and can be used from several
+//! threads at once.
 
 mod absent;
 mod counted;
@@ -57,7 +57,10 @@ pub use hyperslab_format::message::dataspace::Dataspace;
 pub use hyperslab_format::message::link::{Link, LinkTarget};
 pub use hyperslab_format::{Addr, ErrorKind, FormatError, Structure};
 pub use hyperslab_io::ranks::Ranks;
-pub use hyperslab_select::{Axis, Dim, HyperslabAxis, Points, Selection, Slab};
+pub use hyperslab_select::{
+    Axis, AxisIndex, Dim, HyperslabAxis, IndexInteger, IndexRange, Indices, Points, Select, Selected,
+    Selection, Slab, s,
+};
 pub use hyperslab_store::commit::Durability;
 pub use hyperslab_store::{Finder, Found};
 #[cfg(feature = "ndarray")]

@@ -20,85 +20,27 @@ use crate::stored::stored_datatype;
 /// The deepest nesting of a description, which is more than any file may have.
 const DEEPEST: usize = 64;
 
-/// Returns the number that libhdf5 has for a byte order.
-fn order_number(order: ByteOrder) -> u8 {
-    match order {
-        ByteOrder::Little => 0,
-        ByteOrder::Big => 1,
-        ByteOrder::Vax => 2,
-    }
-}
+/// Byte orders by libhdf5's numbers.
+const ORDERS: [ByteOrder; 3] = [ByteOrder::Little, ByteOrder::Big, ByteOrder::Vax];
+/// Paddings by their numbers.
+const PADDINGS: [Padding; 3] = [Padding::NullTerminated, Padding::NullPadded, Padding::SpacePadded];
+/// Normalizations by libhdf5's numbers, which are not those of the file format.
+const NORMALIZATIONS: [Normalization; 3] =
+    [Normalization::Implied, Normalization::MsbSet, Normalization::None];
+/// Kinds of references by their numbers.
+const REFERENCES: [ReferenceKind; 5] = [
+    ReferenceKind::Object1,
+    ReferenceKind::Region1,
+    ReferenceKind::Object2,
+    ReferenceKind::Region2,
+    ReferenceKind::Attribute,
+];
 
-fn order(number: u8) -> PyResult<ByteOrder> {
-    match number {
-        0 => Ok(ByteOrder::Little),
-        1 => Ok(ByteOrder::Big),
-        2 => Ok(ByteOrder::Vax),
-        _ => Err(PyValueError::new_err(format!("byte order {number}: only 0, 1 and 2 are stored"))),
-    }
-}
-
-fn padding_number(padding: Padding) -> u8 {
-    match padding {
-        Padding::NullTerminated => 0,
-        Padding::NullPadded => 1,
-        Padding::SpacePadded => 2,
-    }
-}
-
-fn padding(number: u8) -> PyResult<Padding> {
-    match number {
-        0 => Ok(Padding::NullTerminated),
-        1 => Ok(Padding::NullPadded),
-        2 => Ok(Padding::SpacePadded),
-        _ => Err(PyValueError::new_err(format!("padding {number} of strings: only 0, 1 and 2 exist"))),
-    }
-}
-
-fn charset(number: u8) -> PyResult<Charset> {
-    match number {
-        0 => Ok(Charset::Ascii),
-        1 => Ok(Charset::Utf8),
-        _ => Err(PyValueError::new_err(format!("character set {number}: only 0 and 1 exist"))),
-    }
-}
-
-fn normalization_number(normalization: Normalization) -> u8 {
-    match normalization {
-        Normalization::Implied => 0,
-        Normalization::MsbSet => 1,
-        Normalization::None => 2,
-    }
-}
-
-fn normalization(number: u8) -> PyResult<Normalization> {
-    match number {
-        0 => Ok(Normalization::Implied),
-        1 => Ok(Normalization::MsbSet),
-        2 => Ok(Normalization::None),
-        _ => Err(PyValueError::new_err(format!("normalization {number}: only 0, 1 and 2 exist"))),
-    }
-}
-
-fn reference_number(kind: ReferenceKind) -> u8 {
-    match kind {
-        ReferenceKind::Object1 => 0,
-        ReferenceKind::Region1 => 1,
-        ReferenceKind::Object2 => 2,
-        ReferenceKind::Region2 => 3,
-        ReferenceKind::Attribute => 4,
-    }
-}
-
-fn reference_kind(number: u8) -> PyResult<ReferenceKind> {
-    match number {
-        0 => Ok(ReferenceKind::Object1),
-        1 => Ok(ReferenceKind::Region1),
-        2 => Ok(ReferenceKind::Object2),
-        3 => Ok(ReferenceKind::Region2),
-        4 => Ok(ReferenceKind::Attribute),
-        _ => Err(PyValueError::new_err(format!("kind {number} of references: only 0 to 4 exist"))),
-    }
+/// Returns the one of `all` that has a number.
+fn numbered<T: Copy>(what: &str, number: u8, all: &[T]) -> PyResult<T> {
+    all.get(usize::from(number))
+        .copied()
+        .ok_or_else(|| PyValueError::new_err(format!("{what} must be 0 to {}, not {number}", all.len() - 1)))
 }
 
 /// Returns the description of a datatype.
@@ -106,28 +48,26 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
     match datatype {
         Datatype::Integer(t) => {
             let bits = (t.bits.offset, t.bits.precision);
-            ("integer", t.size, order_number(t.order), t.signed, t.low_pad, t.high_pad, bits)
-                .into_pyobject(py)
+            ("integer", t.size, t.order as u8, t.signed, t.low_pad, t.high_pad, bits).into_pyobject(py)
         }
         Datatype::Float(t) => {
             let fields =
                 (t.sign_location, t.exponent_location, t.exponent_size, t.mantissa_location, t.mantissa_size);
             let pads = (t.low_pad, t.high_pad, t.internal_pad);
             let bits = (t.bits.offset, t.bits.precision);
-            let norm = normalization_number(t.normalization);
-            ("float", t.size, order_number(t.order), pads, norm, bits, fields, t.exponent_bias)
-                .into_pyobject(py)
+            let norm = NORMALIZATIONS.iter().position(|known| *known == t.normalization);
+            ("float", t.size, t.order as u8, pads, norm, bits, fields, t.exponent_bias).into_pyobject(py)
         }
-        Datatype::Time(t) => ("time", t.size, order_number(t.order), t.precision).into_pyobject(py),
+        Datatype::Time(t) => ("time", t.size, t.order as u8, t.precision).into_pyobject(py),
         Datatype::Text(t) => {
-            ("string", t.size, padding_number(t.padding), t.charset == Charset::Utf8).into_pyobject(py)
+            ("string", t.size, t.padding as u8, t.charset == Charset::Utf8).into_pyobject(py)
         }
         Datatype::VariableText(t) => {
-            ("vlen string", padding_number(t.padding), t.charset == Charset::Utf8).into_pyobject(py)
+            ("vlen string", t.padding as u8, t.charset == Charset::Utf8).into_pyobject(py)
         }
         Datatype::Bits(t) => {
             let bits = (t.bits.offset, t.bits.precision);
-            ("bitfield", t.size, order_number(t.order), t.low_pad, t.high_pad, bits).into_pyobject(py)
+            ("bitfield", t.size, t.order as u8, t.low_pad, t.high_pad, bits).into_pyobject(py)
         }
         Datatype::Opaque(t) => ("opaque", t.size, &*t.tag).into_pyobject(py),
         Datatype::Compound(t) => {
@@ -137,7 +77,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bo
             let members = t.members.iter().map(member).collect::<PyResult<Vec<_>>>()?;
             ("compound", t.size, PyTuple::new(py, members)?).into_pyobject(py)
         }
-        Datatype::Reference(t) => ("reference", t.size, reference_number(t.kind)).into_pyobject(py),
+        Datatype::Reference(t) => ("reference", t.size, t.kind as u8).into_pyobject(py),
         Datatype::Enumeration(t) => {
             let member =
                 |(name, value): &(String, Vec<u8>)| (&**name, PyBytes::new(py, value)).into_pyobject(py);
@@ -167,6 +107,7 @@ fn nested(description: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datatype> {
     let byte = |index| tuple.get_item(index)?.extract::<u8>();
     let size = || tuple.get_item(1)?.extract::<u32>();
     let flag = |index| tuple.get_item(index)?.is_truthy();
+    let charset = |index| Ok::<_, PyErr>(if flag(index)? { Charset::Utf8 } else { Charset::Ascii });
     let bits = |index| {
         let (offset, precision) = tuple.get_item(index)?.extract()?;
         Ok::<_, PyErr>(BitRange { offset, precision })
@@ -174,7 +115,7 @@ fn nested(description: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datatype> {
     Ok(match &*class {
         "integer" => Datatype::Integer(Integer {
             size: size()?,
-            order: order(byte(2)?)?,
+            order: numbered("byte order", byte(2)?, &ORDERS)?,
             signed: flag(3)?,
             low_pad: flag(4)?,
             high_pad: flag(5)?,
@@ -186,11 +127,11 @@ fn nested(description: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datatype> {
                 tuple.get_item(6)?.extract()?;
             Datatype::Float(Float {
                 size: size()?,
-                order: order(byte(2)?)?,
+                order: numbered("byte order", byte(2)?, &ORDERS)?,
                 low_pad,
                 high_pad,
                 internal_pad,
-                normalization: normalization(byte(4)?)?,
+                normalization: numbered("normalization", byte(4)?, &NORMALIZATIONS)?,
                 bits: bits(5)?,
                 sign_location,
                 exponent_location,
@@ -202,21 +143,21 @@ fn nested(description: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datatype> {
         }
         "time" => Datatype::Time(Time {
             size: size()?,
-            order: order(byte(2)?)?,
+            order: numbered("byte order", byte(2)?, &ORDERS)?,
             precision: tuple.get_item(3)?.extract()?,
         }),
         "string" => Datatype::Text(Text {
             size: size()?,
-            padding: padding(byte(2)?)?,
-            charset: charset(u8::from(flag(3)?))?,
+            padding: numbered("padding", byte(2)?, &PADDINGS)?,
+            charset: charset(3)?,
         }),
         "vlen string" => Datatype::VariableText(VariableText {
-            padding: padding(byte(1)?)?,
-            charset: charset(u8::from(flag(2)?))?,
+            padding: numbered("padding", byte(1)?, &PADDINGS)?,
+            charset: charset(2)?,
         }),
         "bitfield" => Datatype::Bits(Bits {
             size: size()?,
-            order: order(byte(2)?)?,
+            order: numbered("byte order", byte(2)?, &ORDERS)?,
             low_pad: flag(3)?,
             high_pad: flag(4)?,
             bits: bits(5)?,
@@ -230,7 +171,10 @@ fn nested(description: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datatype> {
             }
             Datatype::Compound(Compound { size: size()?, members })
         }
-        "reference" => Datatype::Reference(Reference { size: size()?, kind: reference_kind(byte(2)?)? }),
+        "reference" => Datatype::Reference(Reference {
+            size: size()?,
+            kind: numbered("kind of reference", byte(2)?, &REFERENCES)?,
+        }),
         "enum" => {
             let members: Vec<(String, Vec<u8>)> = tuple.get_item(2)?.extract()?;
             Datatype::Enumeration(Enumeration { base: base(1)?, members })

@@ -7,6 +7,7 @@ use hyperslab_format::datatype::{
     Array, Bits, ByteOrder, Charset, Complex, Compound, Datatype, Enumeration, Float, Integer, Member,
     Opaque, Padding, Reference, ReferenceKind, Text, Time,
 };
+use hyperslab_present::{float_size, type_string};
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -212,7 +213,7 @@ impl<'py> Translator<'py> {
     }
 
     fn number(&self, kind: char, order: ByteOrder, size: u32) -> PyResult<Bound<'py, PyArrayDescr>> {
-        let name = format!("{}{kind}{size}", order_sign(order)?);
+        let name = type_name(kind, size, order)?;
         if matches!(size, 1 | 2 | 4 | 8) {
             self.named(&name)
         } else {
@@ -222,13 +223,7 @@ impl<'py> Translator<'py> {
 
     /// Returns the smallest NumPy float that can represent every value, as h5py does.
     fn float(&self, float: Float) -> PyResult<Level<'py>> {
-        let sign = order_sign(float.order)?;
-        let most = (1i64 << float.exponent_size.min(62)) - i64::from(float.exponent_bias) - 1;
-        let least = 1 - i64::from(float.exponent_bias);
-        let fits = |&&(size, mantissa, max, min): &&(u32, u8, i64, i64)| {
-            size >= float.size && float.mantissa_size <= mantissa && most <= max && least >= min
-        };
-        let Some(&(size, ..)) = FLOATS.iter().find(fits) else {
+        let Some(size) = float_size(&float) else {
             let place = (
                 float.sign_location,
                 float.exponent_location,
@@ -241,7 +236,7 @@ impl<'py> Translator<'py> {
             )));
         };
         let memory = Datatype::Float(numpy_float(size, &float));
-        self.plain(self.named(&format!("{sign}f{size}"))?, memory)
+        self.plain(self.named(&type_name('f', size, float.order)?)?, memory)
     }
 
     fn complex(&self, complex: &Complex) -> PyResult<Level<'py>> {
@@ -256,7 +251,7 @@ impl<'py> Translator<'py> {
                 "No NumPy equivalent for TypeComplexID of size {size} bits found"
             )));
         }
-        let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
+        let descr = self.named(&type_name('c', base.size * 2, base.order)?)?;
         let part = Datatype::Float(numpy_float(base.size, base));
         self.plain(descr, Datatype::Complex(Complex { base: Box::new(part) }))
     }
@@ -266,7 +261,7 @@ impl<'py> Translator<'py> {
         let Some(Member { datatype: Datatype::Float(base), .. }) = compound.members.first() else {
             return Err(PyTypeError::new_err("not a complex number"));
         };
-        let descr = self.named(&format!("{}c{}", order_sign(base.order)?, base.size * 2))?;
+        let descr = self.named(&type_name('c', base.size * 2, base.order)?)?;
         let mut offset = 0;
         let members = compound.members.iter().map(|member| {
             let datatype = Datatype::Float(numpy_float(base.size, base));
@@ -449,11 +444,6 @@ impl<'py> Translator<'py> {
     }
 }
 
-/// NumPy's floats: size in bytes, mantissa bits, largest and smallest exponent. The last is x86's extended
-/// precision.
-const FLOATS: [(u32, u8, i64, i64); 4] =
-    [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022), (16, 64, 16384, -16382)];
-
 /// Returns the layout of NumPy's float of `size` bytes, in the byte order of `stored`. The `longdouble` of
 /// x86 has the extended precision. On other processors, only layouts of the processor are read.
 fn numpy_float(size: u32, stored: &Float) -> Float {
@@ -488,14 +478,9 @@ pub(crate) fn holds(array: &Bound<'_, PyUntypedArray>, descr: &Bound<'_, PyArray
     given.is(descr) || given.is_equiv_to(descr) || (descr.has_subarray() && given.is_equiv_to(&descr.base()))
 }
 
-fn order_sign(order: ByteOrder) -> PyResult<char> {
-    match order {
-        ByteOrder::Little => Ok('<'),
-        ByteOrder::Big => Ok('>'),
-        ByteOrder::Vax => {
-            Err(UnsupportedDtypeError::new_err("No NumPy equivalent for VAX byte order exists"))
-        }
-    }
+fn type_name(kind: char, size: u32, order: ByteOrder) -> PyResult<String> {
+    type_string(kind, size, order)
+        .ok_or_else(|| UnsupportedDtypeError::new_err("No NumPy equivalent for VAX byte order exists"))
 }
 
 /// Returns `numpy.dtype(given)`: for None, NumPy's default dtype.

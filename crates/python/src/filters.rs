@@ -3,7 +3,7 @@
 use hyperslab::Error;
 use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec};
 use hyperslab_filters::registry::registered_name;
-use hyperslab_filters::{FilterChoice, FilterId};
+use hyperslab_filters::{FilterChoice, FilterId, NotationError};
 use hyperslab_format::Widths;
 use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -117,6 +117,15 @@ pub(crate) fn filter_facts(id: u16) -> (&'static str, bool, bool) {
     let is_registered = registered::contains(id);
     let encodes = is_ours || is_registered && registered::check_encodes(id).is_ok();
     (registered_name(id).unwrap_or_default(), is_ours || is_registered, encodes)
+}
+
+/// Returns the number of a filter in words, such as `zstd:5`, and its parameters.
+#[pyfunction]
+#[pyo3(name = "_filter_in_words")]
+pub(crate) fn filter_in_words(words: &str) -> PyResult<(u16, Vec<i64>)> {
+    let filter: FilterChoice =
+        words.parse().map_err(|error: NotationError| PyValueError::new_err(error.to_string()))?;
+    Ok((filter.id().0, filter.to_parameters()))
 }
 
 /// Returns the default shape of chunks.

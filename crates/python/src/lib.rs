@@ -91,7 +91,7 @@ mod _native {
         empty::Empty,
         expr::{PyCalculation, check_operand, names_of},
         file::File,
-        filters::{auto_chunks, filter_facts},
+        filters::{auto_chunks, filter_facts, filter_in_words},
         get_threads,
         group::Group,
         handles::handle_counts,

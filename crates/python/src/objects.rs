@@ -10,6 +10,7 @@ use hyperslab::internals::{StoredIds, VlenItems};
 use hyperslab_convert::Conversion;
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{Charset, Datatype, Reference as StoredReference};
+use hyperslab_present::until_zero;
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
@@ -120,16 +121,6 @@ impl Fetched {
     pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
         self.columns.iter().take(1).flat_map(VlenItems::iter).map(until_zero)
     }
-}
-
-/// Returns the bytes of a string. libhdf5 returns C strings, so in h5py a string ends at its first zero byte.
-pub(crate) fn until_zero(text: &[u8]) -> &[u8] {
-    // The search for any zero byte is faster than that for the first.
-    if !text.contains(&0) {
-        return text;
-    }
-    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    &text[..end]
 }
 
 /// Returns an array of the shape `shape` from the elements that the engine has read into `raw`.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyperslab::internals::engine::{each_number, worked};
 use hyperslab::internals::{Found, Place, VlenSink};
+use hyperslab_present::until_zero;
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use parking_lot::Mutex;
@@ -17,7 +18,6 @@ use pyo3::types::PyCapsule;
 
 use crate::buffer;
 use crate::error::OrRaise;
-use crate::objects::until_zero;
 use crate::signals;
 use crate::texts::{BLOCK, TextBlock, Texts};
 

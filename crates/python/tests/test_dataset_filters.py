@@ -72,12 +72,36 @@ def test_levels_have_the_name_of_hdf5plugin_too():
         ("bitshuffle", None, hs.Bitshuffle()),
         ("bzip2", 3, hs.BZip2(3)),
         (hs.Zstd, None, hs.Zstd()),
+        ("zstd:-5", None, hs.Zstd(-5)),
+        ("gzip:9", None, hs.filters.Gzip(9)),
+        ("szip:ec:16", None, hs.SZip("ec", 16)),
+        ("zfp:rate:3.5", None, hs.Zfp(rate=3.5)),
+        ("bitshuffle:zstd:5", None, hs.Bitshuffle(cname="zstd", level=5)),
+        ("blosc2:lz4:5:truncate", None, hs.Blosc2("lz4", 5, "truncate")),
     ],
 )
 def test_filters_are_named_by_words_and_classes(word, options, filter):
     with hs.File.in_memory() as file:
         made = file.create_dataset("x", (100,), "i4", chunks=(10,), compression=word, compression_opts=options)
         assert made.filters == (filter,)
+
+
+@pytest.mark.parametrize("word", ["zstd", "bzip2", "szip", "zfp", "bitshuffle", "blosc", "blosc2"])
+def test_the_defaults_of_classes_are_those_of_the_notation(word):
+    kinds = {kind.filter_id: kind for kind in hs.Filter.__subclasses__()}
+    number, options = hs._native._filter_in_words(word)
+    if word != "zfp":  # without arguments, the class keeps nearly all bits, and the notation all
+        assert kinds[number]().filter_options == tuple(options)
+    assert kinds[number].filter_id == number
+
+
+def test_options_are_given_once():
+    with hs.File.in_memory() as file:
+        with pytest.raises(TypeError, match="compression_opts must be left out"):
+            file.create_dataset("x", (100,), "i4", compression="zstd:5", compression_opts=5)
+        with pytest.raises(ValueError, match="the codec of Blosc must be one of blosclz, .*, not 'lz5'|\"lz5\""):
+            file.create_dataset("x", (100,), "i4", compression="blosc2:lz5")
+        assert list(file) == []
 
 
 def test_the_error_of_an_unknown_word_lists_those_that_are_known():

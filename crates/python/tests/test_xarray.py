@@ -162,6 +162,13 @@ def test_lazy_indexing_is_that_of_numpy(key, tmp_path):
         np.testing.assert_array_equal(found["v"][key, 3:5].values, values[key, 3:5])
 
 
+def test_a_compression_may_have_its_options_in_words(tmp_path):
+    encoding = {"v": {"compression": "blosc2:lz4:5:bitshuffle", "chunksizes": (10,)}}
+    xr.Dataset({"v": ("a", np.arange(40))}).to_netcdf(tmp_path / "v.nc", engine="hyperslab", encoding=encoding)
+    with hs.File(tmp_path / "v.nc") as file:
+        assert file["v"].filters == (hs.Blosc2("lz4", 5, "bitshuffle"),)
+
+
 def test_chunks_of_dask_follow_the_file_and_threads_read_side_by_side(tmp_path):
     values = np.random.default_rng(1).random((60, 40))
     encoding = {"v": {"zlib": True, "chunksizes": (10, 40)}}

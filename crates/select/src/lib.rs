@@ -5,10 +5,12 @@
 //! listed as runs of neighbouring elements ([`Runs`]).
 
 mod axis_cuts;
+mod axis_index;
 mod boxes;
 mod chunk;
 mod chunk_part;
 mod dim;
+mod indices;
 mod mapping;
 mod mapping_side;
 mod memory_batches;
@@ -29,13 +31,15 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+pub use axis_index::{AxisIndex, IndexInteger, IndexRange};
 pub use boxes::Boxes;
 pub use chunk::{first_along, first_element, inside, is_cut};
 pub use chunk_part::Part;
 pub use dim::Dim;
+pub use indices::{Indices, Select, Selected};
 pub use mapping::{Mapping, Piece, Place, Target, are_disjoint, end_of, slices};
 pub use memory_batches::{axes, batches};
-pub use parse::{Parsed, parse};
+pub use parse::parse;
 pub use points::{PointAt, Points};
 pub use runs::{Run, Runs};
 pub use slab::{HyperslabAxis, Slab};
@@ -50,7 +54,8 @@ pub type Shape = SmallVec<[u64; 4]>;
 /// The coordinate of an element or of a chunk.
 pub type Coord = SmallVec<[u64; 4]>;
 
-/// A selection of the elements of an array.
+/// A selection of the elements of an array. [`s!`] selects by indices that may count from the end, and drops
+/// the axes of integers.
 ///
 /// ```
 /// use hyperslab::{Axis, Dim, File, Points, Selection};

@@ -1,103 +1,18 @@
 //! Parses the text of a selection, as in `[0:10, ::2, 5, ...]`: NumPy's syntax.
 
 use hyperslab_error::RequestError;
-use smallvec::SmallVec;
 
-use super::{Axis, Dim, Selection};
-
-/// A parsed selection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed {
-    /// The selection, with every axis of the array.
-    pub selection: Selection,
-    /// The axes with a single integer, which NumPy drops from the result.
-    pub dropped: SmallVec<[usize; 4]>,
-}
-
-/// One item between commas. Each number carries its column.
-enum Item {
-    Index(ParsedNumber),
-    Slice { start: Option<ParsedNumber>, stop: Option<ParsedNumber>, step: Option<ParsedNumber> },
-    List(Vec<ParsedNumber>),
-    Ellipsis,
-}
-
-#[derive(Clone, Copy)]
-struct ParsedNumber {
-    value: i128,
-    column: usize,
-}
+use super::axis_index::{AxisIndex, IndexNumber, Item};
+use super::{Indices, Select, Selected};
 
 /// Parses a selection of an array of the shape `extent`. The brackets around it are optional.
-pub fn parse(text: &str, extent: &[u64]) -> Result<Parsed, RequestError> {
-    let items = Parser { text: text.as_bytes(), at: 0 }.items()?;
-    let given = items.iter().filter(|(item, _)| !matches!(item, Item::Ellipsis)).count();
-    if let Some((_, column)) = items.get(extent.len()).filter(|_| given > extent.len()) {
-        return Err(syntax(*column, format!("{given} indices for an array of {} dimensions", extent.len())));
+pub fn parse(text: &str, extent: &[u64]) -> Result<Selected, RequestError> {
+    let (indices, columns) = Parser { text: text.as_bytes(), at: 0 }.indices()?;
+    if let Some(column) = columns.get(extent.len()) {
+        let what = format!("{} indices for an array of {} dimensions", columns.len(), extent.len());
+        return Err(syntax(*column, what));
     }
-    let mut axes: Vec<Axis> = Vec::with_capacity(extent.len());
-    let mut dropped = SmallVec::new();
-    let mut ellipsis = false;
-    for (item, column) in items {
-        let axis = axes.len();
-        let len = extent.get(axis).copied().unwrap_or(0);
-        match item {
-            Item::Ellipsis if ellipsis => {
-                return Err(syntax(column, "`...` may occur only once"));
-            }
-            Item::Ellipsis => {
-                ellipsis = true;
-                let whole = extent[axis..axis + extent.len() - given].iter();
-                axes.extend(whole.map(|&len| Axis::Range(Dim::range(0, len))));
-            }
-            Item::Index(number) => {
-                axes.push(Axis::Range(Dim::one(number.index(axis, len)?)));
-                dropped.push(axis);
-            }
-            Item::Slice { start, stop, step } => axes.push(Axis::Range(slice(start, stop, step, len)?)),
-            Item::List(list) => {
-                let indices = list.into_iter().map(|number| number.index(axis, len));
-                axes.push(Axis::from_indices(indices.collect::<Result<Vec<_>, _>>()?));
-            }
-        }
-    }
-    axes.extend(extent.iter().skip(axes.len()).map(|&len| Axis::Range(Dim::range(0, len))));
-    Ok(Parsed { selection: Selection::from_axes(axes), dropped })
-}
-
-impl ParsedNumber {
-    /// Returns the index into an axis of `len` elements. Negative numbers count from the end.
-    fn index(self, axis: usize, len: u64) -> Result<u64, RequestError> {
-        let index = if self.value < 0 { self.value + i128::from(len) } else { self.value };
-        u64::try_from(index).ok().filter(|index| *index < len).ok_or_else(|| {
-            let error = RequestError::OutOfBounds { axis, index: self.value, len };
-            syntax(self.column, error.to_string())
-        })
-    }
-
-    /// Returns the number as a bound of a slice, clamped to the axis.
-    fn bound(self, len: u64) -> u64 {
-        let value = if self.value < 0 { self.value + i128::from(len) } else { self.value };
-        u64::try_from(value.max(0)).unwrap_or(u64::MAX).min(len)
-    }
-}
-
-fn slice(
-    start: Option<ParsedNumber>,
-    stop: Option<ParsedNumber>,
-    step: Option<ParsedNumber>,
-    len: u64,
-) -> Result<Dim, RequestError> {
-    let step = match step {
-        None => 1,
-        Some(ParsedNumber { value, column }) => u64::try_from(value)
-            .ok()
-            .filter(|step| *step > 0)
-            .ok_or_else(|| syntax(column, format!("step {value}: steps must be 1 or more")))?,
-    };
-    let start = start.map_or(0, |number| number.bound(len));
-    let stop = stop.map_or(len, |number| number.bound(len));
-    Ok(Dim { start, step, count: stop.saturating_sub(start).div_ceil(step) })
+    indices.select(|| extent.to_vec())
 }
 
 /// Returns a syntax error. `column` counts from 1.
@@ -111,18 +26,25 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Parses all items, each with its column.
-    fn items(mut self) -> Result<Vec<(Item, usize)>, RequestError> {
+    /// Parses all indices, and returns the column of each.
+    fn indices(mut self) -> Result<(Indices, Vec<usize>), RequestError> {
         // In `[[1, 2]]` the outer brackets enclose a list; `[1, 2], :` begins with a list.
         let bracketed = self.peek() == Some(b'[') && self.closing_bracket() == Some(self.last());
         if bracketed {
             self.at += 1;
         }
         let ends = |next: Option<u8>| next.is_none() || (bracketed && next == Some(b']'));
-        let mut items = Vec::new();
+        let (mut leading, mut trailing, mut columns) = (Vec::new(), None, Vec::new());
         while !ends(self.peek()) {
             let column = self.at + 1;
-            items.push((self.item()?, column));
+            if !self.text[self.at..].starts_with(b"...") {
+                trailing.as_mut().unwrap_or(&mut leading).push(AxisIndex(self.item()?));
+                columns.push(column);
+            } else if trailing.replace(Vec::new()).is_some() {
+                return Err(syntax(column, "`...` may occur only once"));
+            } else {
+                self.at += 3;
+            }
             match self.peek() {
                 Some(b',') => self.at += 1,
                 next if ends(next) => {}
@@ -133,19 +55,14 @@ impl Parser<'_> {
             self.at += 1;
         }
         match self.peek() {
-            None => Ok(items),
+            None => Ok((Indices::new(leading, trailing.unwrap_or_default()), columns)),
             Some(_) => Err(self.unexpected("the end")),
         }
     }
 
     fn item(&mut self) -> Result<Item, RequestError> {
-        match self.peek() {
-            Some(b'[') => return self.list(),
-            Some(b'.') if self.text[self.at..].starts_with(b"...") => {
-                self.at += 3;
-                return Ok(Item::Ellipsis);
-            }
-            _ => {}
+        if self.peek() == Some(b'[') {
+            return self.list();
         }
         let start = self.number()?;
         let stop = match (self.peek(), start) {
@@ -153,7 +70,7 @@ impl Parser<'_> {
                 self.at += 1;
                 self.number()?
             }
-            (_, Some(index)) => return Ok(Item::Index(index)),
+            (_, Some(index)) => return Ok(Item::At(index)),
             _ => return Err(self.unexpected("an index, a slice, a list or `...`")),
         };
         let step = if self.peek() == Some(b':') {
@@ -162,7 +79,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Item::Slice { start, stop, step })
+        Ok(Item::Slice { start, stop, step: step.unwrap_or(1.into()) })
     }
 
     fn list(&mut self) -> Result<Item, RequestError> {
@@ -180,7 +97,7 @@ impl Parser<'_> {
         Ok(Item::List(list))
     }
 
-    fn number(&mut self) -> Result<Option<ParsedNumber>, RequestError> {
+    fn number(&mut self) -> Result<Option<IndexNumber>, RequestError> {
         let negative = self.peek() == Some(b'-');
         let column = self.at + 1;
         let digits_from = self.at + usize::from(negative);
@@ -196,7 +113,7 @@ impl Parser<'_> {
                 .and_then(|value| value.checked_add(u64::from(digit - b'0')))
                 .ok_or_else(|| syntax(column, "number too large"))?;
         }
-        Ok(Some(ParsedNumber { value: if negative { -i128::from(value) } else { value.into() }, column }))
+        Ok(Some(IndexNumber { value: if negative { -i128::from(value) } else { value.into() }, column }))
     }
 
     /// Skips blanks and returns the next byte.
@@ -243,6 +160,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Axis, Dim, Selection};
 
     fn dims(text: &str, extent: &[u64]) -> (Vec<(u64, u64, u64)>, Vec<usize>) {
         let parsed = parse(text, extent).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hyperslab::{Dataset, Destination, File, ReadOptions, Result};
+use hyperslab::{Dataset, Destination, File, ReadOptions, Result, Selection};
 use hyperslab_testkit::build;
 use hyperslab_testkit::deep::Deep;
 
@@ -53,7 +53,7 @@ fn read_one_by_one(dataset: &Dataset, threads: usize) -> Result<Vec<u8>> {
                 let options = &options;
                 scope.spawn(move || -> Result<()> {
                     for (elements, first) in part.chunks_mut(chunk).zip((start..).step_by(chunk)) {
-                        let selection = (first..first + chunk as u64).into();
+                        let selection = Selection::from(first..first + chunk as u64);
                         dataset.read_with(&selection, &mut Destination::contiguous(elements), options)?;
                     }
                     Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::HeaderValue;
 use hyperslab::{Dataset, Dataspace, Destination, File, Node, ReadOptions, Selection};
 use hyperslab_format::datatype::Datatype;
-use hyperslab_select::{Parsed, axes, batches};
+use hyperslab_select::{axes, batches};
 
 use crate::answer::{Answered, Cancelled, Limited, Refusal};
 use crate::encode::{csv, npy, tiff};
@@ -55,12 +55,10 @@ impl Elements {
         };
         let extent = dataset.shape();
         let text = query.one("selection").unwrap_or("...");
-        let Parsed { selection, dropped } = hyperslab_select::parse(text, &extent)
+        let selected = hyperslab_select::parse(text, &extent)
             .map_err(|error| Refusal::argument(format!("selection {text:?}: {error}")))?;
-        let count = selection.count(&extent)?;
-        let lengths = selection.shape(&extent).into_iter().enumerate();
-        let shape = lengths.filter(|(axis, _)| !dropped.contains(axis)).map(|(_, len)| len).collect();
-        Ok(Self { dataset, what: selection, shape, count })
+        let (shape, count) = (selected.shape(&extent), selected.selection.count(&extent)?);
+        Ok(Self { dataset, what: selected.selection, shape, count })
     }
 
     pub(crate) fn is_null(&self) -> bool {

@@ -1,13 +1,12 @@
 //! Datatypes as h5grove describes them: the numbers of libhdf5's classes, and NumPy's names.
 
 use hyperslab_format::Widths;
-use hyperslab_format::datatype::{
-    ByteOrder, Charset, Datatype, Enumeration, IntegerValue, Padding, ReferenceKind,
-};
+use hyperslab_format::datatype::{Datatype, Enumeration, IntegerValue};
+use hyperslab_present::integer_in;
 use serde_json::{Map, Value, json};
 
 use crate::number::{Form, Numbers};
-use crate::value::hex;
+use crate::value::prefixed;
 
 /// Returns the description of a datatype.
 pub(crate) fn described(datatype: &Datatype, widths: Widths) -> Value {
@@ -18,19 +17,19 @@ pub(crate) fn described(datatype: &Datatype, widths: Widths) -> Value {
     put("size", memory_size(datatype, widths).into());
     match datatype {
         Datatype::Integer(t) => {
-            put("order", order(t.order).into());
+            put("order", (t.order as u8).into());
             put("sign", u8::from(t.signed).into());
         }
-        Datatype::Float(t) => _ = put("order", order(t.order).into()),
-        Datatype::Bits(t) => _ = put("order", order(t.order).into()),
+        Datatype::Float(t) => _ = put("order", (t.order as u8).into()),
+        Datatype::Bits(t) => _ = put("order", (t.order as u8).into()),
         Datatype::Text(t) => {
-            put("cset", cset(t.charset).into());
-            put("strpad", strpad(t.padding).into());
+            put("cset", (t.charset as u8).into());
+            put("strpad", (t.padding as u8).into());
             put("vlen", false.into());
         }
         Datatype::VariableText(t) => {
-            put("cset", cset(t.charset).into());
-            put("strpad", strpad(t.padding).into());
+            put("cset", (t.charset as u8).into());
+            put("strpad", (t.padding as u8).into());
             put("vlen", true.into());
         }
         Datatype::Opaque(t) => _ = put("tag", t.tag.as_str().into()),
@@ -38,7 +37,6 @@ pub(crate) fn described(datatype: &Datatype, widths: Widths) -> Value {
             let all = t.members.iter().map(|member| named(&member.name, &member.datatype, widths));
             put("members", all.collect());
         }
-        // H5Web knows complex numbers only as compounds.
         Datatype::Complex(t) => {
             let parts = ["r", "i"].map(|part| named(part, &t.base, widths));
             put("members", parts.into_iter().collect());
@@ -64,16 +62,12 @@ fn named(name: &str, datatype: &Datatype, widths: Widths) -> Value {
 }
 
 fn enumerated(t: &Enumeration) -> Value {
-    let Datatype::Integer(base) = &*t.base else { return json!({}) };
-    let members = t.members.iter().map(|(name, value)| {
-        (name.clone(), integer(IntegerValue::decode(value, base.order, base.bits, base.signed), value))
-    });
-    Value::Object(members.collect())
+    let number = |value: &[u8]| integer_in(&t.base, value).map_or_else(|| prefixed(value).into(), integer);
+    t.members.iter().map(|(name, value)| (name.clone(), number(value))).collect::<Map<_, _>>().into()
 }
 
 /// Returns an integer as JSON. What exceeds 64 bits is a string: as a JSON number it would lose digits.
-fn integer(value: Option<IntegerValue>, stored: &[u8]) -> Value {
-    let Some(value) = value else { return hex(stored).into() };
+fn integer(value: IntegerValue) -> Value {
     let number = match value {
         IntegerValue::Signed(value) => i64::try_from(value).ok().map(Value::from),
         IntegerValue::Unsigned(value) => u64::try_from(value).ok().map(Value::from),
@@ -81,44 +75,12 @@ fn integer(value: Option<IntegerValue>, stored: &[u8]) -> Value {
     number.unwrap_or_else(|| value.to_string().into())
 }
 
-/// Returns the class as libhdf5 numbers it (`H5T_class_t`).
+/// Returns the class as libhdf5 numbers it (`H5T_class_t`). H5Web knows complex numbers only as compounds.
 fn class(datatype: &Datatype) -> u8 {
     match datatype {
-        Datatype::Integer(_) => 0,
-        Datatype::Float(_) => 1,
-        Datatype::Time(_) => 2,
-        Datatype::Text(_) | Datatype::VariableText(_) => 3,
-        Datatype::Bits(_) => 4,
-        Datatype::Opaque(_) => 5,
-        Datatype::Compound(_) | Datatype::Complex(_) => 6,
-        Datatype::Reference(_) => 7,
-        Datatype::Enumeration(_) => 8,
-        Datatype::Sequence(_) => 9,
-        Datatype::Array(_) => 10,
-    }
-}
-
-/// Returns the byte order as libhdf5 numbers it (`H5T_order_t`).
-fn order(order: ByteOrder) -> u8 {
-    match order {
-        ByteOrder::Little => 0,
-        ByteOrder::Big => 1,
-        ByteOrder::Vax => 2,
-    }
-}
-
-fn cset(charset: Charset) -> u8 {
-    match charset {
-        Charset::Ascii => 0,
-        Charset::Utf8 => 1,
-    }
-}
-
-fn strpad(padding: Padding) -> u8 {
-    match padding {
-        Padding::NullTerminated => 0,
-        Padding::NullPadded => 1,
-        Padding::SpacePadded => 2,
+        Datatype::VariableText(_) => 3,
+        Datatype::Complex(_) => 6,
+        other => other.class(),
     }
 }
 
@@ -161,11 +123,6 @@ fn dtype(datatype: &Datatype, widths: Widths) -> Value {
         Datatype::Opaque(t) if t.tag.starts_with("NUMPY:") => t.tag["NUMPY:".len()..].into(),
         other => format!("|V{}", memory_size(other, widths)).into(),
     }
-}
-
-/// Returns whether a reference leads to elements of a dataset.
-pub(crate) fn is_region(kind: ReferenceKind) -> bool {
-    matches!(kind, ReferenceKind::Region1 | ReferenceKind::Region2)
 }
 
 #[cfg(test)]

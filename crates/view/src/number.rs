@@ -1,6 +1,7 @@
 //! Datatypes whose elements are numbers, as NumPy or JavaScript has them.
 
 use hyperslab_format::datatype::{Array, ByteOrder, Complex, Datatype, Float, Integer};
+use hyperslab_present::{float_size, type_string};
 
 /// The form of the numbers that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,15 @@ impl Numbers {
         Self { kind, size, is_big: order == ByteOrder::Big && size > 1, memory, axes: Vec::new() }
     }
 
+    /// Returns the datatype of each number as it is read.
+    pub(crate) fn each(&self) -> &Datatype {
+        let mut inner = &self.memory;
+        while let Datatype::Array(array) = inner {
+            inner = &array.base;
+        }
+        inner
+    }
+
     /// Returns the bytes of an element, which may be an array of numbers.
     pub(crate) fn element_size(&self) -> u64 {
         self.axes.iter().fold(self.size.into(), |size, len| size.saturating_mul(*len))
@@ -82,14 +92,8 @@ impl Numbers {
             Kind::Float => 'f',
             Kind::Complex => 'c',
         };
-        let order = if self.size == 1 {
-            '|'
-        } else if self.is_big {
-            '>'
-        } else {
-            '<'
-        };
-        format!("{order}{kind}{}", self.size)
+        let order = if self.is_big { ByteOrder::Big } else { ByteOrder::Little };
+        type_string(kind, self.size, order).unwrap_or_default()
     }
 }
 
@@ -114,12 +118,7 @@ fn float(t: &Float, form: Form) -> Option<Float> {
         (Form::Origin, ByteOrder::Big) => ByteOrder::Big,
         _ => ByteOrder::Little,
     };
-    let most = (1_i64 << t.exponent_size.min(62)) - i64::from(t.exponent_bias) - 1;
-    let least = 1 - i64::from(t.exponent_bias);
-    let fits = |&&(size, mantissa, max, min): &&(u32, u8, i64, i64)| {
-        size >= t.size && t.mantissa_size <= mantissa && most <= max && least >= min
-    };
-    let size = FLOATS.iter().find(fits).map_or(16, |(size, ..)| *size);
+    let size = float_size(t).unwrap_or(16);
     let size = match form {
         Form::Origin => size,
         Form::Little => size.min(8),
@@ -132,9 +131,6 @@ fn float(t: &Float, form: Form) -> Option<Float> {
         size => Float::ieee(size, order),
     }
 }
-
-/// NumPy's floats: size in bytes, mantissa bits, largest and smallest exponent.
-const FLOATS: [(u32, u8, i64, i64); 3] = [(2, 10, 16, -14), (4, 23, 128, -126), (8, 52, 1024, -1022)];
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answered, Limited, Refusal};
 use crate::data::Elements;
-use crate::encode::csv::extended;
 use crate::limits::MOST_BYTES;
 use crate::number::{Form, Kind};
 use crate::request::Asked;
@@ -56,6 +55,13 @@ impl Number {
             Self::Float(number) => json!(number),
         }
     }
+}
+
+/// Returns an integer of at most 8 bytes in 8 bytes.
+fn extended(bytes: &[u8], fill: u8) -> [u8; 8] {
+    let mut extended = [fill; 8];
+    extended.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    extended
 }
 
 /// Returns the smaller of `known`, if there is one, and `number`.

@@ -1,14 +1,11 @@
 //! Elements of any datatype as JSON, as h5grove has them: records are lists, complex numbers pairs,
 //! enumerations numbers; NaN and infinities are null.
 
-use std::fmt::Write as _;
-
 use hyperslab::File;
-use hyperslab_convert::Conversion;
-use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Float, IntegerValue, Padding};
+use hyperslab_format::datatype::{Datatype, Reference, ReferenceKind};
+use hyperslab_present::{Decoded, ElementBytes, TimeValue, elements, hex, until_zero};
 
 use crate::answer::{Answered, Limited, Refusal};
-use crate::datatype::is_region;
 
 /// Writes elements of one file.
 #[derive(Debug, Clone, Copy)]
@@ -30,72 +27,65 @@ impl<'f> Values<'f> {
 
     /// Writes the element in `stored`.
     pub(crate) fn write(self, datatype: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
-        match datatype {
-            Datatype::Integer(t) => integer(stored, t.order, t.bits, t.signed, out),
-            Datatype::Bits(t) => integer(stored, t.order, t.bits, false, out),
-            Datatype::Time(t) => {
-                integer(stored, t.order, BitRange { offset: 0, precision: t.precision }, true, out)
+        self.element(ElementBytes { datatype, bytes: stored, widths: self.file.store().widths() }, out)
+    }
+
+    fn element(self, element: ElementBytes<'_>, out: &mut Limited) -> Answered<()> {
+        let stored = element.bytes;
+        match element.decoded().map_err(|error| Refusal::argument(error.to_string()))? {
+            Decoded::Integer(number) => out.push(number.to_string().as_bytes()),
+            Decoded::Float(number) if number.double().is_finite() => out.push(number.to_string().as_bytes()),
+            Decoded::Float(_) => out.push(b"null"),
+            Decoded::Bool(value) => out.push(value.to_string().as_bytes()),
+            Decoded::Name { value, .. } => self.element(value, out),
+            Decoded::Time(TimeValue::Duration(units)) => out.push(units.to_string().as_bytes()),
+            Decoded::Time(date) => out.json(&date.to_string().as_str()),
+            Decoded::Text(bytes) => text(bytes, out),
+            Decoded::Bytes(bytes) => out.json(&prefixed(bytes).as_str()),
+            Decoded::Complex(parts) => self.list(parts.into_iter(), out),
+            Decoded::Record(members) => self.list(members.into_iter().map(|(_, member)| member), out),
+            Decoded::Array { shape, base } => {
+                let dims: Vec<u64> = shape.iter().map(|&len| len.into()).collect();
+                let mut nest = Nest::new(&dims);
+                for item in elements(base, stored, element.widths) {
+                    nest.next(out)?;
+                    self.element(item, out)?;
+                }
+                nest.finish(out)
             }
-            Datatype::Float(t) => float(t, stored, out),
-            Datatype::Text(t) => text(
-                match t.padding {
-                    Padding::NullTerminated => until_zero(stored),
-                    Padding::NullPadded => trimmed(stored, 0),
-                    // Some writers end such strings with zeros.
-                    Padding::SpacePadded => trimmed(trimmed(stored, 0), b' '),
-                },
-                out,
-            ),
-            Datatype::VariableText(_) => {
+            Decoded::Reference(t) => out.json(&self.reference(t, stored).as_str()),
+            Decoded::VariableText => {
                 let [id] = self.file.vlen_ids(stored)?[..] else { return Err(damaged("a string")) };
                 text(until_zero(&self.file.vlen_bytes(id)?), out)
             }
-            Datatype::Opaque(_) => out.json(&hex(stored).as_str()),
-            Datatype::Compound(t) => {
-                if let Some(part) = t.complex_parts() {
-                    return self.complex(&Datatype::Float(*part), stored, out);
-                }
-                let members = t.members.iter().map(|member| {
-                    let (start, size) = (member.offset as usize, self.size(&member.datatype)?);
-                    let end = start.checked_add(size);
-                    let bytes =
-                        end.and_then(|end| stored.get(start..end)).ok_or_else(|| damaged("a member"))?;
-                    Ok((&member.datatype, bytes))
-                });
-                list(members, out, |(datatype, bytes), out| self.write(datatype, bytes, out))
-            }
-            Datatype::Complex(t) => self.complex(&t.base, stored, out),
-            Datatype::Reference(t) => {
-                let kind = if is_region(t.kind) { "region" } else { "object" };
-                let null = if stored.iter().all(|&byte| byte == 0) { " (null)" } else { "" };
-                out.json(&format!("<HDF5 {kind} reference{null}>").as_str())
-            }
-            // Any other value of a boolean has no name.
-            Datatype::Enumeration(t) if t.is_bool() && stored == [0] => out.push(b"false"),
-            Datatype::Enumeration(t) if t.is_bool() && stored == [1] => out.push(b"true"),
-            Datatype::Enumeration(t) => self.write(&t.base, stored, out),
-            Datatype::Sequence(base) => {
-                let (ids, size) = (self.file.vlen_ids(stored)?, self.size(base)?);
-                let found = self.file.vlen_many(&ids, size)?;
+            Decoded::Sequence(base) => {
+                let found = self.file.vlen_many(&self.file.vlen_ids(stored)?, self.size(base)?)?;
                 let [bytes] = &found[..] else { return Err(damaged("a sequence")) };
-                let items = bytes.chunks_exact(size.max(1)).map(Ok);
-                list(items, out, |item, out| self.write(base, item, out))
-            }
-            Datatype::Array(t) => {
-                let dims: Vec<u64> = t.shape.iter().map(|&len| len.into()).collect();
-                let (mut nest, size) = (Nest::new(&dims), self.size(&t.base)?);
-                for item in stored.chunks_exact(size.max(1)) {
-                    nest.next(out)?;
-                    self.write(&t.base, item, out)?;
-                }
-                nest.finish(out)
+                self.list(elements(base, bytes, element.widths), out)
             }
         }
     }
 
-    fn complex(self, base: &Datatype, stored: &[u8], out: &mut Limited) -> Answered<()> {
-        let (re, im) = stored.split_at(stored.len() / 2);
-        list([re, im].into_iter().map(Ok), out, |part, out| self.write(base, part, out))
+    fn list<'e>(self, items: impl Iterator<Item = ElementBytes<'e>>, out: &mut Limited) -> Answered<()> {
+        out.push(b"[")?;
+        for (at, item) in items.enumerate() {
+            if at > 0 {
+                out.push(b",")?;
+            }
+            self.element(item, out)?;
+        }
+        out.push(b"]")
+    }
+
+    /// Names a reference as h5py does. Its target would take a walk through the file.
+    fn reference(self, t: Reference, stored: &[u8]) -> String {
+        let kind = match t.kind {
+            ReferenceKind::Object1 | ReferenceKind::Object2 => "object",
+            ReferenceKind::Region1 | ReferenceKind::Region2 => "region",
+            ReferenceKind::Attribute => "attribute",
+        };
+        let null = if matches!(self.file.reference_target(&t, stored), Ok(None)) { " (null)" } else { "" };
+        format!("<HDF5 {kind} reference{null}>")
     }
 }
 
@@ -155,69 +145,14 @@ fn empty(dims: &[u64], out: &mut Limited) -> Answered<()> {
     out.push(b"]")
 }
 
-fn list<T>(
-    items: impl Iterator<Item = Answered<T>>,
-    out: &mut Limited,
-    mut write: impl FnMut(T, &mut Limited) -> Answered<()>,
-) -> Answered<()> {
-    out.push(b"[")?;
-    for (at, item) in items.enumerate() {
-        if at > 0 {
-            out.push(b",")?;
-        }
-        write(item?, out)?;
-    }
-    out.push(b"]")
-}
-
-fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool, out: &mut Limited) -> Answered<()> {
-    match IntegerValue::decode(stored, order, bits, signed) {
-        Some(value) => out.push(value.to_string().as_bytes()),
-        None => out.json(&hex(stored).as_str()),
-    }
-}
-
 /// Returns bytes as hexadecimal digits after `0x`.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::from("0x"), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn float(t: &Float, stored: &[u8], out: &mut Limited) -> Answered<()> {
-    if t.in_order(ByteOrder::Little) == Float::SINGLE
-        && let Ok(bytes) = <[u8; 4]>::try_from(stored)
-    {
-        let number =
-            if t.order == ByteOrder::Big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) };
-        let text = if number.is_finite() { format!("{number:?}") } else { "null".to_owned() };
-        return out.push(text.as_bytes());
-    }
-    let mut double = [0; 8];
-    Conversion::between(&Datatype::Float(*t), &Datatype::Float(Float::DOUBLE))?.apply(
-        stored,
-        &mut double,
-        1,
-    )?;
-    let number = f64::from_le_bytes(double);
-    let text = if number.is_finite() { format!("{number:?}") } else { "null".to_owned() };
-    out.push(text.as_bytes())
+pub(crate) fn prefixed(bytes: &[u8]) -> String {
+    format!("0x{}", hex(bytes))
 }
 
 /// Writes a string. Bytes that are not UTF-8 are shown as U+FFFD.
 fn text(bytes: &[u8], out: &mut Limited) -> Answered<()> {
     out.json(&&*String::from_utf8_lossy(bytes))
-}
-
-fn until_zero(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
-}
-
-fn trimmed(bytes: &[u8], filler: u8) -> &[u8] {
-    let len = bytes.iter().rposition(|&byte| byte != filler).map_or(0, |last| last + 1);
-    &bytes[..len]
 }
 
 fn damaged(what: &str) -> Refusal {
@@ -226,6 +161,8 @@ fn damaged(what: &str) -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use hyperslab_format::datatype::{Float, Integer, Opaque};
+
     use super::*;
 
     fn nested(dims: &[u64]) -> String {
@@ -256,7 +193,6 @@ mod tests {
 
     #[test]
     fn wide_integers_are_whole_or_their_bytes() {
-        use hyperslab_format::datatype::Integer;
         let unsigned = Datatype::Integer(Integer::little(16, false));
         assert_eq!(shown(&unsigned, &(1_u128 << 127).to_le_bytes()), (1_u128 << 127).to_string());
         let wide = Datatype::Integer(Integer::little(32, false));
@@ -264,11 +200,36 @@ mod tests {
     }
 
     #[test]
-    fn a_boolean_that_is_neither_true_nor_false_is_a_number() {
-        use hyperslab_format::datatype::{Enumeration, Integer};
-        let members = vec![("FALSE".to_owned(), vec![0]), ("TRUE".to_owned(), vec![1])];
-        let base = Box::new(Datatype::Integer(Integer::little(1, true)));
-        let boolean = Datatype::Enumeration(Enumeration { base, members });
-        assert_eq!([0, 1, 2].map(|byte| shown(&boolean, &[byte])), ["false", "true", "2"]);
+    fn a_half_has_the_digits_that_identify_it() {
+        let half = Datatype::Float(Float::HALF);
+        assert_eq!(shown(&half, &0x2e66_u16.to_le_bytes()), "0.1");
+    }
+
+    #[test]
+    fn a_number_without_a_double_is_its_bytes() {
+        let extended = Datatype::Float(Float::EXTENDED);
+        let mut large = [0; 16];
+        large[7..10].copy_from_slice(&[0x80, 0xfe, 0x7f]);
+        assert_eq!(shown(&extended, &large), format!("\"0x{}\"", hex(&large)), "null is for infinities");
+        large[8] = 0xff;
+        assert_eq!(shown(&extended, &large), "null");
+    }
+
+    #[test]
+    fn dates_of_numpy_are_dates() {
+        let opaque = |tag: &str| Datatype::Opaque(Opaque { size: 8, tag: tag.to_owned() });
+        let number = 86_400_i64.to_le_bytes();
+        assert_eq!(shown(&opaque("NUMPY:<M8[s]"), &number), r#""1970-01-02T00:00:00""#);
+        assert_eq!(shown(&opaque("NUMPY:<m8[s]"), &number), "86400");
+        assert_eq!(shown(&opaque("other"), &number), r#""0x8051010000000000""#);
+    }
+
+    #[test]
+    fn a_reference_to_no_object_is_null_whatever_its_bytes() {
+        let reference = Datatype::Reference(Reference { size: 8, kind: ReferenceKind::Object1 });
+        for null in [[0; 8], [0xff; 8]] {
+            assert_eq!(shown(&reference, &null), r#""<HDF5 object reference (null)>""#);
+        }
+        assert_eq!(shown(&reference, &[1; 8]), r#""<HDF5 object reference>""#);
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use hyperslab::filter::{Blosc2, Shuffle, Zstd};
-use hyperslab::{CopyOptions, Dataset, Error, File, Node, RequestError, Selection, Walk};
+use hyperslab::{CopyOptions, Dataset, Error, File, Node, RequestError, Selection, Walk, s};
 use hyperslab_check::{CheckOptions, Severity, check_path};
 
 hyperslab::record! {
@@ -114,7 +114,7 @@ fn report(path: &Path) -> hyperslab::Result<()> {
     for step in Walk::new(&file.root()) {
         println!("{}", step.map_err(|(_, error)| error)?.path);
     }
-    let july: Vec<f32> = file.dataset("monthly/t2m")?.read([6..7, 0..1, 0..1])?;
+    let july: Vec<f32> = file.dataset("monthly/t2m")?.read(s![6, 0, 0])?;
     println!("July: {:.1} {}", july[0], file.dataset("monthly/t2m")?.attribute_value::<String>("units")?);
     println!("{:?}", file.dataset("stations")?.read::<Station>(1..2)?);
     println!("{:?}", file.dataset("names")?.read::<String>(Selection::All)?);

@@ -173,7 +173,7 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
     }
     // SAFETY: the caller has a number for each dimension, where the pointer is not null, and as many bytes
     // and filters as the options say.
-    let (message, shape, max_shape, chunk, filters) = unsafe {
+    let (message, shape, max_shape, chunk, filters, words) = unsafe {
         let optional = |what, pointer: *const u64| {
             if pointer.is_null() { Ok(None) } else { pointers::array(what, pointer, rank).map(Some) }
         };
@@ -187,6 +187,7 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
             optional("options.max_shape", given.max_shape)?,
             optional("options.chunk", given.chunk)?,
             pointers::array("options.filters", given.filters, given.filter_count)?,
+            pointers::optional_text("options.filter_words", given.filter_words)?,
         )
     };
     let datatype = Named { code: given.r#type, message }.of_new(widths)?;
@@ -210,7 +211,12 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
         let value = unsafe { pointers::array("options.fill_value", given.fill_value.cast::<u8>(), len) }?;
         options.fill = FillBytes::Defined(value.to_vec());
     }
-    let needs_chunks = chunk.is_some() || !filters.is_empty() || grows;
+    let in_words = words
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(|word| word.parse::<Filter>().map_err(|error| Failure::argument("options.filter_words", error)));
+    let in_words = in_words.collect::<Result<Vec<_>, _>>()?;
+    let needs_chunks = chunk.is_some() || !filters.is_empty() || !in_words.is_empty() || grows;
     let is_chunked = match given.layout {
         HS_LAYOUT_DEFAULT => needs_chunks,
         HS_LAYOUT_CHUNKED => true,
@@ -232,6 +238,10 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
             // SAFETY: as above.
             let filter = unsafe { stored(filter, &options, &chunk, widths) }?;
             options.filters.push(filter);
+        }
+        for filter in in_words {
+            let spec = filter_spec(&filter, (&options.datatype, &options.fill), &chunk, widths)?;
+            options.filters.push(spec);
         }
         options.storage = NewStorage::Chunked(chunk);
     }

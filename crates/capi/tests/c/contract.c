@@ -270,6 +270,9 @@ static void creating(void) {
     filter.flags = 4;
     FAILS(HS_ERROR_ARGUMENT, "filter.flags: 4", hs_dataset_create(file, "/e", &options, &none));
     filter.flags = 0;
+    options.filter_words = "shuffle zstd:99";
+    FAILS(HS_ERROR_ARGUMENT, "options.filter_words: ", hs_dataset_create(file, "/e", &options, &none));
+    options.filter_words = NULL;
     options.layout = HS_LAYOUT_COMPACT;
     FAILS(HS_ERROR_ARGUMENT, "options.layout", hs_dataset_create(file, "/e", &options, &none));
     options.layout = HS_LAYOUT_VIRTUAL;

@@ -154,6 +154,17 @@ static void selections(void) {
     CHECK(shuffle[0] == 2 && shuffle[1] == 1 && shuffle[2] == 4);
     CHECK(deflate[0] == 1 && deflate[1] == 0 && deflate[2] == 3);
     OK(hs_free(&found));
+    hs_dataset *same;
+    options.filters = NULL;
+    options.filter_count = 0;
+    options.filter_words = " shuffle gzip:3 ";
+    OK(hs_dataset_create(file, "/words", &options, &same));
+    OK(hs_filters(same, &found));
+    CHECK(found.count == 2 && found.lengths[0] == 12 && found.lengths[1] == 12);
+    deflate = (const uint32_t *)(const void *)(found.bytes + found.offsets[1]);
+    CHECK(deflate[0] == 1 && deflate[2] == 3);
+    OK(hs_free(&found));
+    OK(hs_dataset_close(same));
 
     uint64_t first[2] = {4, 6};
     hs_chunk_info info = {.size = sizeof info};

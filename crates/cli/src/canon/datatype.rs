@@ -1,12 +1,12 @@
 //! The canonical text of datatypes: every property of the stored datatype that a value depends on.
 
 use hyperslab_format::datatype::{
-    BitRange, ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Integer, IntegerValue,
-    Normalization, Padding, ReferenceKind,
+    BitRange, ByteOrder, Charset, Compound, Datatype, Enumeration, Float, Normalization, Padding,
+    ReferenceKind,
 };
+use hyperslab_present::{hex, integer_in};
 
 use crate::show::json;
-use crate::show::value::hex;
 
 /// Returns the canonical text of a datatype.
 pub(super) fn text(datatype: &Datatype) -> String {
@@ -96,12 +96,8 @@ fn compound(t: &Compound) -> String {
 }
 
 fn enumeration(t: &Enumeration) -> String {
-    let base: Option<&Integer> = match &*t.base {
-        Datatype::Integer(base) => Some(base),
-        _ => None,
-    };
     let members = t.members.iter().map(|(name, value)| {
-        let number = base.and_then(|t| IntegerValue::decode(value, t.order, t.bits, t.signed));
+        let number = integer_in(&t.base, value);
         let shown = number.map_or_else(|| format!("0x{}", hex(value)), |number| number.to_string());
         format!("{}={shown}", json(name))
     });

@@ -13,10 +13,11 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{FillBytes, FillTime};
 use hyperslab_format::message::link::{Link, LinkTarget};
 use hyperslab_format::name;
+use hyperslab_present::hex;
 use hyperslab_select::{axes, batches};
 use sha2::{Digest as _, Sha256};
 
-use crate::show::value::{Decoder, Value, hex};
+use crate::show::value::{Decoder, Value};
 use crate::show::{json, json_numbers};
 
 /// The most elements that are printed. Of more elements the checksums are printed.

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use hyperslab::{Dataset, Node, Object};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_select::{Parsed, axes, batches};
+use hyperslab_select::{axes, batches};
 
 use super::{Outputs, Selected};
 use crate::canon;
@@ -26,9 +26,9 @@ Examples:
   hyperslab dump climate.h5 --canon > climate.txt
 
 Several objects are printed one after the other, with --json as lines. Selections have NumPy's syntax:
-slices with steps of 1 or more, indices, lists, `...`. Dates of NumPy (opaque, with a tag such as `<M8[us]`)
-are printed as dates. In JSON, dates, NaN and infinities are strings, bytes are {\"hex\": \"...\"}, and
-references are {\"object\": \"/path\"}.")]
+slices with steps of 1 or more, indices, lists, `...`. NumPy's dates (opaque, with a tag such as
+`NUMPY:<M8[us]`) are printed as dates. In JSON, dates, NaN and infinities are strings, bytes are
+{\"hex\": \"...\"}, and references are {\"object\": \"/path\"}.")]
 pub(crate) struct Args {
     #[command(flatten)]
     places: ObjectPaths,
@@ -98,7 +98,7 @@ fn dump(args: &Args, named: &NamedObject, out: &mut dyn Write) -> anyhow::Result
 fn as_text(
     args: &Args,
     node: &Node,
-    parsed: Option<&Parsed>,
+    parsed: Option<&hyperslab_select::Selected>,
     decoder: &Decoder<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
@@ -129,7 +129,7 @@ fn as_text(
         writeln!(out, "null")?;
         return Ok(());
     }
-    let mut writer = ArrayWriter::new(out, &shape_of(parsed, dataset), Style::Lines, most);
+    let mut writer = ArrayWriter::new(out, &parsed.shape(&dataset.shape()), Style::Lines, most);
     each_value(dataset, parsed, limit, decoder, &mut |values| Ok(writer.push(values)?))?;
     writer.finish()?;
     writeln!(out)?;
@@ -144,7 +144,7 @@ fn as_json(
     args: &Args,
     named: &NamedObject,
     node: &Node,
-    parsed: Option<&Parsed>,
+    parsed: Option<&hyperslab_select::Selected>,
     decoder: &Decoder<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
@@ -161,7 +161,7 @@ fn as_json(
     }
     write!(out, r#","attributes":{}"#, json_attributes(node, decoder)?)?;
     if let (Node::Dataset(dataset), Some(parsed)) = (node, parsed) {
-        let shape = shape_of(parsed, dataset);
+        let shape = parsed.shape(&dataset.shape());
         let limit = args.limit();
         let truncated = parsed.selection.count(&dataset.shape())? > limit;
         write!(out, r#","selected":{},"truncated":{truncated},"value":"#, json_numbers(&shape))?;
@@ -200,13 +200,6 @@ fn json_shape(dataspace: &Dataspace) -> String {
     if *dataspace == Dataspace::Null { "null".to_owned() } else { json_numbers(dataspace.shape()) }
 }
 
-/// Returns the shape of the output. Axes with a single index are dropped, as in NumPy.
-fn shape_of(parsed: &Parsed, dataset: &Dataset) -> Vec<u64> {
-    let shape = parsed.selection.shape(&dataset.shape());
-    let kept = shape.iter().enumerate().filter(|(axis, _)| !parsed.dropped.contains(axis));
-    kept.map(|(_, &len)| len).collect()
-}
-
 /// The bytes that are read at a time.
 const BATCH_BYTES: u64 = 8 << 20;
 /// The elements that are decoded and aligned at a time.
@@ -215,7 +208,7 @@ const BLOCK: usize = 4096;
 /// Calls `f` with the first `limit` elements of a selection, block by block.
 fn each_value(
     dataset: &Dataset,
-    parsed: &Parsed,
+    parsed: &hyperslab_select::Selected,
     limit: u64,
     decoder: &Decoder<'_>,
     f: &mut dyn FnMut(&[Value]) -> anyhow::Result<()>,

@@ -32,8 +32,6 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use hyperslab_select::Parsed;
-
 #[cfg(feature = "rows")]
 pub use self::query::sql::Sql;
 pub use self::refs::Icechunk;
@@ -229,7 +227,7 @@ struct Selected {
 
 impl Selected {
     /// Returns the selected elements of an array of this shape.
-    fn elements(&self, shape: &[u64]) -> anyhow::Result<Parsed> {
+    fn elements(&self, shape: &[u64]) -> anyhow::Result<hyperslab_select::Selected> {
         let text = self.select.as_deref().unwrap_or("...");
         hyperslab_select::parse(text, shape).map_err(|error| {
             let shape = crate::show::shape(shape);

@@ -17,7 +17,7 @@ use crate::{error, filters, place, progress, target};
 
 /// Rewrite a file, with other filters, chunk shapes or versions of structures
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::help()))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The HDF5 file or its URL

@@ -2,6 +2,7 @@
 
 use hyperslab_format::Widths;
 use hyperslab_format::datatype::{ByteOrder, Compound, Datatype, Float, Padding, Text};
+use hyperslab_present::type_string;
 
 use crate::show::json;
 
@@ -55,11 +56,9 @@ pub(super) fn element(mut datatype: &Datatype) -> &Datatype {
 }
 
 fn dtype(datatype: &Datatype, widths: Widths) -> Result<String, String> {
-    let number = |kind: char, size: u32, order: ByteOrder| match order {
-        _ if size == 1 => Ok(format!("\"|{kind}1\"")),
-        ByteOrder::Little => Ok(format!("\"<{kind}{size}\"")),
-        ByteOrder::Big => Ok(format!("\">{kind}{size}\"")),
-        ByteOrder::Vax => Err("Zarr has no numbers in VAX order".to_owned()),
+    let number = |kind: char, size: u32, order: ByteOrder| {
+        let name = type_string(kind, size, order);
+        name.map(|name| json(&name)).ok_or_else(|| "Zarr has no numbers in VAX order".to_owned())
     };
     let whole = |kind, size: u32, order, is_whole| match size {
         1 | 2 | 4 | 8 if is_whole => number(kind, size, order),

@@ -3,8 +3,9 @@
 
 use anyhow::Context as _;
 use hyperslab::{Attribute, Object};
-use hyperslab_format::datatype::{ByteOrder, Datatype, Float};
+use hyperslab_format::datatype::{Datatype, Float};
 use hyperslab_format::message::dataspace::Dataspace;
+use hyperslab_present::FloatValue;
 
 use super::base64::base64;
 use crate::show::json;
@@ -90,18 +91,7 @@ fn value(found: &Value) -> String {
 
 /// Returns the double that is equal to an IEEE number of 2, 4 or 8 bytes.
 fn double(t: &Float, stored: &[u8]) -> f64 {
-    let mut bytes = [0; 8];
-    let len = stored.len().min(8);
-    bytes[..len].copy_from_slice(&stored[..len]);
-    if t.order == ByteOrder::Big {
-        bytes[..len].reverse();
-    }
-    let [a, b, c, d, ..] = bytes;
-    match len {
-        2 => hyperslab::half::f16::from_le_bytes([a, b]).to_f64(),
-        4 => f32::from_le_bytes([a, b, c, d]).into(),
-        _ => f64::from_le_bytes(bytes),
-    }
+    FloatValue::decode(t, stored).map_or(f64::NAN, FloatValue::double)
 }
 
 fn bare(number: f64) -> String {

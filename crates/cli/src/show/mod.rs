@@ -2,16 +2,15 @@
 
 pub(crate) mod array;
 pub(crate) mod datatype;
-mod float;
 pub(crate) mod paint;
 mod region;
 pub(crate) mod storage;
 pub(crate) mod table;
-mod time;
 pub(crate) mod value;
 
 pub(crate) use hyperslab::internals::counted;
 use hyperslab_format::message::dataspace::Dataspace;
+pub(crate) use hyperslab_present::{one_line as plain, tuple};
 
 /// Returns a shape in Python's notation: `()`, `(5,)`, `(2, 3)`.
 pub(crate) fn shape(shape: &[u64]) -> String {
@@ -25,24 +24,6 @@ pub(crate) fn dataspace(dataspace: &Dataspace) -> String {
         Dataspace::Scalar => "()".to_owned(),
         Dataspace::Simple { shape: sizes, .. } => shape(sizes),
     }
-}
-
-/// Returns items as a Python tuple.
-pub(crate) fn tuple(items: impl Iterator<Item = String>) -> String {
-    let items: Vec<String> = items.collect();
-    match &items[..] {
-        [only] => format!("({only},)"),
-        _ => format!("({})", items.join(", ")),
-    }
-}
-
-/// Returns a name as one line for a terminal, with control characters escaped.
-pub(crate) fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
-    }
-    shown
 }
 
 /// Returns a number of bytes with a unit: `17 B`, `1.5 KiB`.
@@ -80,10 +61,5 @@ mod tests {
     fn sizes_have_a_unit_and_few_digits() {
         let shown = [0, 1023, 1024, 1536, 1 << 20, u64::MAX].map(bytes);
         assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "16.0 EiB"]);
-    }
-
-    #[test]
-    fn a_name_cannot_control_the_terminal() {
-        assert_eq!(plain("a\nb\u{1b}[31m ü"), "a\\nb\\u{1b}[31m ü");
     }
 }

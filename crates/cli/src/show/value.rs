@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, bail};
 use hyperslab::{Attribute, Dataset, Destination, File, ReadOptions, Selection, Walk};
 use hyperslab_format::Addr;
-use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer, IntegerValue, Padding, Reference};
+use hyperslab_format::datatype::{Datatype, Integer, IntegerValue, Reference};
 use hyperslab_format::selection::StoredSelection;
+use hyperslab_present::{Decoded, ElementBytes, FloatValue, TimeValue, elements, hex, until_zero};
 
-use super::{float, json, region, time};
+use super::{json, region};
 
 /// An element.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,78 +118,53 @@ impl<'f> Decoder<'f> {
 
     /// Decodes the element in `stored`.
     pub(crate) fn value(&self, datatype: &Datatype, stored: &[u8]) -> anyhow::Result<Value> {
-        Ok(match datatype {
-            Datatype::Integer(t) => integer(stored, t.order, t.bits, t.signed),
-            Datatype::Bits(t) => integer(stored, t.order, t.bits, false),
-            Datatype::Float(t) if self.is_exact => float::exact(t, stored),
-            Datatype::Float(t) => float::value(t, stored),
-            Datatype::Time(t) => {
-                integer(stored, t.order, BitRange { offset: 0, precision: t.precision }, true)
+        self.decode(ElementBytes { datatype, bytes: stored, widths: self.file.store().widths() })
+    }
+
+    fn decode(&self, element: ElementBytes<'_>) -> anyhow::Result<Value> {
+        let stored = element.bytes;
+        Ok(match element.decoded()? {
+            Decoded::Integer(number) => Value::Number(number.to_string()),
+            Decoded::Float(number) => float(number, self.is_exact),
+            Decoded::Bool(value) => Value::Bool(value),
+            Decoded::Name { name, .. } => Value::Name(name.to_owned()),
+            Decoded::Time(_) if self.is_exact => Value::Bytes(stored.to_vec()),
+            Decoded::Time(TimeValue::Duration(units)) => Value::Number(units.to_string()),
+            Decoded::Time(date) => Value::Date(date.to_string()),
+            Decoded::Text(bytes) => text(bytes),
+            Decoded::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            Decoded::Complex([re, im]) => Value::Complex(Box::new([self.decode(re)?, self.decode(im)?])),
+            Decoded::Record(members) => {
+                let members =
+                    members.into_iter().map(|(name, member)| Ok((name.to_owned(), self.decode(member)?)));
+                Value::Record(members.collect::<anyhow::Result<_>>()?)
             }
-            Datatype::Text(t) => text(match t.padding {
-                Padding::NullTerminated => until_zero(stored),
-                Padding::NullPadded => trimmed(stored, 0),
-                // Some writers end such strings with zeros.
-                Padding::SpacePadded => trimmed(trimmed(stored, 0), b' '),
-            }),
-            Datatype::VariableText(_) => {
+            Decoded::Array { shape, base } => nested(self.list(base, stored)?, shape),
+            Decoded::Reference(t) => Value::Reference(self.target(t, stored)?),
+            Decoded::VariableText => {
                 let ids = self.file.vlen_ids(stored)?;
                 let [id] = ids[..] else { bail!("{} bytes are not the id of a string", stored.len()) };
                 text(until_zero(&self.file.vlen_bytes(id)?))
             }
-            Datatype::Opaque(t) => match time::value(t, stored) {
-                Some(time) if !self.is_exact => time,
-                _ => Value::Bytes(stored.to_vec()),
-            },
-            Datatype::Compound(t) => {
-                if let Some(part) = t.complex_parts() {
-                    return self.complex(&Datatype::Float(*part), stored);
-                }
-                let members = t.members.iter().map(|member| {
-                    let size = self.size(&member.datatype)?;
-                    let stored = part(stored, member.offset as usize, size)?;
-                    Ok((member.name.clone(), self.value(&member.datatype, stored)?))
-                });
-                Value::Record(members.collect::<anyhow::Result<_>>()?)
-            }
-            Datatype::Reference(t) => Value::Reference(self.target(*t, stored)?),
-            Datatype::Enumeration(t) => match t.members.iter().find(|(_, value)| value[..] == *stored) {
-                Some((name, _)) if t.is_bool() => Value::Bool(name == "TRUE"),
-                Some((name, _)) => Value::Name(name.clone()),
-                None => self.value(&t.base, stored)?,
-            },
-            Datatype::Sequence(base) => {
-                let ids = self.file.vlen_ids(stored)?;
-                let size = self.size(base)?;
-                let found = self.file.vlen_many(&ids, size)?;
+            Decoded::Sequence(base) => {
+                let found = self.file.vlen_many(&self.file.vlen_ids(stored)?, self.size(base)?)?;
                 let [bytes] = &found[..] else {
                     bail!("{} bytes are not the id of a sequence", stored.len())
                 };
-                self.list(base, size, bytes)?
+                self.list(base, bytes)?
             }
-            Datatype::Array(t) => {
-                let size = self.size(&t.base)?;
-                nested(self.list(&t.base, size, stored)?, &t.shape)
-            }
-            Datatype::Complex(t) => self.complex(&t.base, stored)?,
         })
     }
 
     /// Decodes the first `most` elements of an attribute.
     pub(crate) fn attribute(&self, attribute: &Attribute, most: usize) -> anyhow::Result<Vec<Value>> {
-        let size = self.size(&attribute.datatype)?.max(1);
-        let elements = attribute.data.chunks_exact(size).take(most);
-        elements.map(|element| self.value(&attribute.datatype, element)).collect()
+        let elements = elements(&attribute.datatype, &attribute.data, self.file.store().widths());
+        elements.take(most).map(|element| self.decode(element)).collect()
     }
 
-    fn list(&self, base: &Datatype, size: usize, stored: &[u8]) -> anyhow::Result<Value> {
-        let items = stored.chunks_exact(size.max(1)).map(|item| self.value(base, item));
-        Ok(Value::List(items.collect::<anyhow::Result<_>>()?))
-    }
-
-    fn complex(&self, base: &Datatype, stored: &[u8]) -> anyhow::Result<Value> {
-        let (re, im) = stored.split_at(stored.len() / 2);
-        Ok(Value::Complex(Box::new([self.value(base, re)?, self.value(base, im)?])))
+    fn list(&self, base: &Datatype, stored: &[u8]) -> anyhow::Result<Value> {
+        let items = elements(base, stored, self.file.store().widths());
+        Ok(Value::List(items.map(|item| self.decode(item)).collect::<anyhow::Result<_>>()?))
     }
 
     fn target(&self, reference: Reference, stored: &[u8]) -> anyhow::Result<ReferenceTarget> {
@@ -290,10 +266,13 @@ impl Value {
     }
 }
 
-fn integer(stored: &[u8], order: ByteOrder, bits: BitRange, signed: bool) -> Value {
-    match IntegerValue::decode(stored, order, bits, signed) {
-        Some(value) => Value::Number(value.to_string()),
-        None => Value::Bytes(stored.to_vec()),
+fn float(number: FloatValue, is_exact: bool) -> Value {
+    match number.double() {
+        double if double.is_nan() => Value::NotFinite("nan"),
+        f64::INFINITY => Value::NotFinite("inf"),
+        f64::NEG_INFINITY => Value::NotFinite("-inf"),
+        _ if is_exact => Value::Number(number.hexadecimal()),
+        _ => Value::Number(number.to_string()),
     }
 }
 
@@ -304,20 +283,6 @@ pub(crate) fn small_integer(stored: &[u8], t: &Integer) -> i128 {
         Some(IntegerValue::Unsigned(value)) => value.cast_signed(),
         None => 0,
     }
-}
-
-fn part(stored: &[u8], offset: usize, size: usize) -> anyhow::Result<&[u8]> {
-    let end = offset.checked_add(size);
-    end.and_then(|end| stored.get(offset..end)).context("a member is outside its compound")
-}
-
-fn until_zero(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
-}
-
-fn trimmed(bytes: &[u8], filler: u8) -> &[u8] {
-    let len = bytes.iter().rposition(|&byte| byte != filler).map_or(0, |last| last + 1);
-    &bytes[..len]
 }
 
 fn text(bytes: &[u8]) -> Value {
@@ -345,26 +310,9 @@ fn nested(list: Value, shape: &[u32]) -> Value {
     Value::List(items)
 }
 
-/// Returns bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_integer_of_more_than_16_bytes_is_shown_as_its_bytes() {
-        let bits = BitRange { offset: 0, precision: 136 };
-        let shown = integer(&[1; 17], ByteOrder::Little, bits, true).text(1);
-        assert_eq!(shown, format!("0x{}", "01".repeat(17)));
-    }
 
     #[test]
     fn a_list_is_nested_as_its_shape() {
@@ -387,10 +335,8 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_removed_from_strings() {
-        assert_eq!(text(until_zero(b"ab\0cd")), Value::Text("ab".to_owned()));
-        assert_eq!(text(trimmed(b"a\0b\0\0", 0)), Value::Text("a\0b".to_owned()));
-        assert_eq!(text(trimmed(b"a  ", b' ')), Value::Text("a".to_owned()));
+    fn a_string_that_is_not_utf_8_is_its_bytes() {
+        assert_eq!(text(b"ab"), Value::Text("ab".to_owned()));
         assert_eq!(text(b"\xff"), Value::Bytes(vec![0xff]));
     }
 }

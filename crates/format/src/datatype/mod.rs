@@ -45,15 +45,15 @@ pub enum Datatype {
     Complex(Complex),
 }
 
-/// The order of the bytes of a number.
+/// The order of the bytes of a number, with libhdf5's numbers (`H5T_order_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// Least significant byte first.
-    Little,
+    Little = 0,
     /// Most significant byte first.
-    Big,
+    Big = 1,
     /// VAX order (only floating-point numbers).
-    Vax,
+    Vax = 2,
 }
 
 /// The significant bits of a number: `precision` bits from bit `offset` on.
@@ -155,24 +155,24 @@ pub struct VariableText {
     pub charset: Charset,
 }
 
-/// The padding of a string that is shorter than its space.
+/// The padding of a string that is shorter than its space, with the numbers of the file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Padding {
     /// A zero byte ends the string.
-    NullTerminated,
+    NullTerminated = 0,
     /// Zero bytes fill the space after the string.
-    NullPadded,
+    NullPadded = 1,
     /// Spaces fill the space after the string.
-    SpacePadded,
+    SpacePadded = 2,
 }
 
-/// The character set of a string or a name.
+/// The character set of a string or a name, with the numbers of the file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Charset {
     /// ASCII.
-    Ascii,
+    Ascii = 0,
     /// UTF-8.
-    Utf8,
+    Utf8 = 1,
 }
 
 impl Charset {
@@ -236,19 +236,19 @@ pub struct Reference {
     pub kind: ReferenceKind,
 }
 
-/// The kind of a reference's target, and its encoding.
+/// The kind of a reference's target, and its encoding, with the numbers of the file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReferenceKind {
     /// Type 0: the address of an object header.
-    Object1,
+    Object1 = 0,
     /// Type 1: the id of a global heap object with an address and a selection.
-    Region1,
+    Region1 = 1,
     /// Type 2 (HDF5 1.12): an encoded reference to an object.
-    Object2,
+    Object2 = 2,
     /// Type 3 (HDF5 1.12): an encoded reference to a region.
-    Region2,
+    Region2 = 3,
     /// Type 4 (HDF5 1.12): an encoded reference to an attribute.
-    Attribute,
+    Attribute = 4,
 }
 
 /// Named values of an integer type. As for `H5Tequal`, the order of the names is no part of it.
@@ -289,6 +289,24 @@ pub struct Complex {
 }
 
 impl Datatype {
+    /// Returns the number of the class in the file format.
+    pub fn class(&self) -> u8 {
+        match self {
+            Self::Integer(_) => 0,
+            Self::Float(_) => 1,
+            Self::Time(_) => 2,
+            Self::Text(_) => 3,
+            Self::Bits(_) => 4,
+            Self::Opaque(_) => 5,
+            Self::Compound(_) => 6,
+            Self::Reference(_) => 7,
+            Self::Enumeration(_) => 8,
+            Self::Sequence(_) | Self::VariableText(_) => 9,
+            Self::Array(_) => 10,
+            Self::Complex(_) => 11,
+        }
+    }
+
     /// Returns the size of an element in bytes, as stored in a dataset. Each variable-length part counts as a
     /// global heap id of `4 + offset width + 4` bytes.
     pub fn size(&self, widths: crate::Widths) -> u64 {

@@ -145,6 +145,21 @@ impl<'a> Destination<'a> {
         Ok(Self { memory: Shared::new(base, len), strided })
     }
 
+    /// Returns the destination for results that also have axes of length 1 at the positions `axes`.
+    pub(crate) fn with_axes(&mut self, axes: &[usize]) -> Destination<'_> {
+        let strided = self.strided.as_ref().map(|proven| {
+            let (mut shape, mut strides) = (proven.shape.clone(), proven.strides.clone());
+            for &axis in axes {
+                // A shape with too few axes remains one that `share` refuses.
+                let axis = axis.min(shape.len());
+                shape.insert(axis, 1);
+                strides.insert(axis, 0);
+            }
+            Strided { shape, strides, ..*proven }
+        });
+        Destination { memory: self.memory, strided }
+    }
+
     /// Returns the destination for a result of `shape`, with elements of `element_size` bytes, to be shared
     /// by the workers of one read, and its strides in bytes.
     ///

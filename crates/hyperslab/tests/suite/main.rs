@@ -19,6 +19,7 @@ mod examples;
 mod golden;
 mod handles;
 mod index_choice;
+mod indices;
 mod layers;
 mod life;
 mod limits;

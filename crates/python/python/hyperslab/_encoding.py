@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _netcdf
 from ._dtypes import check_enum_dtype
-from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, BZip2, NBit, SZip, Zfp, Zstd
+from ._filters import LZ4, Bitshuffle, Blosc, Blosc2, BZip2, NBit, SZip, Zfp, Zstd, worded
 
 if TYPE_CHECKING:
     from ._native import Dataset
@@ -184,6 +184,8 @@ def _compression(encoding: "dict[str, Any]") -> "tuple[Any, Any]":
         word = flags[-1] if flags else None
     facts = encoding.get(word) if isinstance(word, str) else None
     facts = facts if isinstance(facts, dict) else {}
+    if isinstance(word, str) and ":" in word:
+        return worded(word, options), None
     if not isinstance(word, str):
         return word, options
     # h5netcdf shows other options in the place of the level.

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ._native import _filter_facts
+from ._native import _filter_facts, _filter_in_words
 
 _CODECS = {"blosclz": 0, "lz4": 1, "lz4hc": 2, "zlib": 4, "zstd": 5}
 _BLOSC1_CODECS = {**_CODECS, "snappy": 3}
@@ -336,9 +336,16 @@ WORDS: dict[str, Any] = {
 def worded(word: str, options: Any) -> Filter:
     """The filter that a word names, with the first arguments of its class as options: one or several.
 
+    The word may have the options itself, in the notation of the command: "zstd:5".
+
     Raises:
         ValueError: No filter has the word, or an option is wrong.
+        TypeError: The options are given in two ways.
     """
+    if ":" in word:
+        if options is not None:
+            raise TypeError(f"compression_opts must be left out if compression is {word!r}, which has the options")
+        return _made(*_filter_in_words(word))
     if word not in WORDS:
         known = ", ".join(sorted((*WORDS, "gzip", "lzf", "szip")))
         raise ValueError(
@@ -350,15 +357,19 @@ def worded(word: str, options: Any) -> Filter:
 
 def stored(number: int, data: "list[int]") -> Filter:
     """A filter of a dataset, without the facts about chunks that are stored with its parameters."""
-    kind = next((kind for kind in Filter.__subclasses__() if kind.filter_id == number), Filter)
     if number in (Blosc.filter_id, Blosc2.filter_id):
         data = [0, 0, 0, 0, *data[4:7]]
     elif number == Bitshuffle.filter_id:
         data = data[3:]
     else:
         data = data[: _PARAMETERS.get(number)]
+    return _made(number, data)
+
+
+def _made(number: int, parameters: "list[int]") -> Filter:
+    kind = next((kind for kind in Filter.__subclasses__() if kind.filter_id == number), Filter)
     made = kind.__new__(kind)
-    made.filter_id, made.filter_options = number, tuple(data)
+    made.filter_id, made.filter_options = number, tuple(parameters)
     return made
 
 

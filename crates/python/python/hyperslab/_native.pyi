@@ -121,6 +121,7 @@ __all__ = [
     "_described_size",
     "_encode_datatype",
     "_filter_facts",
+    "_filter_in_words",
     "_handle_counts",
     "_converted",
     "_item_type",
@@ -197,6 +198,7 @@ def _order_facts(object: HLObject) -> tuple[bool, bool, tuple[int, int], bool]: 
 def _stand_in() -> None: ...
 def _track_order(is_on: bool | None) -> bool: ...
 def _filter_facts(id: int) -> tuple[str, bool, bool]: ...
+def _filter_in_words(words: str) -> tuple[int, list[int]]: ...
 def register_filter(
     id: int,
     decode: Callable[[bytes, tuple[int, ...], int], Any],

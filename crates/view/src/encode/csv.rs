@@ -1,28 +1,31 @@
 //! Tables of numbers separated by commas.
 
+use hyperslab_format::Widths;
+use hyperslab_format::datatype::Datatype;
+use hyperslab_present::{Decoded, ElementBytes, elements};
+
 use crate::answer::{Answered, Limited};
-use crate::number::{Kind, Numbers};
+use crate::number::Numbers;
 
 /// A table of one or two dimensions, which is written part by part. An array of one dimension is one column.
 #[derive(Debug)]
-pub(crate) struct Table {
-    kind: Kind,
-    size: usize,
+pub(crate) struct Table<'n> {
+    datatype: &'n Datatype,
     columns: u64,
     at: u64,
 }
 
-impl Table {
-    /// Creates the table for little-endian numbers of this shape.
-    pub(crate) fn new(numbers: &Numbers, shape: &[u64]) -> Self {
+impl<'n> Table<'n> {
+    /// Creates the table for numbers of this shape.
+    pub(crate) fn new(numbers: &'n Numbers, shape: &[u64]) -> Self {
         let columns = shape.get(1).copied().unwrap_or(1).max(1);
-        Self { kind: numbers.kind, size: numbers.size as usize, columns, at: 0 }
+        Self { datatype: numbers.each(), columns, at: 0 }
     }
 
     /// Writes the next numbers.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Limited) -> Answered<()> {
-        for number in bytes.chunks_exact(self.size.max(1)) {
-            out.push(text(self.kind, number).as_bytes())?;
+        for number in elements(self.datatype, bytes, Widths::EIGHT) {
+            out.push(text(number).as_bytes())?;
             self.at += 1;
             out.push(if self.at.is_multiple_of(self.columns) { b"\n" } else { b"," })?;
         }
@@ -30,37 +33,47 @@ impl Table {
     }
 }
 
-/// Returns a number as text: Python's `float`, `int` and `complex` read it.
-fn text(kind: Kind, bytes: &[u8]) -> String {
-    match kind {
-        Kind::Float => float(bytes),
-        Kind::Complex => {
-            let (re, im) = bytes.split_at(bytes.len() / 2);
-            let (re, im) = (float(re), float(im));
+/// Returns a number as text: Python's `float`, `int` and `complex` read it. Others are empty.
+fn text(number: ElementBytes<'_>) -> String {
+    match number.decoded() {
+        Ok(Decoded::Integer(number)) => number.to_string(),
+        Ok(Decoded::Float(number)) => number.to_string(),
+        Ok(Decoded::Complex(parts)) => {
+            let [re, im] = parts.map(text);
             let plus = if im.starts_with('-') { "" } else { "+" };
             format!("({re}{plus}{im}j)")
         }
-        Kind::Signed => {
-            let is_negative = bytes.last().is_some_and(|byte| byte >> 7 == 1);
-            i64::from_le_bytes(extended(bytes, if is_negative { 0xff } else { 0 })).to_string()
-        }
-        Kind::Unsigned | Kind::Bool => u64::from_le_bytes(extended(bytes, 0)).to_string(),
+        _ => String::new(),
     }
 }
 
-/// Returns the shortest decimal that identifies a float among those of its size.
-fn float(bytes: &[u8]) -> String {
-    let text = match *bytes {
-        [a, b] => format!("{:?}", hyperslab::half::f16::from_le_bytes([a, b]).to_f32()),
-        [a, b, c, d] => format!("{:?}", f32::from_le_bytes([a, b, c, d])),
-        _ => format!("{:?}", f64::from_le_bytes(extended(bytes, 0))),
-    };
-    text.to_lowercase()
-}
+#[cfg(test)]
+mod tests {
+    use hyperslab_format::datatype::{Array, Complex, Float, Integer};
 
-/// Returns an integer of at most 8 bytes in 8 bytes.
-pub(crate) fn extended(bytes: &[u8], fill: u8) -> [u8; 8] {
-    let mut extended = [fill; 8];
-    extended.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    extended
+    use super::*;
+    use crate::number::Form;
+
+    fn table(datatype: &Datatype, shape: &[u64], bytes: &[u8]) -> String {
+        let mut out = Limited::new(1000);
+        let numbers = Numbers::of(datatype, Form::Little).unwrap();
+        Table::new(&numbers, shape).push(bytes, &mut out).unwrap();
+        String::from_utf8(out.into_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_number_has_the_digits_that_identify_it() {
+        let halves = [0x2e66_u16, 0x7c00, 0xfe00].map(u16::to_le_bytes).concat();
+        assert_eq!(table(&Datatype::Float(Float::HALF), &[3], &halves), "0.1\ninf\nnan\n");
+        let complex = Datatype::Complex(Complex { base: Box::new(Datatype::Float(Float::SINGLE)) });
+        let parts = [0.1_f32, -2.0].map(f32::to_le_bytes).concat();
+        assert_eq!(table(&complex, &[1], &parts), "(0.1-2.0j)\n");
+    }
+
+    #[test]
+    fn the_numbers_inside_elements_are_columns() {
+        let base = Box::new(Datatype::Integer(Integer::little(1, true)));
+        let pairs = Datatype::Array(Array { base, shape: vec![2] });
+        assert_eq!(table(&pairs, &[2, 2], &[1, 0xff, 3, 4]), "1,-1\n3,4\n");
+    }
 }

@@ -40,7 +40,7 @@ use crate::{OK, filters, progress, units};
 
 /// Measure how fast processes write and read a file together, raw and as HDF5
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{}", examples(), filters::HELP))]
+#[command(after_help = format!("{}\n\n{}", examples(), filters::help()))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Args {
     /// The numbers of processes: `N`, or `A..B` for A, twice A and so on up to B [default: from 1 to the

@@ -18,7 +18,7 @@ use crate::{filters, progress, target, units};
 
 /// Convert a SEG-Y file to HDF5, with all headers, in chunks that make every slice fast to read
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::HELP))]
+#[command(after_help = format!("{EXAMPLE}\n\n{}", filters::help()))]
 pub(super) struct Args {
     /// The SEG-Y file
     #[arg(value_name = "SEGY")]

@@ -35,7 +35,7 @@ use crate::{filters, place, units};
 
 /// Find the chunk shape that suits how a dataset is read
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{}", examples(), filters::HELP))]
+#[command(after_help = format!("{}\n\n{}", examples(), filters::help()))]
 pub(crate) struct Args {
     /// The HDF5 file
     #[arg(value_name = "FILE")]

@@ -2,7 +2,7 @@
 
 use hyperslab_convert::Scalar;
 use hyperslab_error::{RequestError, Result};
-use hyperslab_select::Selection;
+use hyperslab_select::{Select, Selected};
 use ndarray::{Array, ArrayBase, ArrayViewMut, Data, Dimension, IxDyn};
 
 use crate::engine::{Destination, ReadOptions};
@@ -12,27 +12,30 @@ use crate::object::element::Element;
 impl Dataset {
     /// Reads the elements of `what` as an array. Elements of another type are converted to `T`.
     ///
-    /// The array has the shape of the selection. As in NumPy, a single index removes its dimension.
+    /// The array has the shape of the selection. As in NumPy, an integer in [`s!`](crate::s) drops its axis.
     ///
     /// ```
     /// # fn main() -> hyperslab::Result<()> {
-    /// use ndarray::{Array2, array};
+    /// use hyperslab::s;
+    /// use ndarray::{Array1, Array2, array};
     ///
     /// # let file = hyperslab::File::in_memory()?;
     /// let dataset = file.root().new_dataset::<i32>("d").shape([2, 3]).create()?;
     /// dataset.write_array(.., &array![[1, 2, 3], [4, 5, 6]])?;
     /// let columns: Array2<f64> = dataset.read_array([0..2, 1..3])?;
     /// assert_eq!(columns, array![[2.0, 3.0], [5.0, 6.0]]);
+    /// let last: Array1<i32> = dataset.read_array(s![-1, ..])?;
+    /// assert_eq!(last, array![4, 5, 6]);
     /// # Ok(()) }
     /// ```
     ///
     /// Errors: those of [`read`](Self::read); `Request` if the selection has another number of dimensions
     /// than `D`.
-    pub fn read_array<T: Element, D: Dimension>(&self, what: impl Into<Selection>) -> Result<Array<T, D>> {
-        let what = what.into();
+    pub fn read_array<T: Element, D: Dimension>(&self, what: impl Select) -> Result<Array<T, D>> {
+        let what = self.select(what)?;
         loop {
             let shape = lengths(&what.shape(&self.shape()));
-            let values = self.read(what.clone())?;
+            let values = self.read(&what.selection)?;
             // After a resize, a selection of everything has another shape.
             if shape.iter().product::<usize>() != values.len() {
                 continue;
@@ -64,10 +67,10 @@ impl Dataset {
     /// ```
     pub fn read_array_into<T: Scalar + Element, D: Dimension>(
         &self,
-        what: impl Into<Selection>,
+        what: impl Select,
         mut array: ArrayViewMut<'_, T, D>,
     ) -> Result<()> {
-        let what = what.into();
+        let what = self.select(what)?;
         let extent = self.shape();
         let shape = self.check_shape(&what, &extent, array.shape())?;
         let strides: Option<Vec<usize>> = array.strides().iter().map(|&s| usize::try_from(s).ok()).collect();
@@ -77,9 +80,14 @@ impl Dataset {
             let strides: Vec<usize> = strides.iter().map(|&stride| stride * size_of::<T>()).collect();
             let mut destination = Destination::strided(bytes, &shape, &strides, size_of::<T>())?;
             let options = ReadOptions { datatype: Some(<T as Scalar>::datatype()), ..ReadOptions::default() };
-            return self.read_shaped(Some(&extent), &what, &mut destination, &options);
+            return self.read_shaped(
+                Some(&extent),
+                &what.selection,
+                &mut destination.with_axes(&what.dropped),
+                &options,
+            );
         }
-        array.iter_mut().zip(self.read::<T>(what)?).for_each(|(place, value)| *place = value);
+        array.iter_mut().zip(self.read::<T>(&what.selection)?).for_each(|(place, value)| *place = value);
         Ok(())
     }
 
@@ -99,19 +107,19 @@ impl Dataset {
     /// ```
     pub fn write_array<T: Element + Clone, S: Data<Elem = T>, D: Dimension>(
         &self,
-        what: impl Into<Selection>,
+        what: impl Select,
         array: &ArrayBase<S, D>,
     ) -> Result<()> {
-        let what = what.into();
+        let what = self.select(what)?;
         self.check_shape(&what, &self.shape(), array.shape())?;
         match array.as_slice() {
-            Some(values) => self.write(what, values),
-            None => self.write(what, &array.iter().cloned().collect::<Vec<_>>()),
+            Some(values) => self.write(&what.selection, values),
+            None => self.write(&what.selection, &array.iter().cloned().collect::<Vec<_>>()),
         }
     }
 
     /// Checks that an array has the shape of `what`, and returns this shape.
-    fn check_shape(&self, what: &Selection, extent: &[u64], array: &[usize]) -> Result<Vec<u64>> {
+    fn check_shape(&self, what: &Selected, extent: &[u64], array: &[usize]) -> Result<Vec<u64>> {
         let shape: Vec<u64> = array.iter().map(|&len| len as u64).collect();
         let wanted = what.shape(extent);
         if *wanted == *shape {

@@ -8,7 +8,7 @@ use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_format::layout::{ChunkIndexInfo, ChunkedLayout, Layout};
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::{ErrorKind, Extent};
-use hyperslab_select::{Coord, Selection};
+use hyperslab_select::{Coord, Select, Selected, Selection};
 use hyperslab_store::index::{ChunkIndex, ChunkRecord, Visitor};
 
 use super::vds::read::Start;
@@ -23,7 +23,7 @@ use crate::object::{Dataset, File};
 impl Dataset {
     /// Reads the elements of `what` into `dst`, in the stored datatype.
     ///
-    /// `dst` is row-major, of shape `what.shape(self.shape())`: exactly that many elements of
+    /// `dst` is row-major, of the shape of `what`: exactly that many elements of
     /// `self.element_size()` bytes. Elements that were never written read as the fill value (spec IV.A.2.f).
     ///
     /// Errors: `Request` if `what` leaves the dataset or `dst` has another size; `Format` or `Chunk` if the
@@ -37,8 +37,13 @@ impl Dataset {
     /// assert_eq!(bytes, [2, 0, 3, 0]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn read_into(&self, what: impl Into<Selection>, dst: &mut [u8]) -> Result<()> {
+    pub fn read_into(&self, what: impl Select, dst: &mut [u8]) -> Result<()> {
         self.read_with(what, &mut Destination::contiguous(dst), &ReadOptions::default())
+    }
+
+    /// Applies `what` to the shape of the dataset.
+    pub(in crate::object) fn select(&self, what: impl Select) -> Result<Selected> {
+        what.select(|| self.shape()).map_err(|error| Error::from(error).at(self.path()))
     }
 
     /// The elements of `what`, in the stored datatype.
@@ -71,11 +76,12 @@ impl Dataset {
     /// ```
     pub fn read_with(
         &self,
-        what: impl Into<Selection>,
+        what: impl Select,
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        self.read_shaped(None, &what.into(), dst, options)
+        let Selected { selection, dropped } = self.select(what)?;
+        self.read_shaped(None, &selection, &mut dst.with_axes(&dropped), options)
     }
 
     /// Does the same as [`read_with`](Self::read_with). If there is a shape, `dst` was made for a dataset of
@@ -158,12 +164,12 @@ impl Dataset {
     /// ```
     pub fn blocks(
         &self,
-        what: impl Into<Selection>,
+        what: impl Select,
         columns: &[Range<usize>],
         threads: Option<NonZeroUsize>,
         sink: &Sink<'_>,
     ) -> Result<()> {
-        let what = what.into();
+        let what = self.select(what)?.selection;
         self.check_stored()?;
         self.with_reading(None, |reading| reading.blocks(&what, columns, None, threads, sink))
     }
@@ -194,13 +200,13 @@ impl Dataset {
     /// ```
     pub fn blocks_where(
         &self,
-        what: impl Into<Selection>,
+        what: impl Select,
         columns: &[Range<usize>],
         keep: &Keep<'_>,
         threads: Option<NonZeroUsize>,
         sink: &Sink<'_>,
     ) -> Result<()> {
-        let what = what.into();
+        let what = self.select(what)?.selection;
         self.check_stored()?;
         self.with_reading(None, |reading| reading.blocks(&what, columns, Some(keep), threads, sink))
     }
@@ -215,10 +221,14 @@ impl Dataset {
     /// println!("{plan}");
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn plan(&self, what: impl Into<Selection>) -> Result<ReadPlan> {
-        let what = what.into();
+    pub fn plan(&self, what: impl Select) -> Result<ReadPlan> {
+        let Selected { selection, dropped } = self.select(what)?;
         self.check_stored()?;
-        self.with_reading(None, |reading| reading.plan(&what))
+        let mut plan = self.with_reading(None, |reading| reading.plan(&selection))?;
+        for axis in dropped.into_iter().rev() {
+            plan.shape.remove(axis);
+        }
+        Ok(plan)
     }
 
     /// Refuses what only stored elements have: blocks as they were decoded, and a plan.

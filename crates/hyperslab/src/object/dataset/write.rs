@@ -8,7 +8,7 @@ use hyperslab_format::layout::{ChunkIndexInfo, Layout, LayoutMessage};
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_io::interrupt;
-use hyperslab_select::{Coord, Selection};
+use hyperslab_select::{Coord, Select, Selection};
 use hyperslab_store::index::{ChunkIndex, ChunkRecord, IndexEdit};
 use hyperslab_store::{Collective, Meeting, Store, Txn};
 
@@ -52,8 +52,8 @@ impl Dataset {
     /// assert_eq!(dataset.read::<f32>(..)?, [1.5, 2.5]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn write_with(&self, what: impl Into<Selection>, bytes: &[u8], options: &WriteOptions) -> Result<()> {
-        let given = Given { shape: None, what: &what.into(), bytes, options };
+    pub fn write_with(&self, what: impl Select, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+        let given = Given { shape: None, what: &self.select(what)?.selection, bytes, options };
         self.write_given(given).map_err(|error| error.at(self.path()))
     }
 

@@ -11,7 +11,7 @@ pub(super) use record::packed;
 use bytemuck::Zeroable;
 use hyperslab_convert::{Conversion, Scalar};
 use hyperslab_error::{RequestError, Result};
-use hyperslab_select::Selection;
+use hyperslab_select::{Select, Selection};
 
 use super::{Dataset, File};
 use crate::engine::{Destination, ReadOptions, WriteOptions};
@@ -147,18 +147,21 @@ impl Element for String {
 impl Dataset {
     /// Reads the elements of `what` in row-major order. Elements of another type are converted to `T`.
     ///
+    /// `what` is a [`Selection`], what one can be made from, or indices as in NumPy ([`s!`](crate::s)).
+    ///
     /// ```
     /// # fn main() -> hyperslab::Result<()> {
     /// # let file = hyperslab::File::in_memory()?;
     /// let table = file.root().new_dataset::<i16>("table").shape([2, 3]).create_with(&[1, 2, 3, 4, 5, 6])?;
     /// assert_eq!(table.read::<f64>([0..2, 1..2])?, [2.0, 5.0]);
+    /// assert_eq!(table.read::<f64>(hyperslab::s![-1, ..])?, [4.0, 5.0, 6.0]);
     /// # Ok(()) }
     /// ```
     ///
     /// Errors: `Request` if `what` leaves the dataset, if its elements cannot be converted, or if they lack a
     /// member of a record; `Format` or `Chunk` if the file is damaged.
-    pub fn read<T: Element>(&self, what: impl Into<Selection>) -> Result<Vec<T>> {
-        T::read(self, &what.into()).map_err(|error| error.at(self.path()))
+    pub fn read<T: Element>(&self, what: impl Select) -> Result<Vec<T>> {
+        T::read(self, &self.select(what)?.selection).map_err(|error| error.at(self.path()))
     }
 
     /// Writes `values` to the elements of `what` in row-major order. If the dataset stores another type, the
@@ -177,8 +180,8 @@ impl Dataset {
     /// assert_eq!(dataset.read::<f32>(..)?, [1.0, 2.0, 3.0, 7.0, 8.0, 0.0]);
     /// # Ok::<(), hyperslab::Error>(())
     /// ```
-    pub fn write<T: Element>(&self, what: impl Into<Selection>, values: &[T]) -> Result<()> {
-        T::write(self, &what.into(), values).map_err(|error| error.at(self.path()))
+    pub fn write<T: Element>(&self, what: impl Select, values: &[T]) -> Result<()> {
+        T::write(self, &self.select(what)?.selection, values).map_err(|error| error.at(self.path()))
     }
 
     /// Reads scalars straight into new memory.

@@ -1,35 +1,77 @@
-//! Floating-point numbers of any layout, as the shortest decimal that identifies the number among those of
-//! its type.
+//! Floating-point numbers of any layout.
+
+use std::fmt;
 
 use hyperslab_format::datatype::{ByteOrder, Float, Normalization, word};
 
-use super::value::Value;
-
-/// Returns the number in `stored`, or its bytes if it has no decimal here.
-pub(super) fn value(t: &Float, stored: &[u8]) -> Value {
-    let decimal = bits(t, stored).and_then(|bits| decimal(t, bits));
-    decimal.unwrap_or_else(|| Value::Bytes(stored.to_vec()))
+/// A floating-point number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FloatValue {
+    double: f64,
+    digits: Digits,
 }
 
-/// Returns the nearest double in hexadecimal, as Python's `float.hex` has it, or the bytes of `stored` if a
-/// double has not the range of the number.
-pub(super) fn exact(t: &Float, stored: &[u8]) -> Value {
-    let number = bits(t, stored).and_then(|bits| number(t, bits));
-    number.map_or_else(|| Value::Bytes(stored.to_vec()), |number| hexadecimal(number.value))
+/// What the digits of a number depend on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Digits {
+    /// The other doubles.
+    Double,
+    /// The other singles.
+    Single,
+    /// The neighbours in a smaller type: the distance to the next larger number.
+    Small { step: f64, is_power_of_two: bool },
 }
 
-fn hexadecimal(number: f64) -> Value {
-    if !number.is_finite() {
-        return shortest(number);
+impl FloatValue {
+    /// Decodes the number in `stored`. `None` if it has more than 16 bytes, or a double does not have its
+    /// range: show its bytes.
+    #[expect(clippy::cast_possible_truncation, reason = "the sizes say that the bits fit")]
+    pub fn decode(t: &Float, stored: &[u8]) -> Option<Self> {
+        let bits = bits(t, stored)?;
+        if t.has_values_of(&Float::DOUBLE) {
+            return Some(Self { double: f64::from_bits(bits as u64), digits: Digits::Double });
+        }
+        if t.has_values_of(&Float::SINGLE) {
+            return Some(Self { double: f32::from_bits(bits as u32).into(), digits: Digits::Single });
+        }
+        number(t, bits)
     }
-    let bits = number.to_bits();
-    let (sign, exponent, mantissa) =
-        (if bits >> 63 == 1 { "-" } else { "" }, bits >> 52 & 0x7ff, bits & ((1 << 52) - 1));
-    Value::Number(match (exponent, mantissa) {
-        (0, 0) => format!("{sign}0x0.0p+0"),
-        (0, _) => format!("{sign}0x0.{mantissa:013x}p-1022"),
-        _ => format!("{sign}0x1.{mantissa:013x}p{:+}", exponent.cast_signed() - 1023),
-    })
+
+    /// The nearest double, which is the number itself unless its mantissa has more than 53 bits.
+    pub fn double(self) -> f64 {
+        self.double
+    }
+
+    /// The double in hexadecimal, as Python's `float.hex` writes it; `nan`, `inf` or `-inf`.
+    pub fn hexadecimal(self) -> String {
+        if !self.double.is_finite() {
+            return self.to_string();
+        }
+        let bits = self.double.to_bits();
+        let (sign, exponent, mantissa) =
+            (if bits >> 63 == 1 { "-" } else { "" }, bits >> 52 & 0x7ff, bits & ((1 << 52) - 1));
+        match (exponent, mantissa) {
+            (0, 0) => format!("{sign}0x0.0p+0"),
+            (0, _) => format!("{sign}0x0.{mantissa:013x}p-1022"),
+            _ => format!("{sign}0x1.{mantissa:013x}p{:+}", exponent.cast_signed() - 1023),
+        }
+    }
+}
+
+/// The shortest decimal that identifies the number among those of its type; `nan`, `inf` or `-inf`.
+impl fmt::Display for FloatValue {
+    #[expect(clippy::cast_possible_truncation, reason = "the number is a single")]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.double, self.digits) {
+            (double, _) if double.is_nan() => f.write_str("nan"),
+            (double, _) if double.is_infinite() => f.write_str(if double > 0.0 { "inf" } else { "-inf" }),
+            (double, Digits::Double) => write!(f, "{double:?}"),
+            (double, Digits::Single) => write!(f, "{:?}", double as f32),
+            (double, Digits::Small { step, is_power_of_two }) => {
+                write!(f, "{:?}", rounded(double, step, is_power_of_two))
+            }
+        }
+    }
 }
 
 /// Returns the bits of a number, or `None` if it has more than 16 bytes.
@@ -44,40 +86,8 @@ fn bits(t: &Float, stored: &[u8]) -> Option<u128> {
     }
 }
 
-/// A number, and what its decimal depends on.
-struct FloatNumber {
-    value: f64,
-    /// The distance to the next larger number of the type.
-    step: f64,
-    is_power_of_two: bool,
-}
-
-impl FloatNumber {
-    const fn of(value: f64) -> Self {
-        Self { value, step: 0.0, is_power_of_two: false }
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the sizes say that the bits fit")]
-fn decimal(t: &Float, bits: u128) -> Option<Value> {
-    if t.has_values_of(&Float::DOUBLE) {
-        return Some(shortest(f64::from_bits(bits as u64)));
-    }
-    if t.has_values_of(&Float::SINGLE) {
-        let number = f32::from_bits(bits as u32);
-        return Some(if number.is_finite() {
-            Value::Number(format!("{number:?}"))
-        } else {
-            shortest(number.into())
-        });
-    }
-    let number = number(t, bits)?;
-    let is_rounded = t.mantissa_size < 23 && number.value.is_finite();
-    Some(shortest(if is_rounded { rounded(&number) } else { number.value }))
-}
-
-/// Returns the number with these bits, or `None` if a double has not its range.
-fn number(t: &Float, bits: u128) -> Option<FloatNumber> {
+/// Returns the number with these bits, or `None` if a double does not have its range.
+fn number(t: &Float, bits: u128) -> Option<FloatValue> {
     let field = |at: u8, size: u8| bits.checked_shr(at.into()).map(|bits| bits & ones(size));
     let is_negative = field(t.sign_location, 1)? == 1;
     let exponent = field(t.exponent_location, t.exponent_size)?;
@@ -89,15 +99,17 @@ fn number(t: &Float, bits: u128) -> Option<FloatNumber> {
     // VAX numbers have neither infinities nor NaN.
     if exponent == ones(t.exponent_size) && t.order != ByteOrder::Vax {
         let sign = if is_negative { -1.0 } else { 1.0 };
-        return Some(FloatNumber::of(if fraction == 0 { f64::INFINITY * sign } else { f64::NAN }));
+        let double = if fraction == 0 { f64::INFINITY * sign } else { f64::NAN };
+        return Some(FloatValue { double, digits: Digits::Double });
     }
     let implied = t.normalization == Normalization::Implied && exponent > 0;
     let significand = mantissa | if implied { 1_u128.checked_shl(t.mantissa_size.into())? } else { 0 };
     let power = i64::try_from(exponent.max(1)).ok()? - i64::from(t.exponent_bias) - i64::from(fraction_bits);
     let power = i32::try_from(power).ok()?;
     let magnitude = scaled(significand, power)?;
-    let value = if is_negative { -magnitude } else { magnitude };
-    Some(FloatNumber { value, step: scaled(1, power).unwrap_or(0.0), is_power_of_two: fraction == 0 })
+    let double = if is_negative { -magnitude } else { magnitude };
+    let small = Digits::Small { step: scaled(1, power).unwrap_or(0.0), is_power_of_two: fraction == 0 };
+    Some(FloatValue { double, digits: if t.mantissa_size < 23 { small } else { Digits::Double } })
 }
 
 /// Returns `significand` times two to the `power`, or `None` if an `f64` cannot hold it.
@@ -112,21 +124,10 @@ fn scaled(significand: u128, power: i32) -> Option<f64> {
 
 /// Returns the decimal with the fewest digits that is nearer to the number than to its neighbours. The lower
 /// neighbour of a power of two is only half as far away.
-fn rounded(number: &FloatNumber) -> f64 {
-    let most = number.step / if number.is_power_of_two { 4.0 } else { 2.0 };
-    let value = number.value;
-    let candidates = (0..9).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());
-    candidates.into_iter().find(|candidate| (candidate - value).abs() < most).unwrap_or(value)
-}
-
-fn shortest(number: f64) -> Value {
-    if number.is_nan() {
-        Value::NotFinite("nan")
-    } else if number.is_infinite() {
-        Value::NotFinite(if number > 0.0 { "inf" } else { "-inf" })
-    } else {
-        Value::Number(format!("{number:?}"))
-    }
+fn rounded(number: f64, step: f64, is_power_of_two: bool) -> f64 {
+    let most = step / if is_power_of_two { 4.0 } else { 2.0 };
+    let candidates = (0..9).filter_map(|digits| format!("{number:.digits$e}").parse::<f64>().ok());
+    candidates.into_iter().find(|candidate| (candidate - number).abs() < most).unwrap_or(number)
 }
 
 fn ones(count: u8) -> u128 {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     fn text(t: &Float, stored: &[u8]) -> String {
-        value(t, stored).text(usize::MAX)
+        FloatValue::decode(t, stored).unwrap().to_string()
     }
 
     /// The texts are `repr(float(...))` for doubles and `str(numpy.float16(...))` for halves.
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(text(&extended, &stored(16383, 0xc000_0000_0000_0000)), "1.5");
         assert_eq!(text(&extended, &stored(0x7fff, 1 << 63)), "inf");
         assert_eq!(text(&extended, &stored(0, 0)), "0.0");
-        assert!(matches!(value(&extended, &stored(0x7ffe, 1 << 63)), Value::Bytes(_)), "2**16383");
+        assert_eq!(FloatValue::decode(&extended, &stored(0x7ffe, 1 << 63)), None, "2**16383");
     }
 
     /// libhdf5 describes the extended doubles of x86 processors without a normalisation.
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn exact_numbers_are_hexadecimal() {
         let double = float(8, ByteOrder::Little, 11, 52, 1023, false);
-        let text = |number: f64| exact(&double, &number.to_le_bytes()).text(usize::MAX);
+        let text = |number: f64| FloatValue::decode(&double, &number.to_le_bytes()).unwrap().hexadecimal();
         assert_eq!(text(-0.1), "-0x1.999999999999ap-4");
         assert_eq!(text(1024.0), "0x1.0000000000000p+10");
         assert_eq!(text(5e-324), "0x0.0000000000001p-1022");

@@ -1,9 +1,7 @@
 //! Dates and durations of NumPy, which h5py and hyperslab store as opaque elements: 8 bytes, and a tag such
-//! as `NUMPY:<M8[us]` or `<m8[25s]`.
+//! as `NUMPY:<M8[us]` or `NUMPY:<m8[25s]`.
 
-use hyperslab_format::datatype::Opaque;
-
-use super::value::Value;
+use std::fmt;
 
 /// The units of dates, each with its name, the number of it in the next longer one, and the digits after
 /// the point of a second.
@@ -36,31 +34,68 @@ enum Unit {
     Digits(u32),
 }
 
-/// Returns the date or duration in `stored`, or `None` if the tag is not that of one. A date is written as
-/// NumPy does it, with the digits of its unit; a duration is the number of its units.
-pub(super) fn value(t: &Opaque, stored: &[u8]) -> Option<Value> {
-    let tag = t.tag.trim_end_matches('\0');
-    let tag = tag.strip_prefix("NUMPY:").unwrap_or(tag);
-    let (is_big, code) = match tag.as_bytes().first()? {
-        b'>' => (true, &tag[1..]),
-        b'<' => (false, &tag[1..]),
-        _ => return None,
-    };
-    let (is_date, unit) = match (code.strip_prefix("M8["), code.strip_prefix("m8[")) {
-        (Some(unit), _) => (true, unit.strip_suffix(']')?),
-        (_, Some(unit)) => (false, unit.strip_suffix(']')?),
-        _ => return None,
-    };
-    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
-    let many: i128 = if digits == 0 { 1 } else { unit[..digits].parse::<i64>().ok()?.into() };
-    let (name, unit) = UNITS.into_iter().find(|(name, _)| *name == &unit[digits..])?;
-    let bytes: [u8; 8] = stored.try_into().ok()?;
-    let number = if is_big { i64::from_be_bytes(bytes) } else { i64::from_le_bytes(bytes) };
-    Some(match number {
-        i64::MIN => Value::Date("NaT".to_owned()),
-        number if is_date => Value::Date(date(i128::from(number) * many, name, unit)),
-        number => Value::Number(number.to_string()),
-    })
+/// What the tag of an opaque datatype says of dates or durations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeTag {
+    /// Whether the elements are big-endian.
+    pub is_big: bool,
+    /// Whether the elements are durations.
+    pub is_duration: bool,
+    /// The number of units from one value to the next.
+    pub step: i64,
+    /// NumPy's name of the unit, from `Y` to `as`.
+    pub unit: &'static str,
+}
+
+/// A date or a duration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TimeValue {
+    /// NumPy's "not a time".
+    NotATime,
+    /// A date, as NumPy writes it, with the digits of its unit.
+    Date(String),
+    /// A duration, as the number of its units.
+    Duration(i64),
+}
+
+impl fmt::Display for TimeValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotATime => f.write_str("NaT"),
+            Self::Date(date) => f.write_str(date),
+            Self::Duration(number) => number.fmt(f),
+        }
+    }
+}
+
+impl TimeTag {
+    /// Parses a tag. `None` if it is of something else.
+    pub fn of(tag: &str) -> Option<Self> {
+        let name = tag.trim_end_matches('\0').strip_prefix("NUMPY:")?;
+        let (order, code) = name.split_at_checked(1)?;
+        let is_big = matches!(order, "<" | ">").then_some(order == ">")?;
+        let (is_duration, unit) = match code.split_at_checked(3)? {
+            ("M8[", unit) => (false, unit.strip_suffix(']')?),
+            ("m8[", unit) => (true, unit.strip_suffix(']')?),
+            _ => return None,
+        };
+        let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+        let step = if digits == 0 { 1 } else { unit[..digits].parse().ok()? };
+        let (unit, _) = UNITS.into_iter().find(|(name, _)| *name == &unit[digits..])?;
+        Some(Self { is_big, is_duration, step, unit })
+    }
+
+    /// Decodes an element. `None` if it does not have 8 bytes.
+    pub fn value(self, stored: &[u8]) -> Option<TimeValue> {
+        let bytes: [u8; 8] = stored.try_into().ok()?;
+        let number = if self.is_big { i64::from_be_bytes(bytes) } else { i64::from_le_bytes(bytes) };
+        let (name, unit) = UNITS.into_iter().find(|(name, _)| *name == self.unit)?;
+        Some(match number {
+            i64::MIN => TimeValue::NotATime,
+            number if self.is_duration => TimeValue::Duration(number),
+            number => TimeValue::Date(date(i128::from(number) * i128::from(self.step), name, unit)),
+        })
+    }
 }
 
 /// Returns the date that is `number` units after the start of 1970.
@@ -137,9 +172,8 @@ mod tests {
     use super::*;
 
     fn shown(tag: &str, number: i64) -> Option<String> {
-        let opaque = Opaque { size: 8, tag: tag.to_owned() };
         let stored = if tag.contains('>') { number.to_be_bytes() } else { number.to_le_bytes() };
-        value(&opaque, &stored).map(|value| value.text(9))
+        Some(TimeTag::of(tag)?.value(&stored)?.to_string())
     }
 
     /// The expected texts are those of `str(np.datetime64(number, unit))`, NumPy 2.4.
@@ -147,7 +181,7 @@ mod tests {
     fn dates_are_written_as_numpy_writes_them() {
         for (tag, number, expected) in [
             ("<M8[us]", 1_704_067_200_123_456, "2024-01-01T00:00:00.123456"),
-            ("NUMPY:<M8[ns]", -1, "1969-12-31T23:59:59.999999999"),
+            ("<M8[ns]", -1, "1969-12-31T23:59:59.999999999"),
             (">M8[D]", 11_016, "2000-02-29"),
             ("<M8[D]", -25_509, "1900-02-28"),
             ("<M8[D]", -25_508, "1900-03-01"),
@@ -161,13 +195,17 @@ mod tests {
             ("<M8[us]", i64::MIN + 1, "-290308-12-21T19:59:05.224193"),
             ("<M8[ns]", i64::MIN, "NaT"),
             ("<m8[us]", 5, "5"),
-            ("NUMPY:>m8[h]", -3, "-3"),
+            (">m8[h]", -3, "-3"),
             ("<m8[h]", i64::MIN, "NaT"),
         ] {
-            assert_eq!(shown(tag, number).as_deref(), Some(expected), "{tag} {number}");
+            assert_eq!(shown(&format!("NUMPY:{tag}"), number).as_deref(), Some(expected), "{tag} {number}");
         }
-        for tag in ["", "<", "M8[us]", "<M8", "<M8[]", "<M8[us", "<M8[lightyear]", "<i8", "JPEG", "é"] {
-            assert_eq!(shown(tag, 1), None, "{tag}");
+        for tag in
+            ["", "<", "é8[us]", "M8[us]", "<M8", "<M8[]", "<M8[us", "<M8[lightyear]", "<i8", "JPEG", "é"]
+        {
+            assert_eq!(shown(&format!("NUMPY:{tag}"), 1), None, "{tag}");
         }
+        assert_eq!(shown("<M8[us]", 1), None, "h5py reads such elements as bytes");
+        assert_eq!(TimeTag::of("NUMPY:<M8[us]").unwrap().value(&[0; 4]), None);
     }
 }
