@@ -209,6 +209,15 @@ fn a_ring_keeps_the_contract() {
 }
 
 #[test]
+fn a_gap_in_a_file_on_disk_costs_nothing() {
+    assert_eq!(posix(&[]).is_sparse(), cfg!(unix));
+    assert_eq!(Trace::new(posix(&[])).is_sparse(), cfg!(unix));
+    #[cfg(target_os = "linux")]
+    assert!(hyperslab::driver::Uring::new(Arc::new(posix(&[])), 1, false).is_sparse());
+    assert!(!Memory::default().is_sparse() && !Trace::new(Memory::default()).is_sparse());
+}
+
+#[test]
 fn a_mapping_keeps_the_contract_for_reads() {
     let bytes: Vec<u8> = (0..=255).collect();
     // SAFETY: the files have no names, and only their mappings have them.
