@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
-use hyperslab::driver::{Capabilities, Described, Driver, DriverInfo, Hints, InMemory, ReadQueue};
+use hyperslab::driver::{Capabilities, Driver, DriverInfo, HasInfo, Hints, InMemory, ReadQueue};
 use hyperslab_io::process::{self, PerProcess};
 
 use crate::address::{Address, without_secrets};
@@ -207,7 +207,7 @@ impl Driver for Remote {
     }
 }
 
-impl Described for Remote {
+impl HasInfo for Remote {
     fn info(&self) -> DriverInfo {
         let mut info = DriverInfo::new("object_store");
         info.traffic = Some(self.counts.traffic());

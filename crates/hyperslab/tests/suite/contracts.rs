@@ -210,11 +210,14 @@ fn a_ring_keeps_the_contract() {
 
 #[test]
 fn a_gap_in_a_file_on_disk_costs_nothing() {
-    assert_eq!(posix(&[]).is_sparse(), cfg!(unix));
-    assert_eq!(Trace::new(posix(&[])).is_sparse(), cfg!(unix));
+    assert_eq!(posix(&[]).capabilities().is_sparse, cfg!(unix));
+    assert_eq!(Trace::new(posix(&[])).capabilities().is_sparse, cfg!(unix));
     #[cfg(target_os = "linux")]
-    assert!(hyperslab::driver::Uring::new(Arc::new(posix(&[])), 1, false).is_sparse());
-    assert!(!Memory::default().is_sparse() && !Trace::new(Memory::default()).is_sparse());
+    assert!(hyperslab::driver::Uring::new(Arc::new(posix(&[])), 1, false).capabilities().is_sparse);
+    assert!(
+        !Memory::default().capabilities().is_sparse
+            && !Trace::new(Memory::default()).capabilities().is_sparse
+    );
 }
 
 #[test]

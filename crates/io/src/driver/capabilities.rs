@@ -1,5 +1,5 @@
-//! What media can do beside reading and writing: a driver says it once, as a value, and each ability is a trait
-//! of its own.
+//! What media can do beside reading and writing: a driver says it once, as a value, and each ability is a
+//! trait of its own.
 
 use std::io;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct Capabilities<'d> {
     /// there, and be cut again. Commits that flush then leave room for what other threads write meanwhile.
     pub is_sparse: bool,
     /// What the driver says of itself, if it is more than its name.
-    pub description: Option<&'d dyn Described>,
+    pub description: Option<&'d dyn HasInfo>,
     /// The space that the medium can allocate before it is written.
     pub space: Option<&'d dyn ReservesSpace>,
     /// The lock of the file.
@@ -65,7 +65,7 @@ impl Capabilities<'_> {
 }
 
 /// A driver that says more of itself than its name.
-pub trait Described {
+pub trait HasInfo {
     /// Returns what the driver is and does, for its user.
     fn info(&self) -> DriverInfo;
 }
@@ -123,7 +123,7 @@ pub trait Elements {
 }
 
 /// What all media have, whether their drivers say so or not.
-impl<'d> dyn Driver + 'd {
+impl dyn Driver + '_ {
     /// Returns whether the file has no bytes.
     pub fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
@@ -137,7 +137,7 @@ impl<'d> dyn Driver + 'd {
     /// Returns what the driver is and does, for its user.
     pub fn info(&self) -> DriverInfo {
         let Capabilities { name, description, .. } = self.capabilities();
-        description.map_or_else(|| DriverInfo::new(name), Described::info)
+        description.map_or_else(|| DriverInfo::new(name), HasInfo::info)
     }
 
     /// Allocates space, if the medium can; see [`ReservesSpace::reserve`].

@@ -21,7 +21,7 @@ mod via;
 pub use ahead::{Medium, read_ahead};
 #[doc(hidden)]
 pub use aside::Aside;
-pub use capabilities::{Capabilities, Described, Elements, HoldsLock, InMemory, InParts, ReservesSpace};
+pub use capabilities::{Capabilities, Elements, HasInfo, HoldsLock, InMemory, InParts, ReservesSpace};
 #[doc(hidden)]
 pub use joined::{FilePart, Joined};
 pub use mapped::{Mapped, Unchanged};
@@ -55,6 +55,7 @@ pub use via::Via;
 /// assert_eq!(&signature, b"\x89HDF\r\n\x1a\n");
 /// # Ok(()) }
 /// ```
+#[expect(clippy::len_without_is_empty, reason = "`dyn Driver` has it, so that drivers need not")]
 pub trait Driver: Debug + Send + Sync {
     /// Returns the length of the file in bytes: of its first range, if it has a
     /// [second](Capabilities::elements).

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use super::ahead::{Medium, TRIED_EVERY};
-use super::{Capabilities, Described, Driver, DriverInfo, Hints, Posix, ReadQueue, Request, WriteRequest};
+use super::{Capabilities, Driver, DriverInfo, HasInfo, Hints, Posix, ReadQueue, Request, WriteRequest};
 use crate::process::PerProcess;
 
 mod ring;
@@ -188,7 +188,7 @@ impl Driver for Uring {
     }
 }
 
-impl Described for Uring {
+impl HasInfo for Uring {
     fn info(&self) -> DriverInfo {
         let fallback = self.refused.clone().or_else(|| self.direct.as_ref().and_then(Direct::fallback));
         DriverInfo {
