@@ -85,6 +85,9 @@ pub mod storage {
     pub use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime, FillValue};
     pub use hyperslab_format::message::filters::{FilterPipeline, FilterSpec};
 
+    pub use crate::object::{DatasetOptions, NewStorage};
+    pub use hyperslab_format::layout::mappings::VirtualMapping;
+    pub use hyperslab_format::selection::StoredSelection;
     pub use hyperslab_store::index::ChunkRecord;
 }
 
@@ -98,8 +101,8 @@ pub mod internals {
     pub use crate::counted::counted;
     pub use crate::engine::{filter_spec, refitted_filter};
     pub use crate::object::{
-        DatasetOptions, Found, HeaderFacts, NewStorage, Place, StoredIds, VlenData, VlenElements, VlenItems,
-        VlenKind, VlenSink, auto_chunks, compound, decode, packed, scalar_attribute,
+        Found, HeaderFacts, Place, StoredIds, VlenData, VlenElements, VlenItems, VlenKind, VlenSink,
+        auto_chunks, compound, decode, packed, scalar_attribute,
     };
     pub use hyperslab_format::heap::global::VariableElement as VlenId;
     pub use hyperslab_store::CommitOptions;

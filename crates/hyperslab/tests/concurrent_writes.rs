@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hyperslab::Element;
 use hyperslab::driver::{Create, Memory, Posix};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab::driver::{Driver, Memory, Operation, Trace};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Element as _, File, FileSpace, Found, LibVersion, SpaceStrategy, WriteOptions, filter};
 use hyperslab_check as check;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, VariableText};

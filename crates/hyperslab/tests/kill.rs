@@ -15,7 +15,7 @@ use std::time::Duration;
 use hyperslab::Durability;
 use hyperslab::Element;
 use hyperslab::Finder;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, LibVersion, OpenOptions, Result};
 use hyperslab_check as check;
 use hyperslab_format::message::dataspace::Dataspace;

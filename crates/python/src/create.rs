@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyperslab::ExternalFile;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dim, Selection};
 use hyperslab_format::datatype::Datatype as StoredDatatype;
 use hyperslab_format::layout::mappings::VirtualMapping;

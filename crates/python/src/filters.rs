@@ -1,7 +1,8 @@
 //! The filters of a dataset, in the terms of h5py.
 
 use hyperslab::Error;
-use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec};
+use hyperslab::internals::filter_spec;
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab_filters::registry::registered_name;
 use hyperslab_filters::{FilterChoice, FilterId, NotationError};
 use hyperslab_format::Widths;

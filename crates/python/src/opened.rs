@@ -7,7 +7,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{Element, File, Node};
 use hyperslab_format::message::dataspace::Dataspace;
 use pyo3::exceptions::PyRuntimeError;

@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use hyperslab::filter::{Filter, FilterId};
-use hyperslab::internals::{DatasetOptions, NewStorage, auto_chunks, filter_spec};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::storage::{FillBytes, FilterSpec};
 use hyperslab::{Dataset, Dataspace};
 use hyperslab_convert::Conversion;
@@ -194,10 +194,9 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
     let element_size = datatype.size(widths);
     let max_shape = max_shape
         .map(|lens| lens.iter().map(|&len| (len != HS_UNLIMITED).then_some(len)).collect::<Vec<_>>());
-    let grows = max_shape.iter().flatten().zip(shape).any(|(max, len)| max.is_none_or(|max| max > *len));
     let dataspace = match rank {
         0 => Dataspace::Scalar,
-        _ => Dataspace::Simple { shape: shape.to_vec(), max_shape: max_shape.clone() },
+        _ => Dataspace::Simple { shape: shape.to_vec(), max_shape },
     };
     let mut options = DatasetOptions::new(dataspace, datatype);
     options.track_order = flag("options.track_order", given.track_order)?;
@@ -211,50 +210,45 @@ unsafe fn new(given: &hs_dataset_options, widths: Widths) -> Result<DatasetOptio
         let value = unsafe { pointers::array("options.fill_value", given.fill_value.cast::<u8>(), len) }?;
         options.fill = FillBytes::Defined(value.to_vec());
     }
-    let in_words = words
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(|word| word.parse::<Filter>().map_err(|error| Failure::argument("options.filter_words", error)));
-    let in_words = in_words.collect::<Result<Vec<_>, _>>()?;
-    let needs_chunks = chunk.is_some() || !filters.is_empty() || !in_words.is_empty() || grows;
-    let is_chunked = match given.layout {
-        HS_LAYOUT_DEFAULT => needs_chunks,
-        HS_LAYOUT_CHUNKED => true,
-        HS_LAYOUT_COMPACT | HS_LAYOUT_CONTIGUOUS if needs_chunks => {
-            let why = "only a dataset in chunks has chunks, filters and room to grow";
-            return Err(Failure::argument("options.layout", why));
+    let mut choices = Vec::new();
+    for filter in filters {
+        // SAFETY: as above.
+        choices.push(unsafe { choice(filter) }?);
+    }
+    for word in words.unwrap_or_default().split_whitespace() {
+        let parsed = word.parse::<Filter>();
+        choices.push(parsed.map_err(|error| Failure::argument("options.filter_words", error))?);
+    }
+    let storage = match (given.layout, chunk) {
+        (HS_LAYOUT_DEFAULT | HS_LAYOUT_CHUNKED, Some(chunk)) => Some(NewStorage::Chunked(chunk.to_vec())),
+        (HS_LAYOUT_DEFAULT, None) => None,
+        (HS_LAYOUT_CHUNKED, None) => Some(NewStorage::Chunked(options.suitable_chunk(widths))),
+        (HS_LAYOUT_COMPACT, None) => Some(NewStorage::Compact),
+        (HS_LAYOUT_CONTIGUOUS, None) => Some(NewStorage::Contiguous),
+        (HS_LAYOUT_COMPACT | HS_LAYOUT_CONTIGUOUS, Some(_)) => {
+            return Err(Failure::argument(
+                "options.layout",
+                "only a dataset in chunks has a shape of chunks",
+            ));
         }
-        HS_LAYOUT_CONTIGUOUS => false,
-        HS_LAYOUT_COMPACT => {
-            options.storage = NewStorage::Compact;
-            false
+        (other, _) => {
+            return Err(Failure::argument("options.layout", format!("{other} is no layout to create")));
         }
-        other => return Err(Failure::argument("options.layout", format!("{other} is no layout to create"))),
     };
-    if is_chunked {
-        let chosen = || auto_chunks(shape, max_shape.as_deref(), element_size);
-        let chunk = chunk.map_or_else(chosen, <[u64]>::to_vec);
-        for filter in filters {
-            // SAFETY: as above.
-            let filter = unsafe { stored(filter, &options, &chunk, widths) }?;
-            options.filters.push(filter);
-        }
-        for filter in in_words {
-            let spec = filter_spec(&filter, (&options.datatype, &options.fill), &chunk, widths)?;
-            options.filters.push(spec);
-        }
-        options.storage = NewStorage::Chunked(chunk);
+    let mut options = options.stored(storage, &choices, widths)?;
+    for (given, stored) in filters.iter().zip(&mut options.filters) {
+        stored.flags = match given.flags {
+            0 => stored.flags,
+            HS_FILTER_OPTIONAL => 1,
+            HS_FILTER_MANDATORY => 0,
+            other => return Err(Failure::argument("filter.flags", format!("{other} is not known"))),
+        };
     }
     Ok(options)
 }
 
-/// Returns the stored form of a filter.
-unsafe fn stored(
-    filter: &hs_filter,
-    options: &DatasetOptions,
-    chunk: &[u64],
-    widths: Widths,
-) -> Result<FilterSpec, Failure> {
+/// Returns a filter with its parameters.
+unsafe fn choice(filter: &hs_filter) -> Result<Filter, Failure> {
     // SAFETY: the caller has as many values as the filter says.
     let values = unsafe { pointers::array("filter.values", filter.values, filter.value_count as usize) }?;
     let values: Vec<i64> = values.iter().map(|&value| value.into()).collect();
@@ -264,12 +258,5 @@ unsafe fn stored(
         let why = format!("{} is no filter of hyperslab", filter.id);
         return Err(Failure::argument("filter.id", why));
     }
-    let mut spec = filter_spec(&choice, (&options.datatype, &options.fill), chunk, widths)?;
-    spec.flags = match filter.flags {
-        0 => spec.flags,
-        HS_FILTER_OPTIONAL => 1,
-        HS_FILTER_MANDATORY => 0,
-        other => return Err(Failure::argument("filter.flags", format!("{other} is not known"))),
-    };
-    Ok(spec)
+    Ok(choice)
 }

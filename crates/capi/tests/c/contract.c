@@ -274,7 +274,10 @@ static void creating(void) {
     FAILS(HS_ERROR_ARGUMENT, "options.filter_words: ", hs_dataset_create(file, "/e", &options, &none));
     options.filter_words = NULL;
     options.layout = HS_LAYOUT_COMPACT;
+    FAILS(HS_ERROR_ARGUMENT, "only chunked data go through filters", hs_dataset_create(file, "/e", &options, &none));
+    options.chunk = shape;
     FAILS(HS_ERROR_ARGUMENT, "options.layout", hs_dataset_create(file, "/e", &options, &none));
+    options.chunk = NULL;
     options.layout = HS_LAYOUT_VIRTUAL;
     FAILS(HS_ERROR_ARGUMENT, "options.layout: 4", hs_dataset_create(file, "/e", &options, &none));
     options.layout = HS_LAYOUT_DEFAULT;

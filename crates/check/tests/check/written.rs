@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyperslab::WriteOptions;
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, Group, LibVersion, Selection};
 use hyperslab_format::datatype::{
     ByteOrder, Charset, Datatype, Integer, Padding, Reference, ReferenceKind, VariableText,

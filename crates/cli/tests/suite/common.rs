@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hyperslab::Element;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File, Group, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::golden;

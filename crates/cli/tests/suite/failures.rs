@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
 use hyperslab::Element as _;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::segy::SegyRecipe;
 

@@ -5,7 +5,7 @@
 use std::process::{Command, Stdio};
 
 use hyperslab::Element as _;
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab_format::datatype::{Compound, Datatype, Member};
 use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::Value;

@@ -6,7 +6,7 @@
 use hyperslab_format::message::dataspace::Dataspace;
 
 use crate::common::{Scratch, dataset};
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{File, Group};
 use serde_json::Value;
 

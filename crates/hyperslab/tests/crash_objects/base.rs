@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::{Driver, Memory};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, File, FileSpace, LibVersion, Object, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes};

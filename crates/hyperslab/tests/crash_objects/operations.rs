@@ -1,6 +1,6 @@
 //! A list of every operation that changes a file.
 
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File, LibVersion, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_check as check;
 use hyperslab_format::message::dataspace::Dataspace;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::{Capabilities, Driver, Hints, Medium, Memory, ReadQueue, Request, read_ahead};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Destination, ReadOptions};
 use hyperslab::{Dim, Slab};
 use hyperslab::{File, LibVersion, Selection};

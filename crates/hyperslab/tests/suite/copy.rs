@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, CopyOptions, Dataset, Error, File, Group, Node, Object, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, ReferenceKind, VariableText};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Error, File, Node, Selection};
 use hyperslab_format::array::fixed::{FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
 use hyperslab::Element;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Attribute, Dataset, Error, File, Object, RequestError, Result, Selection};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_testkit::sound::assert_accounted;

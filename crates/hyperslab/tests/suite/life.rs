@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use hyperslab::Element;
 use hyperslab::driver::{Driver, Locking, Memory, Operation, Posix, Trace};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Durability, Error, File, Group, OpenOptions, RequestError, Result};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;

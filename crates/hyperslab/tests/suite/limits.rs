@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Element, Error, File, Result, Selection, Slab};
 use hyperslab_check::{CheckOptions, Finding, check};
 use hyperslab_format::array::fixed::{FixedArrayBlock, FixedArrayHeader};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{Attribute, CopyOptions, Error, File, LibVersion, RequestError, Result};
 use hyperslab_check::{CheckOptions, check};
 use hyperslab_format::datatype::{Array, Compound, Datatype, Enumeration, Member, Opaque};

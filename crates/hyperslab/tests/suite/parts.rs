@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::{Memory, Operation, Trace};
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{File, Selection};
 use hyperslab_filters::blosc::Blosc;
 use hyperslab_filters::{Encoded, Filter, FilterId, Scratch};

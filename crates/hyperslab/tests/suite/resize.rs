@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError, Selection};
 use hyperslab::{Destination, ReadOptions, WriteOptions};
 use hyperslab::{Dim, Slab};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::driver::{Driver, Memory, Operation, Posix, Trace};
 use hyperslab::internals::engine::{Destination, ReadOptions, ReadPlan, Route, Source};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Axis, Dim, Points, Slab};
 use hyperslab::{Dataset, File, Selection};
 use hyperslab_format::message::dataspace::Dataspace;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File, LibVersion, OpenOptions, Selection};
 use hyperslab::{Dim, Slab};
 use hyperslab_format::message::dataspace::Dataspace;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{Error, File, LibVersion, RequestError};
 use hyperslab_format::datatype::{BitRange, ByteOrder, Datatype, Integer};
 use hyperslab_format::message::dataspace::Dataspace;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::internals::{DatasetOptions, NewStorage, VlenId};
+use hyperslab::internals::VlenId;
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{File, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{

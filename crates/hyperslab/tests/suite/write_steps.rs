@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use hyperslab::driver::{Capabilities, Driver, Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
-use hyperslab::internals::{DatasetOptions, NewStorage};
+use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File};
 use hyperslab_convert::Scalar;
 use hyperslab_format::message::dataspace::Dataspace;

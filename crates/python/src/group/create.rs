@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{CopyOptions, Group as CoreGroup, Node, RequestError, WriteOptions};
 use hyperslab_io::interrupt;
 use hyperslab_tables::index;

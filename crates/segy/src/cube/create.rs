@@ -2,7 +2,8 @@
 //! is read.
 
 use hyperslab::Element;
-use hyperslab::internals::{DatasetOptions, auto_chunks};
+use hyperslab::internals::auto_chunks;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{Attribute, Dataset, File, Selection};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::datatype::Datatype;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hyperslab::internals::NewStorage;
+use hyperslab::storage::NewStorage;
 use hyperslab::{Dataset, File, Group, Selection};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::filters::FilterSpec;

@@ -1,7 +1,7 @@
 //! Writes a piece into the HDF5 file.
 
 use hyperslab::WriteOptions;
-use hyperslab::internals::DatasetOptions;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::{Dataset, File};
 use hyperslab_filters::FilterChoice;
 use hyperslab_format::message::dataspace::Dataspace;

@@ -1,6 +1,7 @@
 //! PyTables' layout of an index: a group `_i_<table>/<column>` with datasets and attributes.
 
-use hyperslab::internals::{DatasetOptions, refitted_filter};
+use hyperslab::internals::refitted_filter;
+use hyperslab::storage::DatasetOptions;
 use hyperslab::storage::FilterSpec;
 use hyperslab::{Attribute, Dataset, Dataspace, Element, Group, Node, Object};
 use hyperslab_filters::FilterId;

@@ -299,7 +299,8 @@ mod tests {
 
     use hyperslab::Element as _;
     use hyperslab::driver::{Driver, Operation, Posix, Trace};
-    use hyperslab::internals::{DatasetOptions, NewStorage, filter_spec};
+    use hyperslab::internals::filter_spec;
+    use hyperslab::storage::{DatasetOptions, NewStorage};
     use hyperslab::{Destination, ReadOptions, WriteOptions};
     use hyperslab::{Dim, Slab};
     use hyperslab::{File, Selection};

@@ -10,9 +10,8 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::FillBytes;
 use hyperslab_select::Selection;
 
-use super::chunking::auto_chunks;
-use super::create::{DatasetOptions, NewStorage};
 use super::external::ExternalFile;
+use super::options::{DatasetOptions, NewStorage};
 use crate::object::element::{Element, FixedSize, packed};
 use crate::object::{Dataset, Group, NamedDatatype};
 
@@ -245,10 +244,6 @@ impl DatasetBuilder {
             (_, None) => Dataspace::Scalar,
             (_, Some(_)) => return Err(argument("maximum shape", "give the shape, too")),
         };
-        let (is_external, is_virtual) = (!self.external.is_empty(), !self.mappings.is_empty());
-        let is_chunked = self.chunks.is_some()
-            || !self.filters.is_empty()
-            || (grows(&dataspace) && !is_external && !is_virtual);
         let mut options = DatasetOptions::new(dataspace, self.datatype);
         options.committed = self.committed;
         options.external = self.external;
@@ -261,40 +256,28 @@ impl DatasetBuilder {
             check_fill((&options.datatype, &stored), (&datatype, &value), widths)?;
             options.fill = FillBytes::Defined(stored);
         }
-        if is_virtual {
-            if is_chunked || self.is_compact {
-                return Err(argument("virtual dataset", "it has no chunks, filters or compact data"));
+        let storage = match (self.chunks, self.is_compact, self.mappings) {
+            (chunks, false, mappings) if mappings.is_empty() => chunks.map(NewStorage::Chunked),
+            (None, true, mappings) if mappings.is_empty() => Some(NewStorage::Compact),
+            (None, false, mappings) => {
+                let listed = self.group.file().version().listed_blocks();
+                let mapping = |(what, file, dataset, source): (Selection, String, String, Selection)| {
+                    let (target, source) = (what.to_stored(listed)?, source.to_stored(listed)?);
+                    Ok::<_, Error>(VirtualMapping {
+                        file: file.into(),
+                        dataset: dataset.into(),
+                        source,
+                        target,
+                    })
+                };
+                Some(NewStorage::Virtual(mappings.into_iter().map(mapping).collect::<Result<_>>()?))
             }
-            let listed = self.group.file().version().listed_blocks();
-            let mapping = |(what, file, dataset, source): (Selection, String, String, Selection)| {
-                let (target, source) = (what.to_stored(listed)?, source.to_stored(listed)?);
-                Ok::<_, Error>(VirtualMapping { file: file.into(), dataset: dataset.into(), source, target })
-            };
-            options.storage =
-                NewStorage::Virtual(self.mappings.into_iter().map(mapping).collect::<Result<_>>()?);
-            return Ok(options);
-        }
-        if self.is_compact {
-            if is_chunked {
-                return Err(argument("compact storage", "it has no chunks, filters or room to grow"));
+            _ => {
+                let why = "elements are in chunks, in the header or in other datasets: choose one of these";
+                return Err(argument("storage", why));
             }
-            options.storage = NewStorage::Compact;
-        }
-        if !is_chunked {
-            if self.skip_fill_chunks == Some(true) {
-                return Err(argument(
-                    "skip_fill_chunks",
-                    "only chunks can be left out: give the shape of chunks",
-                ));
-            }
-            return Ok(options);
-        }
-        let size = options.datatype.size(widths);
-        let chunks = self.chunks.unwrap_or_else(|| match &options.dataspace {
-            Dataspace::Simple { shape, max_shape } => auto_chunks(shape, max_shape.as_deref(), size),
-            _ => Vec::new(),
-        });
-        options.chunked(&chunks, &self.filters)
+        };
+        options.stored(storage, &self.filters, widths)
     }
 }
 
@@ -311,16 +294,6 @@ fn check_fill(stored: (&Datatype, &[u8]), given: (&Datatype, &[u8]), widths: Wid
 
 fn argument(what: &str, why: &'static str) -> Error {
     RequestError::Argument { what: what.to_owned(), why }.into()
-}
-
-/// Returns whether the dataset may grow.
-fn grows(dataspace: &Dataspace) -> bool {
-    match dataspace {
-        Dataspace::Simple { shape, max_shape: Some(max_shape) } => {
-            shape.iter().zip(max_shape).any(|(len, max)| max.is_none_or(|max| max > *len))
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Creating datasets and committed datatypes.
 
-use hyperslab_error::{RequestError, Result};
+use hyperslab_error::Result;
+use hyperslab_filters::FilterId;
 use hyperslab_filters::registry::registered_name;
-use hyperslab_filters::{FilterChoice, FilterId};
 use hyperslab_format::datatype::Datatype;
 use hyperslab_format::header::{Prefix, RawMessage};
 use hyperslab_format::layout::mappings::{VirtualMapping, VirtualMappings};
@@ -16,162 +16,34 @@ use hyperslab_format::message::{MessageBody, kind};
 use hyperslab_format::{Addr, Extent, Widths, Writer};
 use hyperslab_store::heap::{GlobalHeapEdit, HeapRoom};
 use hyperslab_store::index::{ChunkIndex, ChunkingPlan, Grid, IndexEdit, choose};
-use hyperslab_store::{SpaceKind, Store, Txn};
+use hyperslab_store::{SpaceKind, Txn};
 
-use super::external::{self, ExternalFile};
-use super::max_shape;
-use crate::engine::{filter_spec, unplaced};
+use super::options::{DatasetOptions, NewStorage};
+use super::{external, max_shape};
+use crate::engine::unplaced;
 use crate::object::file::create::{message, prefix};
 use crate::object::header;
 use crate::object::header::edit::add_reference;
 use crate::object::header::versions::LibVersion;
 use crate::object::{Dataset, Group, NamedDatatype, limits};
 
-/// The properties of a new dataset.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct DatasetOptions {
-    /// The shape and the maximum shape.
-    pub dataspace: Dataspace,
-    /// The datatype of its elements.
-    pub datatype: Datatype,
-    /// The committed datatype of the same file, if the dataset uses one.
-    pub committed: Option<NamedDatatype>,
-    /// The storage of the elements.
-    pub storage: NewStorage,
-    /// The parts of external files that hold the elements. If there are none, this file holds the elements.
-    pub external: Vec<ExternalFile>,
-    /// The filters of chunks, first to last.
-    pub filters: Vec<FilterSpec>,
-    /// The value of elements that were never written.
-    pub fill: FillBytes,
-    /// When the fill value is written.
-    pub fill_time: FillTime,
-    /// When space is allocated. `None` stands for the default of libhdf5.
-    pub allocation: Option<AllocationTime>,
-    /// Whether the dataset tracks the creation order of attributes.
-    pub track_order: bool,
-    /// The time of the last change to store, in seconds since 1970.
-    pub modification: Option<u32>,
-    /// Whether chunks that hold only the fill value are left out; see [`Dataset::set_skip_fill_chunks`].
-    /// `None` stands for the setting of the file.
-    pub skip_fill_chunks: Option<bool>,
-}
-
-/// The storage of the elements of a new dataset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NewStorage {
-    /// In one contiguous extent.
-    Contiguous,
-    /// In the object header. Only for small data.
-    Compact,
-    /// In chunks of this shape.
-    Chunked(Vec<u64>),
-    /// In other datasets.
-    Virtual(Vec<VirtualMapping>),
-}
-
-impl DatasetOptions {
-    /// Returns options for a contiguous dataset of elements of `datatype`, without filters.
-    pub fn new(dataspace: Dataspace, datatype: Datatype) -> Self {
-        Self {
-            dataspace,
-            datatype,
-            committed: None,
-            storage: NewStorage::Contiguous,
-            external: Vec::new(),
-            filters: Vec::new(),
-            fill: FillBytes::Default,
-            fill_time: FillTime::IfSet,
-            allocation: None,
-            track_order: false,
-            modification: None,
-            skip_fill_chunks: None,
-        }
-    }
-
-    /// Stores elements in chunks of a shape, with filters, first to last. Set the fill value before: some
-    /// filters store it.
-    pub fn chunked(mut self, chunk: &[u64], filters: &[FilterChoice]) -> Result<Self> {
-        let facts = (&self.datatype, &self.fill);
-        let stored = |choice| filter_spec(choice, facts, chunk, Widths::EIGHT);
-        self.filters = filters.iter().map(stored).collect::<Result<_>>()?;
-        self.storage = NewStorage::Chunked(chunk.to_vec());
-        Ok(self)
-    }
-
-    /// Checks the options. Returns the size of all elements in bytes.
-    fn check(&self, store: &Store) -> Result<u64> {
-        let widths = store.widths();
-        let argument = |what: &str, why| RequestError::Argument { what: what.to_owned(), why };
-        limits::check_rank(self.dataspace.shape().len())?;
-        limits::check_dataspace(&self.dataspace, widths)?;
-        limits::check_datatype(&self.datatype, widths)?;
-        let size = self.datatype.size(widths);
-        let bytes = self.dataspace.elements().and_then(|elements| elements.checked_mul(size));
-        let bytes = bytes.ok_or_else(|| argument("shape", "all elements take more than 2^64 bytes"))?;
-        let is_chunked = matches!(self.storage, NewStorage::Chunked(_));
-        if !self.filters.is_empty() && !is_chunked {
-            return Err(argument("filters", "only chunked data go through filters").into());
-        }
-        let is_external = !self.external.is_empty();
-        if is_external {
-            if self.storage != NewStorage::Contiguous {
-                return Err(argument("external files", "only contiguous data are in external files").into());
-            }
-            external::check(&self.external, &self.dataspace, &self.datatype, store)?;
-        }
-        self.committed.iter().try_for_each(|datatype| limits::check_committed(datatype, store))?;
-        if let FillBytes::Defined(value) = &self.fill
-            && value.len() as u64 != size
-        {
-            return Err(argument("fill value", "it has another size than an element").into());
-        }
-        let (shape, max_shape) = match &self.dataspace {
-            Dataspace::Simple { shape, max_shape } if !shape.is_empty() => (shape, max_shape),
-            _ if is_chunked => return Err(argument("chunks", "a scalar has none").into()),
-            _ => return Ok(bytes),
-        };
-        if let Some(max_shape) = max_shape {
-            let fits = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| *size <= max);
-            if max_shape.len() != shape.len() || !shape.iter().zip(max_shape).all(fits) {
-                let what =
-                    format!("maxshape must fit the shape {}, not be {}", sides(shape), limits_of(max_shape));
-                return Err(argument(&what, "give each axis at least its length, or no limit").into());
-            }
-            let grows = |(size, max): (&u64, &Option<u64>)| max.is_none_or(|max| max > *size);
-            let is_virtual = matches!(self.storage, NewStorage::Virtual(_));
-            if !is_chunked && !is_external && !is_virtual && shape.iter().zip(max_shape).any(grows) {
-                return Err(argument("maxshape", "only chunked data can grow").into());
-            }
-        }
-        if let NewStorage::Chunked(chunk) = &self.storage {
-            if chunk.len() != shape.len() || chunk.contains(&0) {
-                let what = format!("chunks must fit the shape {}, not be {}", sides(shape), sides(chunk));
-                return Err(argument(&what, "give each axis a side of at least 1").into());
-            }
-            // libhdf5 refuses such chunks, too: a part of each could never hold an element.
-            let largest = |axis: usize| max_shape.as_ref().map_or(Some(shape[axis]), |max| max[axis]);
-            if (0..chunk.len()).any(|axis| largest(axis).is_some_and(|max| chunk[axis] > max.max(1))) {
-                let what = format!("chunks must fit the shape {}, not be {}", sides(shape), sides(chunk));
-                return Err(argument(&what, "a side is longer than the dataset can become").into());
-            }
-            let elements = chunk.iter().try_fold(1_u64, |all, &len| all.checked_mul(len));
-            let chunk_bytes = elements.and_then(|elements| elements.checked_mul(size));
-            if chunk_bytes.is_none_or(|bytes| bytes > u64::from(u32::MAX)) {
-                return Err(argument("chunks", "a chunk has less than 4 GiB").into());
-            }
-        }
-        if self.storage == NewStorage::Compact && bytes > COMPACT_BYTES {
-            return Err(argument("compact data", "a header has room for less than 64 KiB").into());
-        }
-        Ok(bytes)
-    }
-}
-
 impl Group {
-    /// Creates a dataset at `path`, and missing groups on the way.
-    #[doc(hidden)]
+    /// Creates a dataset at `path`, and missing groups on the way. [`new_dataset`](Self::new_dataset) takes
+    /// the options one by one.
+    ///
+    /// Errors: `Request` if the options do not fit together, or if an object is at the path already.
+    ///
+    /// ```
+    /// use hyperslab::storage::DatasetOptions;
+    /// use hyperslab::{Dataspace, Element, File};
+    ///
+    /// let file = File::in_memory()?;
+    /// let space = Dataspace::Simple { shape: vec![100], max_shape: Some(vec![None]) };
+    /// let options = DatasetOptions::new(space, f32::datatype()).chunked(&[50], &["zstd:5".parse().unwrap()])?;
+    /// let dataset = file.root().create_dataset("series", &options)?;
+    /// assert_eq!(dataset.chunk_shape(), Some(vec![50]));
+    /// # Ok::<(), hyperslab::Error>(())
+    /// ```
     pub fn create_dataset(&self, path: &str, options: &DatasetOptions) -> Result<Dataset> {
         let bytes = options.check(self.store()).map_err(|error| error.at(path))?;
         let make = |txn: &mut Txn<'_>, parent: &Group| make(txn, parent.file().version(), options, bytes);
@@ -419,21 +291,3 @@ pub(in crate::object) fn header_prefix(version: LibVersion, track_order: bool) -
 pub(in crate::object) const COMPACT_BYTES: u64 = 65_520;
 /// The minimum bytes for messages in the header of a dataset, as in libhdf5. They leave room for attributes.
 const SMALLEST_HEADER: usize = 256;
-
-/// Returns lengths as Python writes a tuple.
-fn sides(lengths: &[u64]) -> String {
-    tuple(&lengths.iter().map(u64::to_string).collect::<Vec<_>>())
-}
-
-/// Returns the largest lengths of axes as Python writes a tuple.
-fn limits_of(lengths: &[Option<u64>]) -> String {
-    let listed = lengths.iter().map(|max| max.map_or_else(|| "None".to_owned(), |max| max.to_string()));
-    tuple(&listed.collect::<Vec<_>>())
-}
-
-fn tuple(items: &[String]) -> String {
-    match items {
-        [only] => format!("({only},)"),
-        _ => format!("({})", items.join(", ")),
-    }
-}

@@ -9,6 +9,7 @@ pub(in crate::object) mod items;
 pub(in crate::object) mod mapped_view;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+pub(in crate::object) mod options;
 pub(in crate::object) mod read;
 pub(in crate::object) mod resize;
 pub(in crate::object) mod scales;

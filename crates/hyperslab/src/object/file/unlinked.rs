@@ -6,7 +6,8 @@ use hyperslab_format::Addr;
 use hyperslab_store::Txn;
 
 use super::create::new_group;
-use crate::object::dataset::create::{self, DatasetOptions};
+use crate::object::dataset::create;
+use crate::object::dataset::options::DatasetOptions;
 use crate::object::header::edit::add_reference;
 use crate::object::{Dataset, File, Group, Node, delete};
 
