@@ -183,7 +183,7 @@ fn image(version: LibVersion) -> Vec<u8> {
     let memory = Arc::new(Memory::default());
     let file = File::options().version(version).create(true).truncate(true).open_on(memory.clone()).unwrap();
     for name in ["first", "hole", "last"] {
-        file.root().new_dataset::<i32>(name).shape([5000]).create_with(&[7; 5000]).unwrap();
+        file.root().new_dataset::<i32>(name).shape([5000]).create_with(&vec![7; 5000]).unwrap();
     }
     file.close().unwrap();
     memory.bytes()

@@ -266,7 +266,7 @@ fn elements_of_a_split_file_are_written_during_a_commit() {
             let new = File::options().durability(durability).create(true);
             let file = new.open_on(Arc::new(split)).unwrap();
             for name in ["first", "last"] {
-                file.root().new_dataset::<i32>(name).shape([5000]).create_with(&[7; 5000]).unwrap();
+                file.root().new_dataset::<i32>(name).shape([5000]).create_with(&vec![7; 5000]).unwrap();
             }
             file.flush().unwrap();
             if has_hole {
@@ -280,7 +280,7 @@ fn elements_of_a_split_file_are_written_during_a_commit() {
             file.flush().unwrap();
             metadata.clear();
             assert!(turns.load(Ordering::SeqCst) >= 3, "{turns:?} writes");
-            assert_eq!(file.dataset("first").unwrap().read::<i32>(..).unwrap(), [7; 5000]);
+            assert_eq!(file.dataset("first").unwrap().read::<i32>(..).unwrap(), vec![7; 5000]);
             assert_sound(&joined(&metadata.inner.bytes(), &elements.bytes()));
             for extent in writer.end(&file) {
                 file.store().release(extent);
