@@ -128,8 +128,8 @@ impl FilterChoice {
 /// Returns the parameters of ZFP's plug-in for a mode.
 fn zfp_words(mode: ZfpMode) -> [u32; 6] {
     let float = |kind, limit: f64| {
-        let bits = limit.to_bits();
-        [kind, 0, bits as u32, (bits >> 32) as u32, 0, 0]
+        let [a, b, c, d, e, f, g, h] = limit.to_le_bytes();
+        [kind, 0, u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]), 0, 0]
     };
     match mode {
         ZfpMode::Rate(rate) => float(1, rate),

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, RwLock};
 
 use hyperslab::File;
-use hyperslab::driver::{Driver, DriverInfo, Hints};
+use hyperslab::driver::{Capabilities, Driver, Hints};
 
 const PAGE: usize = 4096;
 
@@ -75,14 +75,12 @@ impl Driver for Pages {
         Ok(())
     }
 
-    fn hints(&self) -> Hints {
+    fn capabilities(&self) -> Capabilities<'_> {
         // Reading over a gap of half a page costs less than another lookup. A lookup waits for nothing, so a
         // second request in progress gains nothing.
-        Hints { coalesce_gap: PAGE as u64 / 2, max_span: 1 << 20, queue_depth: 1, concurrent: true }
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("pages")
+        let hints =
+            Hints { coalesce_gap: PAGE as u64 / 2, max_span: 1 << 20, queue_depth: 1, concurrent: true };
+        Capabilities::new("pages", hints)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyperslab_io::driver::{Driver, Hints, Memory};
+use hyperslab_io::driver::{Capabilities, Driver, Memory};
 
 /// A disk that is full when [`ELEMENTS`] are written, and gone from then on.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Driver for Gone {
         self.inner.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        self.inner.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.inner.capabilities().hints)
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::driver::{Capabilities, Driver, Memory};
 use hyperslab::{Dataset, File, Result, Selection};
 use hyperslab::{Destination, ReadOptions, set_threads};
 use hyperslab::{Dim, Slab};
@@ -189,8 +189,8 @@ impl Driver for Failing {
         self.inner.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        self.inner.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.inner.capabilities().hints)
     }
 }
 

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::driver::{Driver, Hints, Memory, ReadQueue, Unchanged, Via};
+use hyperslab::driver::{Capabilities, Driver, Hints, Memory, ReadQueue, Unchanged, Via};
 use hyperslab::filter::{Blosc2, BloscCodec, Deflate};
 use hyperslab::{Destination, Dim, Element, File, OpenOptions, ReadOptions, Selection, Slab, WriteOptions};
 use hyperslab_testkit::allocator::Watched;
@@ -74,8 +74,11 @@ impl Driver for Greedy {
         }
     }
 
-    fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 0, max_span: 4 << 20, queue_depth: 1024, concurrent: true }
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new(
+            "custom",
+            Hints { coalesce_gap: 0, max_span: 4 << 20, queue_depth: 1024, concurrent: true },
+        )
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
+use hyperslab::driver::{Capabilities, Driver, Hints, Memory, WriteRequest};
 use hyperslab::filter::{Blosc2, Deflate};
 use hyperslab::{Destination, Dim, Error, File, Points, ReadOptions, Selection, Slab, WriteOptions};
 use hyperslab_io::interrupt::{Doing, heed, set_poll};
@@ -89,8 +89,11 @@ impl Driver for Slow {
         self.inner.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 0, max_span: 4 << 20, queue_depth: 1, concurrent: true }
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new(
+            "custom",
+            Hints { coalesce_gap: 0, max_span: 4 << 20, queue_depth: 1, concurrent: true },
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use hyperslab::Ranks;
-use hyperslab::driver::{Create, Driver, DriverInfo, Hints};
+use hyperslab::driver::{Capabilities, Create, Driver, Hints};
 
 use crate::sys::{self, Access, FileHandle};
 
@@ -166,13 +166,11 @@ impl Driver for MpiFile {
         if self.is_writable { self.with(FileHandle::sync) } else { Ok(()) }
     }
 
-    fn hints(&self) -> Hints {
+    fn capabilities(&self) -> Capabilities<'_> {
         // A call of MPI costs a little more than one of the system.
-        Hints { coalesce_gap: 16 << 10, max_span: 4 << 20, queue_depth: 1, concurrent: sys::is_for_threads() }
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("mpiio")
+        let concurrent = sys::is_for_threads();
+        let hints = Hints { coalesce_gap: 16 << 10, max_span: 4 << 20, queue_depth: 1, concurrent };
+        Capabilities::new("mpiio", hints)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue, Request};
+use hyperslab::driver::{Capabilities, Driver, Hints, ReadQueue, Request};
 use hyperslab_io::process::PerProcess;
 use pyo3::exceptions::{PyBaseException, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -225,20 +225,13 @@ impl Driver for FileObject {
         }
     }
 
-    fn hints(&self) -> Hints {
+    fn capabilities(&self) -> Capabilities<'_> {
         let (queue_depth, concurrent) = match &self.ranges {
             Some(ranges) => (BATCH, ranges.is_concurrent),
             None => (1, false),
         };
-        Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth, concurrent }
-    }
-
-    fn is_lasting(&self) -> bool {
-        false
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("fileobj")
+        let hints = Hints { coalesce_gap: 64 << 10, max_span: 16 << 20, queue_depth, concurrent };
+        Capabilities { is_lasting: false, ..Capabilities::new("fileobj", hints) }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue};
+use hyperslab::driver::{Capabilities, Driver, ReadQueue};
 use hyperslab::internals::absent;
 
 use crate::address::Address;
@@ -39,11 +39,7 @@ impl Driver for Remote {
         match self.0 {}
     }
 
-    fn hints(&self) -> Hints {
-        match self.0 {}
-    }
-
-    fn info(&self) -> DriverInfo {
+    fn capabilities(&self) -> Capabilities<'_> {
         match self.0 {}
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
-use hyperslab::driver::{Driver, DriverInfo, Hints, ReadQueue};
+use hyperslab::driver::{Capabilities, Driver, DriverInfo, HasInfo, Hints, InMemory, ReadQueue};
 use hyperslab_io::process::{self, PerProcess};
 
 use crate::address::{Address, without_secrets};
@@ -196,18 +196,28 @@ impl Driver for Remote {
         Flight::new(self).run(queue).map_err(|error| self.in_file(error))
     }
 
-    fn bytes(&self) -> io::Result<Option<&[u8]>> {
-        Ok((self.front.len() as u64 == self.version.len).then_some(&*self.front))
+    fn capabilities(&self) -> Capabilities<'_> {
+        let hints =
+            Hints { coalesce_gap: GAP, max_span: SPAN, queue_depth: self.queue_depth, concurrent: true };
+        Capabilities {
+            description: Some(self),
+            memory: Some(self),
+            ..Capabilities::new("object_store", hints)
+        }
     }
+}
 
-    fn hints(&self) -> Hints {
-        Hints { coalesce_gap: GAP, max_span: SPAN, queue_depth: self.queue_depth, concurrent: true }
-    }
-
+impl HasInfo for Remote {
     fn info(&self) -> DriverInfo {
         let mut info = DriverInfo::new("object_store");
         info.traffic = Some(self.counts.traffic());
         info
+    }
+}
+
+impl InMemory for Remote {
+    fn bytes(&self) -> io::Result<Option<&[u8]>> {
+        Ok((self.front.len() as u64 == self.version.len).then_some(&*self.front))
     }
 }
 

@@ -105,7 +105,7 @@ impl<'r> Flight<'r> {
     fn has_room(&self, len: u64) -> bool {
         let (count, bytes) = (&self.session.in_progress, &self.session.bytes);
         self.gets.is_empty()
-            || count.load(Ordering::Relaxed) < self.remote.hints().queue_depth
+            || count.load(Ordering::Relaxed) < self.remote.capabilities().hints.queue_depth
                 && bytes.load(Ordering::Relaxed).saturating_add(len) <= MOST_BYTES
     }
 
@@ -126,7 +126,7 @@ impl<'r> Flight<'r> {
             self.missing.insert(id, len);
             requests.push(request);
         }
-        self.planned.extend(plan(&requests, self.remote.hints()));
+        self.planned.extend(plan(&requests, self.remote.capabilities().hints));
         Ok(())
     }
 

@@ -54,7 +54,7 @@ fn a_file_on_a_server_keeps_the_contract_for_reads() {
 fn an_empty_file_has_no_bytes() {
     let server = Server::start(Vec::new());
     let remote = opened(&server, &RemoteOptions::default());
-    assert!(remote.is_empty().unwrap());
+    assert_eq!(remote.len().unwrap(), 0);
     assert_eq!(read(&remote, 0, 1).unwrap_err().kind(), ErrorKind::UnexpectedEof);
     assert!(open(&server).is_err());
 }
@@ -80,7 +80,7 @@ fn neighbouring_ranges_are_one_request_and_long_ranges_are_several() {
     let long = [2 << 20, 5 << 20, 8 << 20].map(|start| Some(start..start + third));
     assert_eq!(requests[..2], [Some(5000..204_000), Some(600_000..600_010)]);
     assert_eq!(requests[2..], long);
-    let traffic = remote.info().traffic.unwrap();
+    let traffic = remote.capabilities().description.unwrap().info().traffic.unwrap();
     assert_eq!((traffic.requests, traffic.bytes), (6, 1 + 199_000 + 10 + (9 << 20)));
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::driver::{Capabilities, Driver, Memory};
 
 use crate::fuzz::Random;
 
@@ -184,8 +184,8 @@ impl Driver for CrashDriver {
         if closing { Ok(()) } else { self.change(Step::Flush) }
     }
 
-    fn hints(&self) -> Hints {
-        self.inner.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.inner.capabilities().hints)
     }
 }
 

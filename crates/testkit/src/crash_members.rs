@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hyperslab::driver::{Driver, Family, Folder, Hints, Medium, Memory, Names, Split};
+use hyperslab::driver::{Capabilities, Driver, Family, Folder, Medium, Memory, Names, Split};
 
 use crate::crash::{Failure, Written};
 use crate::fuzz::Random;
@@ -450,8 +450,8 @@ impl Driver for RecordedMember {
         self.all.disk().change(&MemberStep::Flush(self.file))
     }
 
-    fn hints(&self) -> Hints {
-        self.memory().hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.memory().capabilities().hints)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hyperslab::driver::{Driver, Hints, Memory, ReadQueue, Request};
+use hyperslab::driver::{Capabilities, Driver, Hints, Memory, ReadQueue, Request};
 
 /// A file in memory with slow requests.
 #[derive(Debug)]
@@ -127,9 +127,12 @@ impl Driver for Deep {
         self.inner.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
+    fn capabilities(&self) -> Capabilities<'_> {
         // `max_span` is small, so that no request covers two chunks of a test.
-        Hints { queue_depth: self.at_once, max_span: 512, ..self.inner.hints() }
+        Capabilities::new(
+            "custom",
+            Hints { queue_depth: self.at_once, max_span: 512, ..self.inner.capabilities().hints },
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::driver::{Capabilities, Driver, Memory};
 
 /// Decides whether a write is delayed, given its offset and its bytes.
 pub type IsLate = Box<dyn Fn(u64, &[u8]) -> bool + Send + Sync>;
@@ -81,7 +81,7 @@ impl Driver for Late {
         self.inner.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        self.inner.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.inner.capabilities().hints)
     }
 }

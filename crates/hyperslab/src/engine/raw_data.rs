@@ -41,7 +41,7 @@ impl<'a> RawData<'a> {
     }
 
     pub(in crate::engine) fn hints(self) -> Hints {
-        self.elsewhere.map_or_else(|| self.store.hints(), Driver::hints)
+        self.elsewhere.map_or_else(|| self.store.hints(), <dyn Driver>::hints)
     }
 
     /// Returns the length of `extent` as a `usize`. Fails if the extent is not inside the file.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::driver::{Capabilities, Driver, Memory};
 use hyperslab::internals::engine::WriteOptions;
 use hyperslab::{Durability, File, LibVersion, OpenOptions};
 use hyperslab_convert::Scalar;
@@ -100,12 +100,8 @@ impl<D: Driver> Driver for Hooked<D> {
         self.inner.flush(closing)
     }
 
-    fn is_sparse(&self) -> bool {
-        true
-    }
-
-    fn hints(&self) -> Hints {
-        self.inner.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { is_sparse: true, ..Capabilities::new("custom", self.inner.capabilities().hints) }
     }
 }
 

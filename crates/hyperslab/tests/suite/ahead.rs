@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use hyperslab::Element;
-use hyperslab::driver::{Driver, Hints, Medium, Memory, ReadQueue, Request, read_ahead};
+use hyperslab::driver::{Capabilities, Driver, Hints, Medium, Memory, ReadQueue, Request, read_ahead};
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Destination, ReadOptions};
 use hyperslab::{Dim, Slab};
@@ -78,8 +78,11 @@ impl Driver for Slow {
         read_ahead(self, queue)
     }
 
-    fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 512, max_span: 1 << 20, queue_depth: 256, concurrent: true }
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new(
+            "custom",
+            Hints { coalesce_gap: 512, max_span: 1 << 20, queue_depth: 256, concurrent: true },
+        )
     }
 }
 

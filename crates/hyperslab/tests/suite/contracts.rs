@@ -210,11 +210,14 @@ fn a_ring_keeps_the_contract() {
 
 #[test]
 fn a_gap_in_a_file_on_disk_costs_nothing() {
-    assert_eq!(posix(&[]).is_sparse(), cfg!(unix));
-    assert_eq!(Trace::new(posix(&[])).is_sparse(), cfg!(unix));
+    assert_eq!(posix(&[]).capabilities().is_sparse, cfg!(unix));
+    assert_eq!(Trace::new(posix(&[])).capabilities().is_sparse, cfg!(unix));
     #[cfg(target_os = "linux")]
-    assert!(hyperslab::driver::Uring::new(Arc::new(posix(&[])), 1, false).is_sparse());
-    assert!(!Memory::default().is_sparse() && !Trace::new(Memory::default()).is_sparse());
+    assert!(hyperslab::driver::Uring::new(Arc::new(posix(&[])), 1, false).capabilities().is_sparse);
+    assert!(
+        !Memory::default().capabilities().is_sparse
+            && !Trace::new(Memory::default()).capabilities().is_sparse
+    );
 }
 
 #[test]
@@ -228,8 +231,9 @@ fn a_mapping_keeps_the_contract_for_reads() {
     read_many_reads_each_range_once_in_any_order(&map(&bytes));
     read_many_returns_the_error_of_a_range(&map(&bytes));
     threads_read_at_the_same_time(&(Arc::new(map(&bytes)) as Arc<dyn Driver>));
-    assert_eq!(map(&bytes).bytes().unwrap(), Some(&bytes[..]));
-    assert!(map(b"").is_empty().unwrap());
+    let mapped: Arc<dyn Driver> = Arc::new(map(&bytes));
+    assert_eq!(mapped.bytes().unwrap(), Some(&bytes[..]));
+    assert_eq!(map(b"").len().unwrap(), 0);
     assert_eq!(map(b"12").write_at(0, b"3").unwrap_err().kind(), ErrorKind::ReadOnlyFilesystem);
 }
 
@@ -252,6 +256,7 @@ fn a_read_of_a_mapping_of_a_file_that_was_cut_is_an_error() {
         |error: std::io::Error| error.kind() == ErrorKind::UnexpectedEof && error.to_string().contains("cut");
     assert!(cut(map.read_at(0, &mut [0; 10]).unwrap_err()));
     assert!(cut(map.read_many(&mut Ranges::new(&[(0, 1)], 0)).unwrap_err()));
+    let map: &dyn Driver = &map;
     assert!(cut(map.bytes().unwrap_err()));
 }
 

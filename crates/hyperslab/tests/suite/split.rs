@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fmt, fs, io, thread};
 
-use hyperslab::driver::{Driver, Hints, Locking, Medium, Members, Memory, Names, Overlay, Split};
+use hyperslab::driver::{Capabilities, Driver, Locking, Medium, Members, Memory, Names, Overlay, Split};
 use hyperslab::{Durability, Error, File, FileSpace, LibVersion, OpenOptions, RequestError, SpaceStrategy};
 use hyperslab_check::{CheckOptions, Report, check_path};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
@@ -441,7 +441,7 @@ fn a_view_shows_patches_of_both_ranges() {
     assert_eq!(read(0, 4).unwrap(), b"mEta");
     assert_eq!(read(start, 8).unwrap(), b"elEMents");
     assert!(read(3, 2).is_err() && read(start + 4, 5).is_err() && read(start - 1, 2).is_err());
-    assert_eq!(view.elements().unwrap().len().unwrap(), 8);
+    assert_eq!(view.capabilities().elements.unwrap().len().unwrap(), 8);
 }
 
 #[test]
@@ -549,8 +549,8 @@ impl Driver for Hooked {
         self.memory.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        self.memory.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.memory.capabilities().hints)
     }
 }
 

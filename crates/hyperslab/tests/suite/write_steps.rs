@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hyperslab::driver::{Driver, Hints, Memory, WriteRequest};
+use hyperslab::driver::{Capabilities, Driver, Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::internals::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File};
@@ -79,8 +79,8 @@ impl Driver for Calls {
         self.inner.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        self.inner.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.inner.capabilities().hints)
     }
 }
 

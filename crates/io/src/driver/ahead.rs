@@ -34,7 +34,8 @@ pub fn read_ahead(medium: &impl Medium, queue: &mut dyn ReadQueue) -> io::Result
                 None => medium.read_at(request.offset, place)?,
                 Some(filled) if filled == place.len() => {}
                 Some(filled) => {
-                    return Window::new(medium.hints().queue_depth).read(medium, queue, request, filled);
+                    return Window::new(medium.capabilities().hints.queue_depth)
+                        .read(medium, queue, request, filled);
                 }
             }
         }

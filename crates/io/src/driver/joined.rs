@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::{Create, Driver, Hints, Posix};
+use super::{Capabilities, Create, Driver, Hints, Posix};
 
 /// The joined parts. A file is opened when it is first used, and a write creates it if it does not exist.
 /// Bytes beyond its end read as zeros, as in libhdf5.
@@ -154,9 +154,9 @@ impl Driver for Joined {
         self.parts.iter().filter_map(|opened| opened.writing.get()).try_for_each(|file| file.flush(closing))
     }
 
-    fn hints(&self) -> Hints {
+    fn capabilities(&self) -> Capabilities<'_> {
         // Requests are served one at a time.
-        Hints { queue_depth: 1, ..Posix::HINTS }
+        Capabilities::new("custom", Hints { queue_depth: 1, ..Posix::HINTS })
     }
 }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-use super::{Driver, DriverInfo, Hints, Posix, ReadQueue};
+use super::{Capabilities, Driver, Hints, InMemory, Posix, ReadQueue};
 
 /// The promise that no program changes or shortens a file while it is mapped into memory.
 ///
@@ -137,20 +137,15 @@ impl Driver for Mapped {
         Ok(())
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        let hints = Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true };
+        Capabilities { memory: Some(self), lock: Some(&*self.file), ..Capabilities::new("mmap", hints) }
+    }
+}
+
+impl InMemory for Mapped {
     fn bytes(&self) -> io::Result<Option<&[u8]>> {
         self.check()?;
         Ok(Some(&self.map))
-    }
-
-    fn unlock(&self) -> io::Result<()> {
-        self.file.unlock()
-    }
-
-    fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true }
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("mmap")
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use super::ahead::Medium;
-use super::{Aside, Driver, DriverInfo, Hints};
+use super::{Aside, Capabilities, Driver, Hints};
 use crate::process;
 
 /// An image of a file.
@@ -122,11 +122,8 @@ impl Driver for Memory {
         Ok(())
     }
 
-    fn hints(&self) -> Hints {
-        Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true }
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("memory")
+    fn capabilities(&self) -> Capabilities<'_> {
+        let hints = Hints { coalesce_gap: 0, max_span: u64::MAX, queue_depth: 1, concurrent: true };
+        Capabilities::new("memory", hints)
     }
 }

@@ -2,12 +2,10 @@
 
 use std::fmt::Debug;
 use std::io;
-use std::ops::Range;
-
-use hyperslab_format::superblock::driver_information::DriverInformation;
 
 mod ahead;
 mod aside;
+mod capabilities;
 mod holders;
 mod joined;
 mod mapped;
@@ -23,6 +21,7 @@ mod via;
 pub use ahead::{Medium, read_ahead};
 #[doc(hidden)]
 pub use aside::Aside;
+pub use capabilities::{Capabilities, Elements, HasInfo, HoldsLock, InMemory, InParts, ReservesSpace};
 #[doc(hidden)]
 pub use joined::{FilePart, Joined};
 pub use mapped::{Mapped, Unchanged};
@@ -56,14 +55,11 @@ pub use via::Via;
 /// assert_eq!(&signature, b"\x89HDF\r\n\x1a\n");
 /// # Ok(()) }
 /// ```
+#[expect(clippy::len_without_is_empty, reason = "`dyn Driver` has it, so that drivers need not")]
 pub trait Driver: Debug + Send + Sync {
-    /// Returns the length of the file in bytes: of its first range, if it has a [second](Self::elements).
+    /// Returns the length of the file in bytes: of its first range, if it has a
+    /// [second](Capabilities::elements).
     fn len(&self) -> io::Result<u64>;
-
-    /// Returns whether the file has no bytes.
-    fn is_empty(&self) -> io::Result<bool> {
-        Ok(self.len()? == 0)
-    }
 
     /// Reads exactly `dst.len()` bytes at `offset`.
     ///
@@ -75,14 +71,6 @@ pub trait Driver: Debug + Send + Sync {
     /// Errors: `ReadOnlyFilesystem` if the medium cannot be written.
     fn write_at(&self, _offset: u64, _src: &[u8]) -> io::Result<()> {
         Err(read_only())
-    }
-
-    /// Allocates space for `len` bytes at `offset` that will be written next, if the medium can. The length
-    /// of the file does not change.
-    ///
-    /// Errors: there is no space. A medium that cannot tell returns `Ok`.
-    fn reserve(&self, _offset: u64, _len: u64) -> io::Result<()> {
-        Ok(())
     }
 
     /// Truncates the file to `len` bytes, or extends it with zeros.
@@ -119,75 +107,8 @@ pub trait Driver: Debug + Send + Sync {
         requests.iter().try_for_each(|request| self.write_at(request.offset, request.src))
     }
 
-    /// Gives up the lock of the file, if the driver has one, so that other programs may open the file.
-    fn unlock(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Returns the ranges of offsets that have bytes, in order, if the medium consists of several files. An
-    /// empty list stands for a medium of one file, without gaps.
-    fn parts(&self) -> Vec<Range<u64>> {
-        Vec::new()
-    }
-
-    /// Returns the range of offsets that is for elements only, if the medium has one. `len` and `set_len` are
-    /// then those of the range before it, which has the metadata.
-    #[doc(hidden)]
-    fn elements(&self) -> Option<&dyn Elements> {
-        None
-    }
-
-    /// Returns the bytes of the file, if the medium has them in memory and they stay there as long as the
-    /// driver is borrowed. They are then decoded and copied where they are, and not read.
-    fn bytes(&self) -> io::Result<Option<&[u8]>> {
-        Ok(None)
-    }
-
-    /// Returns how this medium performs best.
-    fn hints(&self) -> Hints;
-
-    /// Returns whether the bytes outlive the program, so that a new file must be a valid one before its first
-    /// commit. Objects of the caller's language, which may do anything when they are written to, do not.
-    fn is_lasting(&self) -> bool {
-        true
-    }
-
-    /// Returns whether a gap costs next to nothing: the file may be extended far beyond its bytes, or be
-    /// written there, and be cut again. Commits that flush then leave room for what other threads write
-    /// meanwhile.
-    fn is_sparse(&self) -> bool {
-        false
-    }
-
-    /// Returns what the driver is and does, for its user.
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("custom")
-    }
-}
-
-/// The second range of offsets of a medium: see [`Driver::elements`].
-#[doc(hidden)]
-pub trait Elements {
-    /// Returns the offset of the first byte, which is beyond all metadata.
-    fn start(&self) -> u64;
-
-    /// Returns the number of bytes in the range.
-    ///
-    /// Errors: the medium lacks the part that has them.
-    fn len(&self) -> io::Result<u64>;
-
-    /// Returns whether there are no bytes in the range.
-    fn is_empty(&self) -> io::Result<bool> {
-        Ok(self.len()? == 0)
-    }
-
-    /// Truncates the range to `len` bytes, or extends it with zeros.
-    ///
-    /// Errors: `ReadOnlyFilesystem` if the medium cannot be written.
-    fn set_len(&self, len: u64) -> io::Result<()>;
-
-    /// Returns what a new file states of the parts of this medium, without their ends.
-    fn to_state(&self) -> DriverInformation;
+    /// Returns how the medium performs best, and what it can do beside these methods.
+    fn capabilities(&self) -> Capabilities<'_>;
 }
 
 fn read_only() -> io::Error {

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Driver, DriverInfo, Elements, Hints};
+use super::{Capabilities, Driver, Hints};
 
 /// A read-only view.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Overlay {
     /// Errors if a range is outside the view. The second range of the driver has its own length.
     fn check(&self, offset: u64, len: usize) -> io::Result<()> {
         let end = offset.checked_add(len as u64);
-        let is_second = self.elements().is_some_and(|elements| elements.start() <= offset);
+        let is_second = self.inner.elements().is_some_and(|elements| elements.start() <= offset);
         let is_inside = is_second || end.is_some_and(|end| end <= self.len);
         if is_inside { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
@@ -64,17 +64,11 @@ impl Driver for Overlay {
         Ok(())
     }
 
-    fn elements(&self) -> Option<&dyn Elements> {
-        self.inner.elements()
-    }
-
-    /// The view serves one read at a time.
-    fn hints(&self) -> Hints {
-        Hints { queue_depth: 1, ..self.inner.hints() }
-    }
-
-    fn info(&self) -> DriverInfo {
-        self.inner.info()
+    fn capabilities(&self) -> Capabilities<'_> {
+        let Capabilities { name, hints, is_lasting, description, elements, .. } = self.inner.capabilities();
+        // The view serves one read at a time.
+        let hints = Hints { queue_depth: 1, ..hints };
+        Capabilities { is_lasting, description, elements, ..Capabilities::new(name, hints) }
     }
 }
 

@@ -14,10 +14,10 @@ use rustix::fs::{Advice, FallocateFlags};
 #[cfg(target_os = "linux")]
 use rustix::io::{Errno, ReadWriteFlags};
 
-#[cfg(target_os = "linux")]
-use super::WriteRequest;
 use super::ahead::{Medium, QUEUE_DEPTH, read_ahead};
-use super::{Driver, DriverInfo, Hints, ReadQueue, holders};
+use super::{Capabilities, Driver, Hints, HoldsLock, ReadQueue, holders};
+#[cfg(target_os = "linux")]
+use super::{ReservesSpace, WriteRequest};
 use crate::{os, process};
 
 /// An open file.
@@ -314,16 +314,6 @@ impl Driver for Posix {
         })
     }
 
-    #[cfg(target_os = "linux")]
-    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
-        if let Err(error) = rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, offset, len)
-            && matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)
-        {
-            return Err(error.into());
-        }
-        Ok(())
-    }
-
     /// Leaves a file with this length unchanged. ext4 writes a file that was ever truncated to zero to the
     /// disk when it is closed, and the program waits for that, even if the file was empty before.
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -340,21 +330,33 @@ impl Driver for Posix {
         read_ahead(self, queue)
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            // Windows fills gaps with zeros.
+            is_sparse: cfg!(unix),
+            #[cfg(target_os = "linux")]
+            space: Some(self),
+            lock: Some(self),
+            ..Capabilities::new("posix", Hints { queue_depth: self.queue_depth, ..Self::HINTS })
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl ReservesSpace for Posix {
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        if let Err(error) = rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, offset, len)
+            && matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::FBIG)
+        {
+            return Err(error.into());
+        }
+        Ok(())
+    }
+}
+
+impl HoldsLock for Posix {
     fn unlock(&self) -> io::Result<()> {
         if self.locked_by == Some(process::forks()) { self.file.unlock() } else { Ok(()) }
-    }
-
-    fn hints(&self) -> Hints {
-        Hints { queue_depth: self.queue_depth, ..Self::HINTS }
-    }
-
-    /// Windows fills the gap with zeros.
-    fn is_sparse(&self) -> bool {
-        cfg!(unix)
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("posix")
     }
 }
 

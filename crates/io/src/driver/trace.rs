@@ -1,11 +1,10 @@
 //! A wrapper that records the operations on a driver, for tests and I/O statistics.
 
 use std::io;
-use std::ops::Range;
 
 use parking_lot::Mutex;
 
-use super::{Driver, DriverInfo, Elements, Hints, ReadQueue, Request, WriteRequest};
+use super::{Capabilities, Driver, ReadQueue, Request, ReservesSpace, WriteRequest};
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,11 +78,6 @@ impl<D: Driver> Driver for Trace<D> {
         self.inner.write_at(offset, src)
     }
 
-    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.record(Operation::Reserve { offset, len });
-        self.inner.reserve(offset, len)
-    }
-
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.record(Operation::SetLen(len));
         self.inner.set_len(len)
@@ -105,32 +99,16 @@ impl<D: Driver> Driver for Trace<D> {
         self.inner.write_batch(requests)
     }
 
-    fn unlock(&self) -> io::Result<()> {
-        self.inner.unlock()
+    fn capabilities(&self) -> Capabilities<'_> {
+        // Bytes in memory are read, so that the trace shows it.
+        Capabilities { memory: None, space: Some(self), ..self.inner.capabilities() }
     }
+}
 
-    fn parts(&self) -> Vec<Range<u64>> {
-        self.inner.parts()
-    }
-
-    fn elements(&self) -> Option<&dyn Elements> {
-        self.inner.elements()
-    }
-
-    fn hints(&self) -> Hints {
-        self.inner.hints()
-    }
-
-    fn is_lasting(&self) -> bool {
-        self.inner.is_lasting()
-    }
-
-    fn is_sparse(&self) -> bool {
-        self.inner.is_sparse()
-    }
-
-    fn info(&self) -> DriverInfo {
-        self.inner.info()
+impl<D: Driver> ReservesSpace for Trace<D> {
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.record(Operation::Reserve { offset, len });
+        self.inner.capabilities().space.map_or(Ok(()), |space| space.reserve(offset, len))
     }
 }
 

@@ -31,7 +31,7 @@ use crate::commit::{self, Durability};
 /// Returns whether a new file on this medium is shown as an empty one before its first commit: not if its
 /// bytes are in several ranges, because no single write replaces them.
 pub(crate) fn is_shown(driver: &dyn Driver) -> bool {
-    driver.is_lasting() && driver.elements().is_none() && driver.parts().is_empty()
+    driver.capabilities().is_lasting && driver.elements().is_none() && driver.parts().is_empty()
 }
 
 impl Store {

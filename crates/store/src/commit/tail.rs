@@ -152,7 +152,7 @@ fn extend(driver: &dyn Driver, len: u64) -> Result<()> {
 fn room(writing: &Writing, store: &Store, driver: &dyn Driver, end: u64) -> u64 {
     let waits = writing.options.durability == Durability::Power;
     // Wider addresses are not written, and with shorter ones the guard leaves no room (`guard::bits`).
-    let is_free = driver.is_sparse() && store.widths().offset == Width::Eight;
+    let is_free = driver.capabilities().is_sparse && store.widths().offset == Width::Eight;
     // A thread that is not writing data yet needs the lock of the metadata first, as the commit does.
     let is_used = writing.data.untimely().is_locked();
     if waits && is_free && is_used { (end / 4).clamp(LEAST_ROOM, MOST_ROOM) } else { 0 }

@@ -495,8 +495,8 @@ impl ReadQueue for Window<'_> {
             *arrived += 1;
             // Short spans are counted together: counting takes as long as a few of their bytes.
             let counted = if spans.len < SHORT { SHORT_COUNTED } else { 1 };
-            if arrived.is_multiple_of(counted) && self.error.is_none() {
-                self.error = worked("read", spans.len * counted as usize).err();
+            if arrived.is_multiple_of(counted as u64) && self.error.is_none() {
+                self.error = worked("read", spans.len * counted).err();
             }
             return;
         }
@@ -574,6 +574,6 @@ const NOBODY: u64 = !0;
 const FREE_BYTES: usize = 4 << 20;
 /// The bytes of a span that is not counted on its own, and the number that are counted together.
 const SHORT: usize = 4 << 10;
-const SHORT_COUNTED: u64 = 16;
+const SHORT_COUNTED: usize = 16;
 /// The most jobs of one worker; no driver has as many requests in progress.
 const MOST_JOBS: usize = 1 << 12;

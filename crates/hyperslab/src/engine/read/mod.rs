@@ -203,12 +203,12 @@ impl ReadRun<'_> {
             }
         }
         let step = context.step(task, Purpose::Read);
-        scratch::with(|scratch| match step.extent() {
-            None => self.finish(task, step, &[], scratch),
-            Some(_) => {
-                let tasks = std::slice::from_ref(task);
-                Window::new(context, self, &Claims::all(tasks), scratch).drive_one(step)
+        scratch::with(|scratch| {
+            if step.extent().is_none() {
+                return self.finish(task, step, &[], scratch);
             }
+            let tasks = std::slice::from_ref(task);
+            Window::new(context, self, &Claims::all(tasks), scratch).drive_one(step)
         })
     }
 }

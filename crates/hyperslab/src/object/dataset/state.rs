@@ -2,8 +2,8 @@
 //! changes, and a setting that files do not store.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::Addr;
 use hyperslab_store::{Rank, Ranked, Store};
@@ -111,7 +111,7 @@ impl File {
 impl Dataset {
     /// Returns what all handles of the dataset share.
     pub(in crate::object) fn state(&self) -> &DatasetState {
-        self.state.get(|_| Default::default()).get_or_init(|| self.file().dataset_state(self.address()))
+        self.state.get(|_| OnceLock::default()).get_or_init(|| self.file().dataset_state(self.address()))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn open(
     options: &OpenOptions,
 ) -> Result<Arc<dyn Driver>> {
     let write = options.access.writes();
-    let is_empty = first.is_empty().map_err(Error::io("length", 0, 0))?;
+    let is_empty = first.len().map_err(Error::io("length", 0, 0))? == 0;
     if write && options.access.makes(is_empty) {
         return create(first, path, members, options);
     }

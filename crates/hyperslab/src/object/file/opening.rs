@@ -176,7 +176,7 @@ impl File {
             return Opening::further(&shared, options);
         }
         let driver = driver.locked(options.locking).map_err(failed)?;
-        let is_empty = write && driver.is_empty().map_err(failed)?;
+        let is_empty = write && driver.len().map_err(failed)? == 0;
         let driver = match (&options.members, options.queue_depth) {
             (Some(members), _) => members::open(driver, path, members, options)?,
             (None, depth) => {
@@ -206,7 +206,7 @@ impl File {
             // A lock that keeps out all that take none would keep out the other ranks.
             let locked = if os::LOCKS_ARE_MANDATORY { Ok(driver) } else { driver.locked(options.locking) };
             let driver = locked.map_err(Error::io(op, 0, 0))?;
-            let is_empty = driver.is_empty().map_err(Error::io(op, 0, 0))?;
+            let is_empty = driver.len().map_err(Error::io(op, 0, 0))? == 0;
             first = Some(driver);
             Ok(vec![is_empty.into()])
         })?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use hyperslab::driver::{Driver, Hints, Memory};
+use hyperslab::driver::{Capabilities, Driver, Memory};
 use hyperslab::filter::Deflate;
 use hyperslab::{Error, File, Result, Transfer};
 use hyperslab_testkit::sound::assert_sound;
@@ -103,8 +103,8 @@ impl Driver for Unreadable {
         self.0.flush(closing)
     }
 
-    fn hints(&self) -> Hints {
-        self.0.hints()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::new("custom", self.0.capabilities().hints)
     }
 }
 

@@ -53,7 +53,7 @@ impl Arranged {
                 loop {
                     match open(&name.of(files.len())) {
                         // Nothing is after an empty member. A program that died may have left one.
-                        Ok(file) if file.is_empty().map_err(Error::io("length", 0, 0))? => break,
+                        Ok(file) if file.len().map_err(Error::io("length", 0, 0))? == 0 => break,
                         Ok(file) => files.push(file),
                         Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                         Err(error) => return Err(Error::io("open", 0, 0)(error)),

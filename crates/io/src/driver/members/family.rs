@@ -16,7 +16,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use super::member::Member;
 use crate::driver::ahead::{Medium, read_ahead};
-use crate::driver::{Driver, DriverInfo, Hints, Posix, ReadQueue, WriteRequest};
+use crate::driver::{Capabilities, Driver, HoldsLock, Posix, ReadQueue, ReservesSpace, WriteRequest};
 use crate::process;
 
 /// The files that are members of a family, by number.
@@ -220,30 +220,6 @@ impl Driver for Family {
         Ok(())
     }
 
-    /// Reserves space in members that do not exist yet, too. They stay empty until they are written.
-    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
-        let end = end(offset, len, io::ErrorKind::FileTooLarge)?;
-        let state = &mut *self.state.write();
-        let before = state.members.len();
-        let mut at = offset;
-        let mut reserve = |state: &mut FamilyState| {
-            while at < end {
-                let (number, start) = self.place(at);
-                let now = (self.size - start).min(end - at);
-                self.add(state, number)?;
-                state.members[number].file.reserve(start, now)?;
-                at += now;
-            }
-            Ok(())
-        };
-        let reserved = reserve(state);
-        if reserved.is_err() {
-            // The space of new members is given back. If that fails, the first error matters.
-            let _ = self.cut(state, before);
-        }
-        reserved
-    }
-
     fn set_len(&self, len: u64) -> io::Result<()> {
         let state = &mut *self.state.write();
         let last = self.place(len.saturating_sub(1)).0;
@@ -267,16 +243,44 @@ impl Driver for Family {
         read_ahead(self, queue)
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { space: Some(self), lock: Some(self), ..Capabilities::new("members", Posix::HINTS) }
+    }
+}
+
+impl ReservesSpace for Family {
+    /// Reserves space in members that do not exist yet, too. They stay empty until they are written.
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        let end = end(offset, len, io::ErrorKind::FileTooLarge)?;
+        let state = &mut *self.state.write();
+        let before = state.members.len();
+        let mut at = offset;
+        let mut reserve = |state: &mut FamilyState| {
+            while at < end {
+                let (number, start) = self.place(at);
+                let now = (self.size - start).min(end - at);
+                self.add(state, number)?;
+                let member: &dyn Driver = &*state.members[number].file;
+                member.reserve(start, now)?;
+                at += now;
+            }
+            Ok(())
+        };
+        let reserved = reserve(state);
+        if reserved.is_err() {
+            // The space of new members is given back. If that fails, the first error matters.
+            let _ = self.cut(state, before);
+        }
+        reserved
+    }
+}
+
+impl HoldsLock for Family {
     fn unlock(&self) -> io::Result<()> {
-        self.state()?.members.iter().try_for_each(|member| member.file.unlock())
-    }
-
-    fn hints(&self) -> Hints {
-        Posix::HINTS
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("members")
+        self.state()?.members.iter().try_for_each(|member| {
+            let file: &dyn Driver = &*member.file;
+            file.unlock()
+        })
     }
 }
 

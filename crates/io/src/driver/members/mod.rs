@@ -18,7 +18,7 @@ use hyperslab_error::{Error, RequestError, Result as CrateResult};
 
 use super::ahead::{Medium, read_ahead};
 use super::posix::check_regular;
-use super::{Create, Driver, DriverInfo, Hints, Posix, ReadQueue};
+use super::{Capabilities, Create, Driver, InParts, Posix, ReadQueue};
 
 pub use arrange::{Arranged, advice};
 pub use family::{Family, Folder};
@@ -209,6 +209,12 @@ impl Driver for MemberFiles {
         Ok(())
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { parts: Some(self), ..Capabilities::new("members", Posix::HINTS) }
+    }
+}
+
+impl InParts for MemberFiles {
     fn parts(&self) -> Vec<Range<u64>> {
         let mut parts: Vec<Range<u64>> = Vec::new();
         for placed in self.0.iter().filter(|placed| placed.file.is_ok()) {
@@ -219,14 +225,6 @@ impl Driver for MemberFiles {
         }
         let is_whole = matches!(&parts[..], [one] if *one == (0..self.end()));
         if is_whole { Vec::new() } else { parts }
-    }
-
-    fn hints(&self) -> Hints {
-        Posix::HINTS
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("members")
     }
 }
 

@@ -10,7 +10,9 @@ use hyperslab_format::superblock::driver_information::{DriverInformation, MultiI
 use super::Missing;
 use super::member::Member;
 use crate::driver::ahead::{Medium, read_ahead};
-use crate::driver::{Driver, DriverInfo, Elements, Hints, Posix, ReadQueue, WriteRequest};
+use crate::driver::{
+    Capabilities, Driver, Elements, HoldsLock, Posix, ReadQueue, ReservesSpace, WriteRequest,
+};
 
 /// The names of files that were created.
 pub trait Names: Debug + Send + Sync {
@@ -90,11 +92,6 @@ impl Driver for Split {
         Ok(())
     }
 
-    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
-        let (member, at) = self.to_write(offset, usize::try_from(len).unwrap_or(usize::MAX))?;
-        member.file.reserve(at, len)
-    }
-
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.metadata.change(|file| file.set_len(len))
     }
@@ -114,21 +111,32 @@ impl Driver for Split {
         read_ahead(self, queue)
     }
 
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            space: Some(self),
+            lock: Some(self),
+            elements: Some(self),
+            ..Capabilities::new("members", Posix::HINTS)
+        }
+    }
+}
+
+impl ReservesSpace for Split {
+    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
+        let (member, at) = self.to_write(offset, usize::try_from(len).unwrap_or(usize::MAX))?;
+        let file: &dyn Driver = &*member.file;
+        file.reserve(at, len)
+    }
+}
+
+impl HoldsLock for Split {
     fn unlock(&self) -> io::Result<()> {
-        self.metadata.file.unlock()?;
-        self.raw.as_ref().map_or(Ok(()), |raw| raw.file.unlock())
-    }
-
-    fn elements(&self) -> Option<&dyn Elements> {
-        Some(self)
-    }
-
-    fn hints(&self) -> Hints {
-        Posix::HINTS
-    }
-
-    fn info(&self) -> DriverInfo {
-        DriverInfo::new("members")
+        let (metadata, raw): (&dyn Driver, _) = (&*self.metadata.file, &self.raw);
+        metadata.unlock()?;
+        raw.iter().try_for_each(|raw| {
+            let raw: &dyn Driver = &*raw.file;
+            raw.unlock()
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use rustix::io::Errno;
 
 use super::ahead::{Medium, TRIED_EVERY};
-use super::{Driver, DriverInfo, Hints, Posix, ReadQueue, Request, WriteRequest};
+use super::{Capabilities, Driver, DriverInfo, HasInfo, Hints, Posix, ReadQueue, Request, WriteRequest};
 use crate::process::PerProcess;
 
 mod ring;
@@ -150,10 +150,6 @@ impl Driver for Uring {
         self.file.write_at(offset, src)
     }
 
-    fn reserve(&self, offset: u64, len: u64) -> io::Result<()> {
-        self.file.reserve(offset, len)
-    }
-
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.file.set_len(len)
     }
@@ -182,18 +178,17 @@ impl Driver for Uring {
         self.file.write_batch(requests)
     }
 
-    fn unlock(&self) -> io::Result<()> {
-        self.file.unlock()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            name: "io_uring",
+            hints: Hints { queue_depth: self.depth.into(), ..Posix::HINTS },
+            description: Some(self),
+            ..self.file.capabilities()
+        }
     }
+}
 
-    fn hints(&self) -> Hints {
-        Hints { queue_depth: self.depth.into(), ..Posix::HINTS }
-    }
-
-    fn is_sparse(&self) -> bool {
-        self.file.is_sparse()
-    }
-
+impl HasInfo for Uring {
     fn info(&self) -> DriverInfo {
         let fallback = self.refused.clone().or_else(|| self.direct.as_ref().and_then(Direct::fallback));
         DriverInfo {
