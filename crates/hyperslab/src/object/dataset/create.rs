@@ -39,7 +39,8 @@ impl Group {
     ///
     /// let file = File::in_memory()?;
     /// let space = Dataspace::Simple { shape: vec![100], max_shape: Some(vec![None]) };
-    /// let options = DatasetOptions::new(space, f32::datatype()).chunked(&[50], &["zstd:5".parse().unwrap()])?;
+    /// let zstd = "zstd:5".parse().expect("a filter");
+    /// let options = DatasetOptions::new(space, f32::datatype()).chunked(&[50], &[zstd])?;
     /// let dataset = file.root().create_dataset("series", &options)?;
     /// assert_eq!(dataset.chunk_shape(), Some(vec![50]));
     /// # Ok::<(), hyperslab::Error>(())

@@ -16,8 +16,8 @@ use super::external::{self, ExternalFile};
 use crate::engine::filter_spec;
 use crate::object::{NamedDatatype, limits};
 
-/// The properties of a new dataset, for [`Group::create_dataset`](crate::Group::create_dataset). What excludes
-/// what is checked when the dataset is created, whoever asks for it.
+/// The properties of a new dataset, for [`Group::create_dataset`](crate::Group::create_dataset), which checks
+/// that they go together.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DatasetOptions {
@@ -81,13 +81,13 @@ impl DatasetOptions {
         }
     }
 
-    /// Chooses the storage. `None` leaves the choice open: elements are in chunks of a suitable shape if there
-    /// are filters, or if the dataset can grow and no external files have its elements. Otherwise they are
-    /// contiguous. Filters are listed first to last. Set everything else before: some filters store the fill
-    /// value. `widths` are those of the file.
+    /// Chooses the storage, in a file with these widths. `None` leaves the choice open: elements are in chunks
+    /// of a suitable shape if there are filters, or if the dataset can grow and no external files have its
+    /// elements. Otherwise they are contiguous. Filters are listed first to last. Set everything else before:
+    /// some filters store the fill value.
     ///
     /// Errors: `Request` if there are filters for elements that are not in chunks; `Filter` if a filter cannot
-    /// have the parameters.
+    /// have its parameters.
     pub fn stored(
         mut self,
         storage: Option<NewStorage>,
