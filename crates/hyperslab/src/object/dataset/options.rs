@@ -81,13 +81,13 @@ impl DatasetOptions {
         }
     }
 
-    /// Chooses the storage, in a file with these widths. `None` leaves the choice open: elements are in chunks
-    /// of a suitable shape if there are filters, or if the dataset can grow and no external files have its
-    /// elements. Otherwise they are contiguous. Filters are listed first to last. Set everything else before:
-    /// some filters store the fill value.
+    /// Chooses the storage, in a file with these widths. `None` leaves the choice open: elements are in
+    /// chunks of a suitable shape if there are filters, or if the dataset can grow and no external files have
+    /// its elements. Otherwise they are contiguous. Filters are listed first to last. Set everything else
+    /// before: some filters store the fill value.
     ///
-    /// Errors: `Request` if there are filters for elements that are not in chunks; `Filter` if a filter cannot
-    /// have its parameters.
+    /// Errors: `Request` if there are filters for elements that are not in chunks; `Filter` if a filter
+    /// cannot have its parameters.
     pub fn stored(
         mut self,
         storage: Option<NewStorage>,
