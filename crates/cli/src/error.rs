@@ -58,8 +58,11 @@ pub(crate) fn report(error: &anyhow::Error, reading: Reading, paint: Paint, err:
 
 /// Returns whether the reader of the output has closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
-    kinds.into_iter().any(|kind| kind == io::ErrorKind::BrokenPipe)
+    // An error of a medium is none of the output.
+    let mut causes = error.chain().take_while(|cause| !cause.is::<Error>());
+    causes.any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
 }
 
 /// Returns the error for a failure to open the file at `path`. An error of the operating system keeps its own
@@ -151,11 +154,7 @@ fn hint(error: &anyhow::Error, reading: Reading) -> Option<&'static str> {
     }
     let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     let found = error.chain().find_map(|cause| cause.downcast_ref::<Error>()).map(Error::root);
-    let of_medium = match found {
-        Some(Error::Io { cause, .. }) => Some(cause.kind()),
-        _ => kind,
-    };
-    if let Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) = of_medium {
+    if let Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) = kind {
         return Some("the disk is full: make room, or name a file on another disk");
     }
     match found? {

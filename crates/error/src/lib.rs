@@ -12,7 +12,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why an operation failed.
 ///
-/// The text of an error has its whole cause. `std::error::Error::source` therefore returns `None`.
+/// The text of an error has its whole cause. [`source`](std::error::Error::source) returns the cause as well, for
+/// programs that look at it.
 ///
 /// ```
 /// use hyperslab::{Error, File, RequestError};
@@ -33,6 +34,7 @@ pub enum Error {
     #[error("{cause}, in the chunk at {coord:?} of {len} bytes at {addr:#x}")]
     Chunk {
         /// The error of the filter.
+        #[source]
         cause: FilterError,
         /// The index of the chunk's first element.
         coord: Vec<u64>,
@@ -45,6 +47,7 @@ pub enum Error {
     #[error("{cause}, encoding the chunk at {coord:?}")]
     Encode {
         /// The error of the filter.
+        #[source]
         cause: FilterError,
         /// The index of the chunk's first element.
         coord: Vec<u64>,
@@ -53,6 +56,7 @@ pub enum Error {
     #[error("{cause}")]
     Filter {
         /// The error of the filter.
+        #[source]
         cause: FilterError,
     },
     /// The caller's request cannot be fulfilled.
@@ -68,6 +72,7 @@ pub enum Error {
         /// The number of bytes.
         len: u64,
         /// The error of the system.
+        #[source]
         cause: io::Error,
     },
     /// Valid HDF5, or a valid request, that hyperslab does not handle yet.
@@ -102,6 +107,7 @@ pub enum Error {
         /// The path of the object.
         path: String,
         /// The error at that object.
+        #[source]
         cause: Box<Error>,
     },
 }
@@ -413,4 +419,21 @@ pub enum RequestError {
     /// The destination's strides make elements overlap.
     #[error("elements of the destination overlap: read into a contiguous array and copy")]
     OverlappingDestination,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn the_source_of_an_error_is_its_cause() {
+        let full = Error::io("write", 8, 4)(io::ErrorKind::StorageFull.into()).at("/d");
+        let at_object = full.source().and_then(|cause| cause.downcast_ref::<Box<Error>>()).expect("an error");
+        let of_system = at_object.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        assert_eq!(of_system.expect("an error of the system").kind(), io::ErrorKind::StorageFull);
+        assert!(full.to_string().contains(&of_system.expect("as above").to_string()));
+        assert!(Error::Poisoned.source().is_none());
+    }
 }

@@ -2,7 +2,6 @@
 
 mod array;
 mod bounds;
-mod budget;
 mod chunks;
 mod codec;
 mod destination;
@@ -10,6 +9,7 @@ mod fetch;
 mod fill;
 mod filter_spec;
 mod help;
+mod in_flight;
 mod plan;
 mod pool;
 mod raw_data;

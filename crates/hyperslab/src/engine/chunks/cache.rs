@@ -11,7 +11,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::dirty::DirtyChunks;
-use crate::engine::budget::Budget;
+use crate::engine::in_flight::Budget;
 
 /// The cache, and the chunks that were touched recently.
 #[derive(Debug)]

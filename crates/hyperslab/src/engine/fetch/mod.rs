@@ -1,6 +1,6 @@
 //! Which bytes of the file to read, and in which requests.
 
-mod parts;
+mod blosc_ranges;
 pub(in crate::engine) mod window;
 
 use hyperslab_error::Result;

@@ -11,9 +11,9 @@ use hyperslab_io::driver::{Driver, ReadQueue, Request};
 use smallvec::SmallVec;
 
 use super::Finish;
-use super::parts::Parts;
-use crate::engine::budget::{Claim, Held, Share};
+use super::blosc_ranges::BloscRanges;
 use crate::engine::destination::Region;
+use crate::engine::in_flight::{Claim, Held, Share};
 use crate::engine::plan::context::ReadContext;
 use crate::engine::plan::elements::axes;
 use crate::engine::plan::pieces::ReadTask;
@@ -84,7 +84,7 @@ enum RequestKind<'w> {
     /// A box of the unfiltered piece at `at`.
     Spans { at: Addr, spans: Spans, region: Region<'w> },
     /// Blocks of a Blosc chunk. The bytes before `known` have arrived.
-    Blocks { task: &'w ReadTask, wanted: Wanted, extent: Extent, known: usize, parts: Parts },
+    Blocks { task: &'w ReadTask, wanted: Wanted, extent: Extent, known: usize, ranges: BloscRanges },
 }
 
 impl<'w> Window<'w> {
@@ -260,8 +260,8 @@ impl<'w> Window<'w> {
             }
             ChunkStep::Front { extent, front: known, wanted } => {
                 raw.check(extent)?;
-                let parts = Parts::new(known, size(extent), context.is_alone);
-                RequestKind::Blocks { task, wanted, extent, known, parts }
+                let ranges = BloscRanges::new(known, size(extent), context.is_alone);
+                RequestKind::Blocks { task, wanted, extent, known, ranges }
             }
             ChunkStep::Whole(mut extent, way) => {
                 raw.check(extent)?;
@@ -329,12 +329,12 @@ impl<'w> Window<'w> {
                 *key = NOBODY;
                 free(&mut self.lent);
             }
-            RequestKind::Blocks { task, wanted, extent, known, parts } if is_last => {
+            RequestKind::Blocks { task, wanted, extent, known, ranges } if is_last => {
                 let len = size(*extent);
                 if *known < len {
                     let more = &mut self.scratch.ranges;
                     more.clear();
-                    let needed = self.context.blocks(task, wanted, parts.front(*known)?, len, more)?;
+                    let needed = self.context.blocks(task, wanted, ranges.front(*known)?, len, more)?;
                     match needed {
                         Needed::More(longer) => more.push(*known..longer.clamp(*known + 1, len)),
                         Needed::Whole => more.push(*known..len),
@@ -352,13 +352,13 @@ impl<'w> Window<'w> {
                     } else {
                         more.last().map_or(len, |last| last.end)
                     };
-                    let added = parts.add(more.drain(..));
+                    let added = ranges.add(more.drain(..));
                     if job.claimed[Share::Rest as usize] == 0 {
                         // More may be found to be needed later, but no claim may follow this one.
                         let most = if *known < len { len - before } else { added };
                         job.due = (Share::Rest, most as u64);
                     }
-                    job.count = parts.list.len() as u64;
+                    job.count = ranges.list.len() as u64;
                     if job.asked < job.count {
                         self.asking.push(index);
                         return Ok(false);
@@ -366,7 +366,7 @@ impl<'w> Window<'w> {
                 }
                 let wanted = std::mem::replace(wanted, Wanted::Several { by_one: true });
                 let step = ChunkStep::Front { extent: *extent, front: *known, wanted };
-                let stored = parts.assemble(len, self.scratch)?;
+                let stored = ranges.assemble(len, self.scratch)?;
                 let finished = self.finish.finish(task, step, &stored[..len], self.scratch);
                 self.scratch.keep(stored);
                 finished?;
@@ -384,7 +384,7 @@ impl<'w> Job<'w> {
             RequestKind::Spans { spans, .. } if spans.is_direct => (Share::Rest, 0),
             RequestKind::Spans { spans, .. } => (Share::Rest, spans.len as u64),
             RequestKind::Whole { extent, .. } => (Share::Rest, extent.len),
-            RequestKind::Blocks { extent, known, parts, .. } => parts.due(*known, extent.len),
+            RequestKind::Blocks { extent, known, ranges, .. } => ranges.due(*known, extent.len),
         };
         Self { count, asked: 0, arrived: 0, due, claimed: [0; 2], kind }
     }
@@ -409,8 +409,8 @@ impl<'w> Job<'w> {
         match &self.kind {
             RequestKind::Spans { at, spans, .. } => (moved(*at, spans.at(number).0), spans.len),
             RequestKind::Whole { extent, .. } => (extent.addr, size(*extent)),
-            RequestKind::Blocks { extent, parts, .. } => {
-                let range = parts.range(number);
+            RequestKind::Blocks { extent, ranges, .. } => {
+                let range = ranges.range(number);
                 (moved(extent.addr, range.start), range.len())
             }
         }
@@ -470,8 +470,8 @@ impl ReadQueue for Window<'_> {
             }
             RequestKind::Spans { spans, .. } => spans.len,
             RequestKind::Whole { extent, .. } => size(*extent),
-            RequestKind::Blocks { extent, parts, .. } => {
-                return parts.place(number, size(*extent), self.scratch);
+            RequestKind::Blocks { extent, ranges, .. } => {
+                return ranges.place(number, size(*extent), self.scratch);
             }
         };
         let of = |key| self.lent.iter().position(|(other, _)| *other == key);

@@ -7,11 +7,11 @@ use std::ops::Range;
 use hyperslab_error::{Error, Result};
 use smallvec::SmallVec;
 
-use crate::engine::budget::{Claim, Share};
+use crate::engine::in_flight::{Claim, Share};
 use crate::engine::scratch::{WorkerScratch, sized};
 
 /// Ranges of a stored chunk, and their bytes.
-pub(super) struct Parts {
+pub(super) struct BloscRanges {
     pub(super) list: SmallVec<[BufferedRange; 2]>,
     bytes: Vec<u8>,
     /// Whether every range has its place in a buffer for the whole chunk.
@@ -24,7 +24,7 @@ pub(super) struct BufferedRange {
     at: usize,
 }
 
-impl Parts {
+impl BloscRanges {
     /// Creates the parts of a chunk of `len` bytes, the first of which is its first `front` bytes. If the
     /// chunk is the only one of the read, nothing is gained by moving the parts together.
     pub(super) fn new(front: usize, len: usize, is_alone: bool) -> Self {
