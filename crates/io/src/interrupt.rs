@@ -96,13 +96,13 @@ impl Drop for Others {
     }
 }
 
-/// Says that a thread has worked on `bytes` bytes since it said so last.
+/// Says that a thread has worked on `bytes` bytes in `steps` steps since it said so last.
 ///
 /// Errors: `Interrupted`, if the work has to end, or another thread of it has failed.
 #[inline]
-pub fn after(bytes: usize) -> io::Result<()> {
+pub fn after(steps: usize, bytes: usize) -> io::Result<()> {
     THREAD.with(|thread| {
-        let (left, done) = (thread.left.get(), bytes.saturating_add(STEP));
+        let (left, done) = (thread.left.get(), bytes.saturating_add(steps.saturating_mul(STEP)));
         if done < left {
             thread.left.set(left - done);
             return Ok(());
@@ -154,34 +154,34 @@ mod tests {
             Err(io::ErrorKind::Interrupted.into())
         });
         let asked = || ASKED.load(Ordering::Relaxed);
-        after(usize::MAX).unwrap();
+        after(1, usize::MAX).unwrap();
         assert_eq!(asked(), 0, "work that does not heed");
         heed(|| {
-            ignore(|| after(usize::MAX)).unwrap();
+            ignore(|| after(1, usize::MAX)).unwrap();
             assert_eq!(asked(), 0, "work inside that must be done");
-            assert_eq!(after(usize::MAX).unwrap_err().kind(), io::ErrorKind::Interrupted);
+            assert_eq!(after(1, usize::MAX).unwrap_err().kind(), io::ErrorKind::Interrupted);
             let since = Instant::now();
-            let soon = after(usize::MAX);
+            let soon = after(1, usize::MAX);
             assert!(soon.is_ok() || since.elapsed() >= ASKED_EVERY, "it asked a moment ago");
             std::thread::sleep(ASKED_EVERY);
             let before = asked();
-            let steps = (0..=LOOKED_AFTER).position(|_| after(1).is_err()).unwrap();
+            let steps = (0..=LOOKED_AFTER).position(|_| after(1, 1).is_err()).unwrap();
             assert!(steps <= LOOKED_AFTER / STEP, "{steps} small steps");
             assert_eq!(asked(), before + 1);
         });
         std::thread::sleep(ASKED_EVERY);
-        after(usize::MAX).unwrap();
+        after(1, usize::MAX).unwrap();
     }
 
     #[test]
     fn a_thread_ends_when_another_one_of_its_call_has_failed() {
         let failed = Arc::new(AtomicBool::new(false));
         together(&failed, || {
-            after(usize::MAX).unwrap();
+            after(1, usize::MAX).unwrap();
             failed.store(true, Ordering::Relaxed);
-            ignore(|| after(usize::MAX)).unwrap();
-            assert_eq!(after(usize::MAX).unwrap_err().kind(), io::ErrorKind::Interrupted);
+            ignore(|| after(1, usize::MAX)).unwrap();
+            assert_eq!(after(1, usize::MAX).unwrap_err().kind(), io::ErrorKind::Interrupted);
         });
-        after(usize::MAX).unwrap();
+        after(1, usize::MAX).unwrap();
     }
 }

@@ -53,7 +53,11 @@ impl Location {
     /// Returns the path or the URL, without secrets. A medium has none.
     pub fn shown(&self) -> String {
         match self {
-            Self::Path(path) => path.display().to_string(),
+            Self::Path(path) => match path.display().to_string() {
+                // A URL that is not UTF-8 names no file on a server, but has its secrets.
+                url if is_url(&url) => without_secrets(&url),
+                path => path,
+            },
             Self::Url(url) => without_secrets(url),
             Self::Medium(_) => String::new(),
         }
@@ -71,7 +75,8 @@ impl Location {
         }
     }
 
-    /// Returns the medium of the file, which must exist, for reading or writing as `options` say.
+    /// Returns the medium of the file, which must exist. A file of a path that has no members is opened for
+    /// reading.
     ///
     /// Errors: those of [`open`](Self::open).
     pub fn medium(&self, options: &OpenOptions, remote: &RemoteOptions) -> Result<Arc<dyn Driver>> {

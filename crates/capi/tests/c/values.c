@@ -158,7 +158,7 @@ static void selections(void) {
     options.filters = NULL;
     options.filter_count = 0;
     options.filter_words = " shuffle gzip:3 ";
-    OK(hs_dataset_create(file, "/words", &options, &same));
+    OK(hs_dataset_create(file, "/in_words", &options, &same));
     OK(hs_filters(same, &found));
     CHECK(found.count == 2 && found.lengths[0] == 12 && found.lengths[1] == 12);
     deflate = (const uint32_t *)(const void *)(found.bytes + found.offsets[1]);

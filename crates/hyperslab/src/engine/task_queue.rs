@@ -75,7 +75,7 @@ impl<'t, T> Claims<'t, T> {
 /// call has failed.
 #[inline]
 pub fn worked(op: &'static str, bytes: usize) -> Result<()> {
-    interrupt::after(bytes).map_err(Error::io(op, 0, 0))
+    interrupt::after(1, bytes).map_err(Error::io(op, 0, 0))
 }
 
 /// Returns the number of threads for `tasks` tasks of `task_bytes` bytes each in a file.

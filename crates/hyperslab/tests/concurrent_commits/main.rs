@@ -26,6 +26,7 @@ const FOR_EVER: Duration = Duration::from_secs(30);
 
 mod crash;
 mod failures;
+mod ids;
 mod rooms;
 
 /// What the driver does before a write (of these bytes) or a flush (of none).

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use self::tree::Tree;
 use super::Outputs;
+use crate::error::message;
 use crate::indexes::Indexes;
 use crate::place::{NamedObject, ObjectPaths, shown};
 use crate::show::paint::{BROKEN, DATATYPE, FAINT, GROUP, HEAD, LINK};
@@ -267,7 +268,7 @@ fn as_json(args: &Args, named: &NamedObject, node: &Node, out: &mut dyn Write) -
                 Ok(said) => said,
                 Err(error) => {
                     failures.0 += 1;
-                    unread(&path, &format!("{error:#}"))
+                    unread(&path, &message(&error))
                 }
             },
             (Some(Err(error)), _) => {

@@ -8,6 +8,7 @@ use hyperslab_filters::blosc::Spans as Needed;
 use hyperslab_filters::gather::Target;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_io::driver::{Driver, ReadQueue, Request};
+use hyperslab_io::interrupt;
 use smallvec::SmallVec;
 
 use super::Finish;
@@ -496,7 +497,8 @@ impl ReadQueue for Window<'_> {
             // Short spans are counted together: counting takes as long as a few of their bytes.
             let counted = if spans.len < SHORT { SHORT_COUNTED } else { 1 };
             if arrived.is_multiple_of(counted as u64) && self.error.is_none() {
-                self.error = worked("read", spans.len * counted).err();
+                let asked = interrupt::after(counted, spans.len * counted);
+                self.error = asked.map_err(Error::io("read", 0, 0)).err();
             }
             return;
         }

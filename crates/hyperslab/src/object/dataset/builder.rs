@@ -277,7 +277,13 @@ impl DatasetBuilder {
                 return Err(argument("storage", why));
             }
         };
-        options.stored(storage, &self.filters, widths)
+        let options = options.stored(storage, &self.filters, widths)?;
+        let has_chunks = matches!(options.storage, NewStorage::Chunked(_) | NewStorage::Virtual(_));
+        if options.skip_fill_chunks == Some(true) && !has_chunks {
+            let why = "only chunks can be left out: give the shape of chunks";
+            return Err(argument("skip_fill_chunks", why));
+        }
+        Ok(options)
     }
 }
 

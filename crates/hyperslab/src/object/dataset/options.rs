@@ -149,10 +149,6 @@ impl DatasetOptions {
         if !self.filters.is_empty() && !is_chunked {
             return Err(argument("filters", "only chunked data go through filters").into());
         }
-        if self.skip_fill_chunks == Some(true) && !is_chunked {
-            let why = "only chunks can be left out: give the shape of chunks";
-            return Err(argument("skip_fill_chunks", why).into());
-        }
         let is_external = !self.external.is_empty();
         if is_external {
             if self.storage != NewStorage::Contiguous {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_format::Addr;
-use hyperslab_store::{Rank, Ranked, Store};
+use hyperslab_store::{Rank, Ranked};
 use parking_lot::{Mutex, RwLock};
 
 use super::table_lock::RowsLock;
@@ -61,13 +61,13 @@ impl DatasetState {
 }
 
 impl DatasetStates {
-    fn of(&self, dataset: Addr, store: &Store) -> Arc<DatasetState> {
+    fn of(&self, dataset: Addr, file: u32) -> Arc<DatasetState> {
         let mut known = self.known.lock();
         if let Some(state) = known.by_address.get(&dataset) {
             return Arc::clone(state);
         }
-        known.shrink(store);
-        let state = Arc::new(DatasetState::new(store.number(), known.first_changes));
+        known.shrink();
+        let state = Arc::new(DatasetState::new(file, known.first_changes));
         known.by_address.insert(dataset, Arc::clone(&state));
         state
     }
@@ -85,13 +85,13 @@ impl DatasetStates {
 
 impl KnownStates {
     /// Removes states without a handle and without a setting, if there are many.
-    fn shrink(&mut self, store: &Store) {
+    fn shrink(&mut self) {
         if self.by_address.len() < self.many.max(MANY) {
             return;
         }
-        self.by_address.retain(|&at, state| {
-            let is_set = state.skips_fill.lock().is_some_and(|(found, _)| !store.is_over(at, found));
-            if is_set || Arc::strong_count(state) > 1 {
+        self.by_address.retain(|_, state| {
+            // No lock with a rank is taken here: a thread with the GIL may wait for this one.
+            if Arc::strong_count(state) > 1 || state.skips_fill.lock().is_some() {
                 return true;
             }
             self.first_changes = self.first_changes.max(state.changes.load(Ordering::Acquire));
@@ -104,7 +104,7 @@ impl KnownStates {
 impl File {
     /// Returns what the handles of the dataset with this header share.
     pub(in crate::object) fn dataset_state(&self, dataset: Addr) -> Arc<DatasetState> {
-        self.shared().datasets.of(dataset, self.store())
+        self.shared().datasets.of(dataset, self.store().number())
     }
 }
 

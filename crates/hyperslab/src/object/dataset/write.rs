@@ -193,8 +193,8 @@ impl Dataset {
         match &write.array.storage {
             Storage::Compact(data) => self.write_compact(data, plan),
             Storage::Contiguous(None) if !plan.is_empty() => self.write_first(plan, threads),
-            Storage::Contiguous(Some(old)) if self.holds_committed_ids(write.array, *old) => {
-                self.write_moved(*old, plan, threads)
+            Storage::Contiguous(Some(old)) if write.array.elements.datatype.has_variable_parts() => {
+                self.write_ids(&write, *old, plan, threads)
             }
             Storage::Contiguous(_) | Storage::Elsewhere(_) | Storage::Chunked(_) => {
                 let placed = write.run(plan, threads)?;
@@ -238,7 +238,7 @@ impl Dataset {
 
     pub(in crate::object) fn engine<'a>(&'a self, array: &'a StoredArray) -> Write<'a> {
         let skips_fill = array.may_skip_fill && self.skips_fill_chunks();
-        // Ids never change in place, as `holds_committed_ids` says.
+        // Ids never change in place, as `write_ids` says.
         let moves = self.store().in_transaction()
             || self.are_rows_changed()
             || array.elements.datatype.has_variable_parts();
@@ -284,11 +284,23 @@ impl Dataset {
         written
     }
 
-    /// Returns whether the committed state of the file has ids of variable-length data at this extent. After
-    /// a crash or a roll-back, that state has the data of the old ids, and not those of ids that are written
-    /// in place.
-    fn holds_committed_ids(&self, array: &StoredArray, extent: Extent) -> bool {
-        array.elements.datatype.has_variable_parts() && !self.store().is_fresh(extent.addr)
+    /// Writes ids of variable-length data to contiguous elements. In place, they would also be in the
+    /// committed state of the file, if that refers to the elements. After a crash or a roll-back, this state
+    /// has the data of the old ids, and not those of new ones.
+    fn write_ids(
+        &self,
+        write: &Write<'_>,
+        old: Extent,
+        plan: &WritePlan<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<()> {
+        // No commit refers to the elements between the question and the write.
+        let uncommitted = self.store().reading();
+        if self.store().is_fresh(old.addr) {
+            return write.run(plan, threads).map(drop);
+        }
+        drop(uncommitted);
+        self.write_moved(old, plan, threads)
     }
 
     /// Writes contiguous elements, and those that stay, to new space.
