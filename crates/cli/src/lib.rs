@@ -8,14 +8,17 @@ mod cmd;
 mod error;
 mod filters;
 mod indexes;
+#[path = "../../terminal/src/interrupt/mod.rs"]
 mod interrupt;
 mod place;
 pub mod plot;
+#[path = "../../terminal/src/progress.rs"]
 mod progress;
 pub mod reference;
 pub mod refs;
 mod show;
 mod target;
+#[path = "../../terminal/src/units.rs"]
 mod units;
 mod words;
 

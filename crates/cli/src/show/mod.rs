@@ -2,9 +2,11 @@
 
 pub(crate) mod array;
 pub(crate) mod datatype;
+#[path = "../../../terminal/src/paint.rs"]
 pub(crate) mod paint;
 mod region;
 pub(crate) mod storage;
+#[path = "../../../terminal/src/table.rs"]
 pub(crate) mod table;
 pub(crate) mod value;
 
