@@ -5,30 +5,26 @@
 
 mod canon;
 mod cmd;
+mod color;
 mod error;
 mod filters;
 mod indexes;
-#[path = "../../terminal/src/interrupt/mod.rs"]
-mod interrupt;
 mod place;
 pub mod plot;
-#[path = "../../terminal/src/progress.rs"]
-mod progress;
 pub mod reference;
 pub mod refs;
 mod show;
 mod target;
-#[path = "../../terminal/src/units.rs"]
-mod units;
 mod words;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 
 use clap::{CommandFactory as _, Parser};
+use hyperslab_terminal::{interrupt, progress, units};
 
 use cmd::{Command, Outputs};
-use show::paint::When;
+use color::When;
 
 #[cfg(feature = "rows")]
 pub use cmd::Sql;

@@ -6,13 +6,12 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A spinner with a message.
-pub(crate) const SPINNER: &str = "{spinner} {msg}";
+pub const SPINNER: &str = "{spinner} {msg}";
 /// A bar of the bytes that are done, out of a total.
-pub(crate) const BYTES: &str =
-    "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
+pub const BYTES: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
 /// Returns a progress bar with the format `template`, and a total if it is known.
-pub(crate) fn bar(template: &str, total: Option<u64>) -> anyhow::Result<ProgressBar> {
+pub fn bar(template: &str, total: Option<u64>) -> anyhow::Result<ProgressBar> {
     if !std::io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());
     }
@@ -23,21 +22,21 @@ pub(crate) fn bar(template: &str, total: Option<u64>) -> anyhow::Result<Progress
 }
 
 /// The steps of a command that takes minutes: on a terminal a bar, else a line for each step.
-pub(crate) struct Steps<'e> {
+pub struct Steps<'e> {
     bar: ProgressBar,
     err: Option<&'e mut dyn Write>,
 }
 
 impl<'e> Steps<'e> {
     /// Shows steps. `err`, if it is given, gets the lines.
-    pub(crate) fn new(err: Option<&'e mut dyn Write>) -> anyhow::Result<Self> {
+    pub fn new(err: Option<&'e mut dyn Write>) -> anyhow::Result<Self> {
         let bar = bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(0))?;
         let err = err.filter(|_| !std::io::stderr().is_terminal());
         Ok(Self { bar, err })
     }
 
     /// Says what the command does now.
-    pub(crate) fn say(&mut self, message: String) {
+    pub fn say(&mut self, message: String) {
         if let Some(err) = &mut self.err {
             // If standard error is closed, the command still has its result to print.
             let _ = writeln!(err, "hyperslab: {message}");
@@ -46,12 +45,12 @@ impl<'e> Steps<'e> {
     }
 
     /// Sets how often [`advance`](Self::advance) is called.
-    pub(crate) fn set_length(&self, length: u64) {
+    pub fn set_length(&self, length: u64) {
         self.bar.set_length(length);
     }
 
     /// Moves the bar.
-    pub(crate) fn advance(&self) {
+    pub fn advance(&self) {
         self.bar.inc(1);
     }
 }
@@ -63,10 +62,10 @@ impl Drop for Steps<'_> {
 }
 
 /// A spinner with the time that has passed, which is shown until this value is dropped.
-pub(crate) struct Busy(ProgressBar);
+pub struct Busy(ProgressBar);
 
 /// Shows what a command does that cannot tell how far it is.
-pub(crate) fn busy(message: &str) -> anyhow::Result<Busy> {
+pub fn busy(message: &str) -> anyhow::Result<Busy> {
     let bar = bar("{spinner} {msg}, {elapsed}", None)?;
     bar.set_message(message.to_owned());
     Ok(Busy(bar))

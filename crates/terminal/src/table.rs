@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::paint::Paint;
 
 /// A table of cells. Each column has the width of its widest cell.
-pub(crate) struct Table<'w> {
+pub struct Table<'w> {
     out: &'w mut dyn Write,
     rows: Vec<Row>,
     /// The columns that are aligned to the right.
@@ -19,7 +19,7 @@ pub(crate) struct Table<'w> {
 
 /// A text in a table.
 #[derive(Debug, Clone)]
-pub(crate) struct Cell {
+pub struct Cell {
     /// A text before the text, without the style.
     before: String,
     text: String,
@@ -28,12 +28,13 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Creates a cell with a style, which is shown if the table is painted.
-    pub(crate) fn styled(text: impl Into<String>, style: Style) -> Self {
+    pub fn styled(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style, before: String::new() }
     }
 
     /// Returns the cell with a text before it that has no style.
-    pub(crate) fn after(self, before: &str) -> Self {
+    #[must_use]
+    pub fn after(self, before: &str) -> Self {
         Self { before: format!("{before}{}", self.before), ..self }
     }
 
@@ -67,17 +68,18 @@ const WIDEST: usize = 48;
 
 impl<'w> Table<'w> {
     /// Creates a table whose columns in `right` are aligned to the right.
-    pub(crate) fn new(out: &'w mut dyn Write, right: &[usize]) -> Self {
+    pub fn new(out: &'w mut dyn Write, right: &[usize]) -> Self {
         Self { out, rows: Vec::new(), right: right.to_vec(), widths: Vec::new(), paint: Paint(false) }
     }
 
     /// Returns the table with colours, or without.
-    pub(crate) fn painted(self, paint: Paint) -> Self {
+    #[must_use]
+    pub fn painted(self, paint: Paint) -> Self {
         Self { paint, ..self }
     }
 
     /// Adds a row. Its last cell may run over the columns after it.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Cell>>) -> io::Result<()> {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Cell>>) -> io::Result<()> {
         let cells: Vec<Cell> = cells.into_iter().map(Into::into).collect();
         self.widths.resize(self.widths.len().max(cells.len()), 0);
         let last = cells.len().saturating_sub(1);
@@ -91,7 +93,7 @@ impl<'w> Table<'w> {
     }
 
     /// Adds a line outside the columns.
-    pub(crate) fn line(&mut self, line: impl Into<Cell>) -> io::Result<()> {
+    pub fn line(&mut self, line: impl Into<Cell>) -> io::Result<()> {
         self.push(Row::Line(line.into()))
     }
 
@@ -101,7 +103,7 @@ impl<'w> Table<'w> {
     }
 
     /// Writes all rows that are held back.
-    pub(crate) fn finish(&mut self) -> io::Result<()> {
+    pub fn finish(&mut self) -> io::Result<()> {
         for row in self.rows.drain(..) {
             let cells = match row {
                 Row::Cells(cells) => cells,
@@ -133,7 +135,7 @@ impl<'w> Table<'w> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::paint::HEAD;
+    use crate::paint::HEAD;
 
     fn printed(fill: impl FnOnce(&mut Table<'_>), right: &[usize], paint: bool) -> String {
         let mut out = Vec::new();

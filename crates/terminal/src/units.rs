@@ -2,7 +2,7 @@
 
 /// Parses a number of bytes, with a decimal unit (`kB`, `MB`, `GB`, `TB`), a binary unit (`KiB`, ...) or
 /// none.
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     let factor = match unit {
         "" | "B" => 1.0,
@@ -26,8 +26,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 
 /// Does the same as [`bytes`], but a single letter is a binary unit, as in `256K`: the notation of programs
 /// that measure files.
-#[cfg(any(unix, test))]
-pub(crate) fn binary(text: &str) -> Result<u64, String> {
+pub fn binary(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     match unit {
         "k" | "K" | "M" | "G" => bytes(&format!("{number}{}iB", unit.to_uppercase())),
@@ -36,12 +35,12 @@ pub(crate) fn binary(text: &str) -> Result<u64, String> {
 }
 
 /// Parses bytes per second. The `/s` may be omitted.
-pub(crate) fn bandwidth(text: &str) -> Result<u64, String> {
+pub fn bandwidth(text: &str) -> Result<u64, String> {
     bytes(text.strip_suffix("/s").unwrap_or(text))
 }
 
 /// Parses a time with the unit `ns`, `us`, `ms` or `s`, and returns seconds.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text)?;
     let factor = match unit {
         "ns" => 1e-9,
@@ -55,7 +54,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Returns a time for people, with three digits.
-pub(crate) fn shown(seconds: f64) -> String {
+pub fn shown(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
         _ if seconds < 1e-6 => (seconds * 1e9, "ns"),
         _ if seconds < 1e-3 => (seconds * 1e6, "us"),

@@ -15,16 +15,16 @@ use signals::Signals;
 mod signals;
 
 /// What to say about the files that an interrupted command leaves, if anything.
-pub(crate) type Left = Box<dyn Fn() -> Option<String> + Send>;
+pub type Left = Box<dyn Fn() -> Option<String> + Send>;
 
 /// Waits for signals until it is dropped.
-pub(crate) struct Watch {
+pub struct Watch {
     _signals: Signals,
 }
 
 impl Watch {
     /// Begins to wait. `left` says what an interrupted command leaves, apart from the files that are removed.
-    pub(crate) fn new(left: Left) -> anyhow::Result<Self> {
+    pub fn new(left: Left) -> anyhow::Result<Self> {
         let signals = Signals::new(move |signal| end(signal, &left)).context("waiting for Ctrl-C")?;
         Ok(Self { _signals: signals })
     }
@@ -43,26 +43,24 @@ fn end(signal: i32, left: &Left) {
     told.extend(left());
     let told = if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) };
     // A bar of progress may be on this line. Standard error may be closed.
-    let _ = writeln!(std::io::stderr(), "\nhyperslab: interrupted{}", crate::show::plain(&told));
+    let _ = writeln!(std::io::stderr(), "\nhyperslab: interrupted{}", crate::text::plain(&told));
     // Other threads are at work, so nothing but the process itself is ended.
     signal_hook::low_level::exit(SIGNALLED + signal)
 }
 
 /// A folder that is removed at an interrupt, until this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Incomplete(PathBuf);
+pub struct Incomplete(PathBuf);
 
 impl Incomplete {
-    pub(crate) fn folder(path: &Path) -> Self {
+    /// Adds a folder to those that an interrupt removes.
+    pub fn folder(path: &Path) -> Self {
         folders().push(path.to_owned());
         Self(path.to_owned())
     }
-}
 
-#[cfg(feature = "parquet")]
-impl Incomplete {
     /// Gives the folder, which is complete, its name. An interrupt comes before or after that.
-    pub(crate) fn finish(self, target: &Path) -> std::io::Result<()> {
+    pub fn finish(self, target: &Path) -> std::io::Result<()> {
         let mut folders = folders();
         fs::rename(&self.0, target)?;
         folders.retain(|path| *path != self.0);
