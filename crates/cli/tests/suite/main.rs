@@ -12,6 +12,7 @@ mod ls;
 #[cfg(unix)]
 mod pio;
 #[cfg(feature = "plot")]
+#[path = "../../../plot/tests/pixels.rs"]
 mod plot;
 #[cfg(feature = "rows")]
 mod query;

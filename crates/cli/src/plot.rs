@@ -4,12 +4,15 @@
 //! The feature `plot` draws them. A build without it says how to get a program that has it.
 
 #[cfg(feature = "plot")]
+#[path = "../../plot/src/draw/mod.rs"]
 mod draw;
 #[cfg(not(feature = "plot"))]
-#[path = "none.rs"]
+#[path = "../../plot/src/none.rs"]
 mod draw;
 #[cfg_attr(not(feature = "plot"), expect(dead_code, reason = "only drawing reads a description"))]
+#[path = "../../plot/src/lines.rs"]
 pub(crate) mod lines;
+#[path = "../../plot/src/plane.rs"]
 mod plane;
 
 use std::path::Path;
