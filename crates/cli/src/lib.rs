@@ -10,7 +10,7 @@ mod error;
 mod filters;
 mod indexes;
 mod place;
-pub mod plot;
+mod plot;
 pub mod reference;
 pub mod refs;
 mod show;

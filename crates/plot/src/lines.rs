@@ -2,35 +2,41 @@
 
 /// Panels that share a legend, units and the range of values.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines {
-    pub(crate) title: String,
+pub struct Lines {
+    /// The text above the panels.
+    pub title: String,
     /// The text below the title.
-    pub(crate) subtitle: String,
-    pub(crate) x: String,
-    pub(crate) y: String,
-    pub(crate) panels: Vec<Panel>,
+    pub subtitle: String,
+    /// The label of the horizontal axes.
+    pub x: String,
+    /// The label of the vertical axes.
+    pub y: String,
+    /// The panels, from left to right.
+    pub panels: Vec<Panel>,
     /// The names of the lines, in the same order in every panel. The last line is drawn in black.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// The marked position along x, and the text of the mark.
-    pub(crate) mark: Option<(f64, String)>,
+    pub mark: Option<(f64, String)>,
 }
 
 /// One panel.
 #[derive(Debug, Clone)]
-pub(crate) struct Panel {
-    pub(crate) title: String,
-    pub(crate) lines: Vec<Line>,
+pub struct Panel {
+    /// The text above it.
+    pub title: String,
+    /// A line for each name.
+    pub lines: Vec<Line>,
 }
 
 /// The points and lines of one name.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Line {
+pub struct Line {
     /// Points that are connected, from left to right.
-    pub(crate) joined: Vec<(f64, f64)>,
+    pub joined: Vec<(f64, f64)>,
     /// Points that are not connected.
-    pub(crate) alone: Vec<(f64, f64)>,
+    pub alone: Vec<(f64, f64)>,
     /// The point that is marked.
-    pub(crate) marked: Option<(f64, f64)>,
+    pub marked: Option<(f64, f64)>,
     /// The points of a thin line.
-    pub(crate) thin: Vec<(f64, f64)>,
+    pub thin: Vec<(f64, f64)>,
 }

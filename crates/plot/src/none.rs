@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use anyhow::bail;
-use hyperslab::internals::absent_in_wheels;
 
 use super::{Picture, Size};
 
-/// Fails, and says how to get a build that draws figures.
+/// Fails, and names the feature that draws.
 pub(super) fn check(path: &Path) -> anyhow::Result<()> {
-    bail!("{}: {}", path.display(), absent_in_wheels("does not draw figures", "plot"))
+    bail!("{}: this build of hyperslab-plot does not draw figures (feature `draw`)", path.display())
 }
 
 /// Fails as [`check`] does.

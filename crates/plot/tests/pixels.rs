@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
-use crate::common::Scratch;
-use hyperslab_cli::plot::{Plane, PlaneAxis, Size, plane};
+use hyperslab_plot::{Plane, PlaneAxis, Size, plane};
 
 const SIZE: Size = Size { width: 600, height: 400 };
 
@@ -22,10 +21,10 @@ fn rows(values: &[f32]) -> Plane<'_> {
 
 #[test]
 fn a_plane_is_drawn_row_by_row_in_the_colours_of_its_values() {
-    let scratch = Scratch::new("plot-plane");
+    let scratch = tempfile::tempdir().unwrap();
     let values: Vec<f32> = [-1.0, f32::NAN, 1.0].into_iter().flat_map(|value| [value; 50]).collect();
-    plane(scratch.path("plane.png"), SIZE, &rows(&values)).unwrap();
-    let picture = image::open(scratch.path("plane.png")).unwrap().to_rgb8();
+    plane(scratch.path().join("plane.png"), SIZE, &rows(&values)).unwrap();
+    let picture = image::open(scratch.path().join("plane.png")).unwrap().to_rgb8();
     assert_eq!(picture.dimensions(), (600, 400));
     // Pixels in the middle of the picture, from top to bottom.
     let at = |y| picture.get_pixel(250, y).0;
@@ -48,12 +47,12 @@ fn a_plane_is_drawn_row_by_row_in_the_colours_of_its_values() {
 
 #[test]
 fn the_clip_sets_the_value_with_the_strongest_colour() {
-    let scratch = Scratch::new("plot-clip");
+    let scratch = tempfile::tempdir().unwrap();
     let mut values = vec![0.5_f32; 300];
     values[0] = 1000.0;
     let colour = |clip: f64| {
-        plane(scratch.path("clip.png"), SIZE, &Plane { clip, ..rows(&values) }).unwrap();
-        image::open(scratch.path("clip.png")).unwrap().to_rgb8().get_pixel(250, 200).0
+        plane(scratch.path().join("clip.png"), SIZE, &Plane { clip, ..rows(&values) }).unwrap();
+        image::open(scratch.path().join("clip.png")).unwrap().to_rgb8().get_pixel(250, 200).0
     };
     assert_eq!(colour(99.0), [103, 0, 31], "the one outlier is clipped");
     assert_eq!(colour(100.0), [255, 255, 255], "the values are nothing compared to the outlier");
@@ -61,9 +60,9 @@ fn the_clip_sets_the_value_with_the_strongest_colour() {
 
 #[test]
 fn an_svg_contains_the_image_and_its_text() {
-    let scratch = Scratch::new("plot-svg");
-    plane(scratch.path("plane.svg"), SIZE, &rows(&[1.0; 30])).unwrap();
-    let svg = std::fs::read_to_string(scratch.path("plane.svg")).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    plane(scratch.path().join("plane.svg"), SIZE, &rows(&[1.0; 30])).unwrap();
+    let svg = std::fs::read_to_string(scratch.path().join("plane.svg")).unwrap();
     for part in ["<svg width=\"600\" height=\"400\"", "<image", "inline 7", "time (ms)", "crossline"] {
         assert!(svg.contains(part), "{part}");
     }
@@ -71,10 +70,10 @@ fn an_svg_contains_the_image_and_its_text() {
 
 #[test]
 fn pictures_that_cannot_be_drawn_are_refused() {
-    let scratch = Scratch::new("plot-refused");
+    let scratch = tempfile::tempdir().unwrap();
     let values = [1.0_f32; 30];
-    let refused = |name: &str, size, plane: &Plane<'_>| {
-        hyperslab_cli::plot::plane(scratch.path(name), size, plane).unwrap_err().to_string()
+    let refused = |name: &str, size, described: &Plane<'_>| {
+        plane(scratch.path().join(name), size, described).unwrap_err().to_string()
     };
     assert!(refused("a.jpg", SIZE, &rows(&values)).contains("a picture is a .png or an .svg"));
     assert!(refused("a.png", Size { width: 9, height: 400 }, &rows(&values)).contains("from 200 to 16384"));
@@ -85,5 +84,5 @@ fn pictures_that_cannot_be_drawn_are_refused() {
     assert!(refused("a.png", SIZE, &Plane { rows: 0, ..rows(&[]) }).contains("0 values"));
     assert!(refused("a.png", SIZE, &Plane { clip: 101.0, ..rows(&values) }).contains("from 0 to 100"));
     assert!(!refused("none/a.png", SIZE, &rows(&values)).is_empty());
-    assert!(scratch.names().is_empty(), "{:?}", scratch.names());
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
 }

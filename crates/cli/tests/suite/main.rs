@@ -11,9 +11,6 @@ mod interrupts;
 mod ls;
 #[cfg(unix)]
 mod pio;
-#[cfg(feature = "plot")]
-#[path = "../../../plot/tests/pixels.rs"]
-mod plot;
 #[cfg(feature = "rows")]
 mod query;
 mod recover;

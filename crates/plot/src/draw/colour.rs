@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 /// Colours of lines that people with colour blindness can tell apart, after Okabe and Ito.
-pub(crate) const LINES: [RGBColor; 6] = [
+pub(super) const LINES: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -13,7 +13,7 @@ pub(crate) const LINES: [RGBColor; 6] = [
 ];
 
 /// Returns the colour of a value from -1 to 1: blue over white to red; grey for NaN.
-pub(crate) fn diverging(value: f32) -> RGBColor {
+pub(super) fn diverging(value: f32) -> RGBColor {
     if value.is_nan() {
         return MISSING;
     }

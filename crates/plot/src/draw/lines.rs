@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::colour;
 use super::{Area, Draw, Drawn, FRAME, GRID, INK, text, upwards, width_of};
-use crate::plot::lines::{Lines, Panel};
+use crate::{Lines, Panel};
 
 impl Draw for Lines {
     fn draw<B: DrawingBackend>(&self, area: &Area<'_, B>) -> Drawn<B> {

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::colour;
 use super::lines::draw_upwards;
 use super::{Area, Draw, Drawn, FRAME, text};
-use crate::plot::Plane;
+use crate::Plane;
 
 /// Returns the absolute value that `percent` percent of the numbers do not exceed. It is always more than 0.
 fn percentile(values: &[f32], percent: f64) -> f32 {

@@ -24,6 +24,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use hyperslab_plot::{Picture, Size};
 use indicatif::ProgressBar;
 
 use self::access::Api;
@@ -35,7 +36,6 @@ use self::report::RunReport;
 use self::sizes::Doublings;
 use self::worker::Seat;
 use crate::error::Usage;
-use crate::plot::{Picture, Size};
 use crate::{OK, filters, progress, units};
 
 /// Measure how fast processes write and read a file together, raw and as HDF5
@@ -235,7 +235,9 @@ impl Args {
             report.as_text(out)?;
         }
         match &self.plot {
-            Some(plot) => crate::plot::save(plot, self.plot_size, Picture::Lines(&picture::rates(&report))),
+            Some(plot) => {
+                hyperslab_plot::save(plot, self.plot_size, Picture::Lines(&picture::rates(&report)))
+            }
             None => Ok(()),
         }
     }

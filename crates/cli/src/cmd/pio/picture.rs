@@ -3,8 +3,8 @@
 use super::access::Api;
 use super::plan::TransferCase;
 use super::report::{Operation, RunReport, real};
-use crate::plot::lines::{Line, Lines, Panel};
 use crate::show::{bytes, counted};
+use hyperslab_plot::{Line, Lines, Panel};
 
 /// Returns the picture of a report. Each number of processes has a line for each API.
 pub(super) fn rates(report: &RunReport<'_>) -> Lines {

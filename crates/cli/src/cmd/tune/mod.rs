@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use hyperslab::Dataset;
 use hyperslab::{set_threads, threads};
+use hyperslab_plot::{Picture, Size};
 
 use self::codec::Codec;
 use self::model::{ArrayFacts, Engine, Machine, Ratio, real};
@@ -29,7 +30,6 @@ use self::sample::Sample;
 use self::search::{Candidate, Judge, Origin};
 use self::specimen::Recipe;
 use crate::error::Usage;
-use crate::plot::{Picture, Size};
 use crate::progress::Steps;
 use crate::{filters, place, units};
 
@@ -191,7 +191,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     drop(steps);
     if let Some(plot) = &args.plot {
         let lines = sweep::sweep(&report);
-        crate::plot::save(plot, args.plot_size, Picture::Lines(&lines))?;
+        hyperslab_plot::save(plot, args.plot_size, Picture::Lines(&lines))?;
     }
     if args.json { report.as_json(out) } else { report.as_text(out) }
 }

@@ -3,7 +3,7 @@
 use super::model::{Times, real};
 use super::report::{Report, Row, by};
 use super::search::{Origin, weighted};
-use crate::plot::lines::{Line, Lines, Panel};
+use hyperslab_plot::{Line, Lines, Panel};
 
 /// Returns the picture of a report.
 pub(super) fn sweep(report: &Report) -> Lines {
