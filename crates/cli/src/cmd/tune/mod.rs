@@ -1,14 +1,22 @@
 //! `hyperslab tune`: finds the chunk shape that suits the reads of a dataset, by prediction and then by
 //! measurement.
 
+#[path = "../../../../tune/src/access.rs"]
 mod access;
+#[path = "../../../../tune/src/codec.rs"]
 mod codec;
+#[path = "../../../../tune/src/measure.rs"]
 mod measure;
+#[path = "../../../../tune/src/medium.rs"]
 mod medium;
+#[path = "../../../../tune/src/model.rs"]
 mod model;
 mod report;
+#[path = "../../../../tune/src/sample.rs"]
 mod sample;
+#[path = "../../../../tune/src/search.rs"]
 mod search;
+#[path = "../../../../tune/src/specimen.rs"]
 mod specimen;
 mod sweep;
 mod target;
