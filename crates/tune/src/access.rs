@@ -3,25 +3,25 @@
 use fastrand::Rng;
 use hyperslab::Selection;
 use hyperslab_select::{Axis, Dim, Slab};
+use hyperslab_terminal::text::shape as tuple;
 
-use crate::error::Usage;
-use crate::show::shape as tuple;
+use crate::error::WrongArgument;
 
 /// Reads of one shape, at any position in a dataset.
 #[derive(Debug, Clone)]
-pub(super) struct Access {
+pub struct Access {
     /// The name, as given by the user.
-    pub(super) name: String,
+    pub name: String,
     /// The frequency, relative to the other accesses.
-    pub(super) weight: f64,
+    pub weight: f64,
     /// The indices that a read takes along each axis.
-    pub(super) axes: Vec<Along>,
+    pub(crate) axes: Vec<Along>,
 }
 
 /// The indices that a read takes along one axis, relative to the first. The first may be any index for which
 /// all others are in bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Along {
+pub(crate) enum Along {
     /// `count` indices at distance `step`.
     Range { count: u64, step: u64 },
     /// These indices, of which the least is 0.
@@ -30,15 +30,15 @@ pub(super) enum Along {
 
 impl Along {
     /// One index.
-    pub(super) const ONE: Self = Self::Range { count: 1, step: 1 };
+    pub(crate) const ONE: Self = Self::Range { count: 1, step: 1 };
 
     /// Returns all indices of an axis.
-    pub(super) const fn all(len: u64) -> Self {
+    pub(crate) const fn all(len: u64) -> Self {
         Self::Range { count: len, step: 1 }
     }
 
     /// Returns the number of indices.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Range { count, .. } => *count,
             Self::List(list) => list.len() as u64,
@@ -46,7 +46,7 @@ impl Along {
     }
 
     /// Returns the length from the first index to the last, inclusive.
-    pub(super) fn reach(&self) -> u64 {
+    pub(crate) fn reach(&self) -> u64 {
         match self {
             Self::Range { count, step } => (count.saturating_sub(1)).saturating_mul(*step).saturating_add(1),
             Self::List(list) => list.iter().max().map_or(0, |last| last.saturating_add(1)),
@@ -78,18 +78,18 @@ impl Along {
 
 impl Access {
     /// Returns the number of elements of a read.
-    pub(super) fn elements(&self) -> u64 {
+    pub fn elements(&self) -> u64 {
         self.axes.iter().map(Along::count).fold(1, u64::saturating_mul)
     }
 
     /// Returns the same access to a box of the shape `part`, cut from a dataset of this shape.
-    pub(super) fn within(&self, shape: &[u64], part: &[u64]) -> Self {
+    pub(crate) fn within(&self, shape: &[u64], part: &[u64]) -> Self {
         let sides = self.axes.iter().zip(shape.iter().zip(part));
         Self { axes: sides.map(|(along, (&len, &part))| along.within(len, part)).collect(), ..self.clone() }
     }
 
     /// Returns a read at a random position in a dataset of this shape.
-    pub(super) fn somewhere(&self, shape: &[u64], rng: &mut Rng) -> Selection {
+    pub(crate) fn somewhere(&self, shape: &[u64], rng: &mut Rng) -> Selection {
         let axes: Vec<Axis> = self
             .axes
             .iter()
@@ -103,7 +103,11 @@ impl Access {
 /// Parses the accesses to a dataset of this shape. `names` are the names of its axes, some of which have
 /// none. Each text is a list of `NAME:WEIGHT` and `[SELECTION]:WEIGHT`. Without texts, the accesses are one
 /// plane across each axis.
-pub(super) fn parse(texts: &[String], shape: &[u64], names: &[Option<String>]) -> Result<Vec<Access>, Usage> {
+pub fn accesses(
+    texts: &[String],
+    shape: &[u64],
+    names: &[Option<String>],
+) -> Result<Vec<Access>, WrongArgument> {
     let mut found = Vec::new();
     for text in texts {
         for item in items(text) {
@@ -117,7 +121,7 @@ pub(super) fn parse(texts: &[String], shape: &[u64], names: &[Option<String>]) -
 }
 
 /// Returns the access of a plane across an axis.
-pub(super) fn plane(name: &str, axis: usize, weight: f64, shape: &[u64]) -> Access {
+pub(crate) fn plane(name: &str, axis: usize, weight: f64, shape: &[u64]) -> Access {
     let along = |(number, &len)| if number == axis { Along::ONE } else { Along::all(len) };
     Access { name: name.to_owned(), weight, axes: shape.iter().enumerate().map(along).collect() }
 }
@@ -136,7 +140,7 @@ fn items(text: &str) -> Vec<&str> {
     .collect()
 }
 
-fn one(item: &str, shape: &[u64], names: &[Option<String>]) -> Result<Access, Usage> {
+fn one(item: &str, shape: &[u64], names: &[Option<String>]) -> Result<Access, WrongArgument> {
     let (what, weight) = match item.rsplit_once(':') {
         // The last colon of `[0:10]` is part of the selection.
         Some((what, weight)) if !weight.contains(']') => (what.trim(), self::weight(item, weight)?),
@@ -147,26 +151,27 @@ fn one(item: &str, shape: &[u64], names: &[Option<String>]) -> Result<Access, Us
     }
     match axis(what, shape.len(), names) {
         Some(axis) => Ok(plane(what, axis, weight, shape)),
-        None => Err(Usage(format!(
+        None => Err(WrongArgument(format!(
             "--access {item}: there is no axis {what:?}; the axes are {}; write a selection in brackets, as in '[0, :, 10:20]'",
             known(shape.len(), names).join(", ")
         ))),
     }
 }
 
-fn weight(item: &str, text: &str) -> Result<f64, Usage> {
+fn weight(item: &str, text: &str) -> Result<f64, WrongArgument> {
     let weight = text.trim().parse().ok().filter(|weight: &f64| weight.is_finite() && *weight > 0.0);
     weight.ok_or_else(|| {
-        Usage(format!(
+        WrongArgument(format!(
             "--access {item}: the weight {text:?} is not a positive number; omit accesses that never occur"
         ))
     })
 }
 
 /// Parses a selection into the indices along each axis.
-fn axes(text: &str, shape: &[u64]) -> Result<Vec<Along>, Usage> {
-    let wrong =
-        |why: String| Usage(format!("--access '{text}' of an array of shape {}: {why}", tuple(shape)));
+fn axes(text: &str, shape: &[u64]) -> Result<Vec<Along>, WrongArgument> {
+    let wrong = |why: String| {
+        WrongArgument(format!("--access '{text}' of an array of shape {}: {why}", tuple(shape)))
+    };
     let parsed = hyperslab_select::parse(text, shape).map_err(|error| wrong(error.to_string()))?;
     let range = |dim: &Dim| Along::Range { count: dim.count, step: dim.step.max(1) };
     let axes: Vec<Along> = match &parsed.selection {
@@ -197,7 +202,7 @@ fn axis(name: &str, rank: usize, names: &[Option<String>]) -> Option<usize> {
 }
 
 /// Returns the name of an axis, or `axis` with its number.
-pub(super) fn label(axis: usize, rank: usize, names: &[Option<String>]) -> String {
+fn label(axis: usize, rank: usize, names: &[Option<String>]) -> String {
     let named = names.get(axis).cloned().flatten();
     debug_assert!(axis < rank);
     named.unwrap_or_else(|| format!("axis{axis}"))
@@ -223,7 +228,7 @@ mod tests {
 
     fn parsed(texts: &[&str]) -> Result<Vec<(String, f64, Vec<Along>)>, String> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let accesses = parse(&texts, &[10, 20, 30], &names()).map_err(|error| error.to_string())?;
+        let accesses = accesses(&texts, &[10, 20, 30], &names()).map_err(|error| error.to_string())?;
         Ok(accesses.into_iter().map(|access| (access.name, access.weight, access.axes)).collect())
     }
 
@@ -279,7 +284,7 @@ mod tests {
     #[test]
     fn a_read_is_in_bounds_at_every_position() {
         let mut rng = Rng::with_seed(1);
-        let accesses = parse(&["[1:9:2, 5, [7, 3]]".to_owned()], &[10, 20, 30], &[]).unwrap();
+        let accesses = accesses(&["[1:9:2, 5, [7, 3]]".to_owned()], &[10, 20, 30], &[]).unwrap();
         let mut firsts = std::collections::HashSet::new();
         for _ in 0..200 {
             let selection = accesses[0].somewhere(&[10, 20, 30], &mut rng);
@@ -294,7 +299,7 @@ mod tests {
 
     #[test]
     fn an_access_to_a_part_is_in_bounds_and_whole_axes_stay_whole() {
-        let access = &parse(&["[1:9:2, :, [7, 3, 29]]".to_owned()], &[10, 20, 30], &[]).unwrap()[0];
+        let access = &accesses(&["[1:9:2, :, [7, 3, 29]]".to_owned()], &[10, 20, 30], &[]).unwrap()[0];
         let part = access.within(&[10, 20, 30], &[4, 5, 6]);
         let expected = [Along::Range { count: 2, step: 2 }, Along::all(5), Along::List(vec![4, 0])];
         assert_eq!(part.axes, expected);

@@ -7,23 +7,23 @@ use hyperslab::File;
 use hyperslab::driver::Memory;
 use hyperslab::internals::auto_chunks;
 
-use super::model::{Ratio, real};
-use super::sample::Sample;
-use super::specimen::{NAME, Recipe};
+use crate::model::{Ratio, real};
+use crate::sample::Sample;
+use crate::specimen::{NAME, Recipe};
 
 /// The result of the measurement.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Codec {
+pub(crate) struct Codec {
     /// How small filters make chunks; `None` without filters.
-    pub(super) ratio: Option<Ratio>,
+    pub(crate) ratio: Option<Ratio>,
     /// The bytes that the filters decode per second, on all threads.
-    pub(super) decode: f64,
+    pub(crate) decode: f64,
     /// The additional seconds for each chunk.
-    pub(super) chunk: f64,
+    pub(crate) chunk: f64,
 }
 
 /// Writes a small sample to files in memory, in small chunks and in large ones, and reads it back.
-pub(super) fn measure(recipe: &Recipe<'_>, sample: &Sample) -> hyperslab::Result<Codec> {
+pub(crate) fn measure(recipe: &Recipe<'_>, sample: &Sample) -> hyperslab::Result<Codec> {
     let size = recipe.dataset.element_size() as u64;
     if !recipe.is_filtered() {
         // These chunks are so small that the cost of their elements is negligible.

@@ -6,26 +6,26 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use fastrand::Rng;
 
-use super::access::Access;
-use super::model::Times;
-use super::sample::Sample;
-use super::search::Candidate;
-use super::specimen::{Recipe, Specimen};
-use crate::progress::Steps;
-use crate::show::bytes;
+use crate::access::Access;
+use crate::model::Times;
+use crate::sample::Sample;
+use crate::search::Candidate;
+use crate::specimen::{Recipe, Specimen};
+use hyperslab_terminal::progress::Steps;
+use hyperslab_terminal::text::bytes;
 
 /// The measurement of a candidate.
 #[derive(Debug, Clone)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     /// The median times of each access.
-    pub(super) times: Vec<Times>,
+    pub(crate) times: Vec<Times>,
     /// The bytes of the file with the sample.
-    pub(super) file_bytes: u64,
+    pub(crate) file_bytes: u64,
 }
 
 /// Writes the sample in every candidate's shape into the folder `scratch` and times the accesses to it. The
 /// progress advances by one for each file and each read.
-pub(super) fn measure(
+pub(crate) fn measure(
     recipe: &Recipe<'_>,
     sample: &Sample,
     candidates: &[Candidate],

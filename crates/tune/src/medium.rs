@@ -10,19 +10,19 @@ use fastrand::Rng;
 use hyperslab::internals::engine::run_on_threads;
 use hyperslab_io::os::read_exact_at;
 
-use super::model::{Medium, real};
+use crate::model::{Medium, real};
 
 /// The result of measuring a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Measured {
-    pub(super) cold: Medium,
-    pub(super) warm: Medium,
+pub(crate) struct Measured {
+    pub(crate) cold: Medium,
+    pub(crate) warm: Medium,
     /// Whether the system dropped pages on request.
-    pub(super) is_dropped: bool,
+    pub(crate) is_dropped: bool,
 }
 
 /// Reads from all over `file`, on up to `threads` threads, cold and warm.
-pub(super) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
+pub(crate) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
     let len = file.metadata()?.len();
     let mut rng = Rng::with_seed(SEED);
     let pages = places(len, PAGE, PAGES, &mut rng);
@@ -59,7 +59,7 @@ pub(super) fn measure(file: &File, threads: usize) -> io::Result<Measured> {
 /// Drops a file's pages from memory, unless something else needs them. Written data must be on the medium
 /// before. Does nothing on systems other than Linux.
 #[cfg_attr(not(target_os = "linux"), expect(clippy::unnecessary_wraps, reason = "only Linux can refuse"))]
-pub(super) fn drop_pages(file: &File) -> io::Result<()> {
+pub(crate) fn drop_pages(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?;
     #[cfg(not(target_os = "linux"))]

@@ -3,47 +3,49 @@
 use hyperslab::driver::Hints;
 use hyperslab::internals::engine::{CLAIM_BYTES, JOINED_BYTES, Route, is_small};
 
-use super::access::{Access, Along};
+use crate::access::{Access, Along};
 
 /// The properties of a dataset that its reads depend on.
 #[derive(Debug, Clone)]
-pub(super) struct ArrayFacts {
+pub struct ArrayFacts {
     /// The elements along each axis.
-    pub(super) shape: Vec<u64>,
+    pub shape: Vec<u64>,
     /// The bytes of an element.
-    pub(super) element_size: u64,
+    pub element_size: u64,
 }
 
 /// The storage of an array's elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     /// The shape of a chunk, or of the whole array if it is contiguous.
-    pub(super) chunk: &'a [u64],
+    pub(crate) chunk: &'a [u64],
     /// The stored bytes per byte of elements for filtered chunks; `None` without filters.
-    pub(super) ratio: Option<f64>,
+    pub(crate) ratio: Option<f64>,
 }
 
 /// The properties of the engine that the model uses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Engine {
+pub(crate) struct Engine {
     /// The preferences of the medium.
-    pub(super) hints: Hints,
+    pub(crate) hints: Hints,
     /// The number of threads that read.
-    pub(super) threads: usize,
+    pub(crate) threads: usize,
 }
 
 /// How small filters make chunks. Each pair is the bytes of a chunk, small or large, and its stored bytes per
 /// byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ratio {
-    pub(super) small: (f64, f64),
-    pub(super) large: (f64, f64),
+pub struct Ratio {
+    /// A small chunk.
+    pub small: (f64, f64),
+    /// A large chunk.
+    pub large: (f64, f64),
 }
 
 impl Ratio {
     /// Returns the stored bytes per byte of a chunk of `bytes` bytes, interpolated linearly over the
     /// logarithm of the size.
-    pub(super) fn at(&self, bytes: f64) -> f64 {
+    pub(crate) fn at(&self, bytes: f64) -> f64 {
         let ((low, first), (high, last)) = (self.small, self.large);
         let share = (bytes / low).ln() / (high / low).ln();
         if share.is_finite() { first + share.clamp(0.0, 1.0) * (last - first) } else { last }
@@ -52,56 +54,58 @@ impl Ratio {
 
 /// The work of a read, averaged over all possible positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Work {
+pub(crate) struct Work {
     /// The chunks that hold an element of the read.
-    pub(super) chunks: f64,
+    pub(crate) chunks: f64,
     /// The calls that request bytes of the file.
-    pub(super) requests: f64,
+    pub(crate) requests: f64,
     /// The requested bytes.
-    pub(super) bytes: f64,
+    pub(crate) bytes: f64,
     /// The distinct regions of the medium with requested bytes. Requests that are close together count as
     /// one.
-    pub(super) seeks: f64,
+    pub(crate) seeks: f64,
     /// The bytes of all pages with requested bytes.
-    pub(super) paged: f64,
+    pub(crate) paged: f64,
     /// The bytes that filters decode.
-    pub(super) decoded: f64,
+    pub(crate) decoded: f64,
 }
 
 /// The time that the machine takes per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Machine {
+pub struct Machine {
     /// With an empty page cache.
-    pub(super) cold: Medium,
+    pub cold: Medium,
     /// With everything in the page cache.
-    pub(super) warm: Medium,
+    pub warm: Medium,
     /// The seconds per chunk, for its lookup and its task.
-    pub(super) chunk: f64,
+    pub chunk: f64,
     /// The bytes that filters decode per second, on all threads.
-    pub(super) decode: f64,
+    pub decode: f64,
 }
 
 /// The speed of a medium.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Medium {
+pub struct Medium {
     /// The seconds of a small request.
-    pub(super) latency: f64,
+    pub latency: f64,
     /// The bytes per second.
-    pub(super) bandwidth: f64,
+    pub bandwidth: f64,
     /// The number of simultaneous requests that do not slow each other down.
-    pub(super) parallelism: f64,
+    pub parallelism: f64,
 }
 
 /// The seconds of a read, cold and warm.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Times {
-    pub(super) cold: f64,
-    pub(super) warm: f64,
+pub struct Times {
+    /// With an empty page cache.
+    pub cold: f64,
+    /// With everything in the page cache.
+    pub warm: f64,
 }
 
 impl Times {
     /// Returns the weighted mean of times.
-    pub(super) fn mean(all: impl Iterator<Item = (f64, Self)>) -> Self {
+    pub(crate) fn mean(all: impl Iterator<Item = (f64, Self)>) -> Self {
         let start = (0.0, Self { cold: 0.0, warm: 0.0 });
         let (weights, sum) = all.fold(start, |(weights, sum), (weight, times)| {
             (
@@ -116,7 +120,7 @@ impl Times {
 impl Along {
     /// Returns the number of chunks of `chunk` indices that a read touches along an axis of `len`, averaged
     /// over all positions.
-    pub(super) fn touched(&self, len: u64, chunk: u64) -> f64 {
+    pub(crate) fn touched(&self, len: u64, chunk: u64) -> f64 {
         let chunk = chunk.max(1);
         let places = len.saturating_sub(self.reach()) + 1;
         match self {
@@ -157,7 +161,7 @@ fn sum_of_quotients(end: u64, divisor: u64) -> f64 {
 }
 
 /// Returns the work of a read of `access` from an array with this storage.
-pub(super) fn work(access: &Access, array: &ArrayFacts, stored: Stored<'_>, engine: Engine) -> Work {
+pub(crate) fn work(access: &Access, array: &ArrayFacts, stored: Stored<'_>, engine: Engine) -> Work {
     let along = || access.axes.iter().zip(&array.shape).zip(stored.chunk);
     let touched: Vec<f64> = along().map(|((along, &len), &chunk)| along.touched(len, chunk)).collect();
     let chunks: f64 = touched.iter().product();
@@ -257,7 +261,7 @@ impl Spans {
 
 impl Machine {
     /// Returns the seconds that the work of a read takes.
-    pub(super) fn times(&self, work: &Work) -> Times {
+    pub(crate) fn times(&self, work: &Work) -> Times {
         let compute = work.chunks * self.chunk + work.decoded / self.decode;
         let io = |medium: &Medium, requests: f64, bytes: f64| {
             let at_a_time = medium.parallelism.min(requests).max(1.0);
@@ -272,7 +276,7 @@ impl Machine {
 
 /// Converts a count to a number for averages.
 #[expect(clippy::cast_precision_loss, reason = "averages and predictions")]
-pub(super) const fn real(count: u64) -> f64 {
+pub(crate) const fn real(count: u64) -> f64 {
     count as f64
 }
 
@@ -308,7 +312,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cmd::tune::access::plane;
+    use crate::access::plane;
 
     const ENGINE: Engine = Engine {
         hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: 256, concurrent: true },

@@ -6,16 +6,16 @@ use hyperslab::{Dim, Slab};
 
 /// A box from the middle of a dataset, and its elements.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(crate) struct Sample {
     /// The shape of the box.
-    pub(super) shape: Vec<u64>,
+    pub(crate) shape: Vec<u64>,
     /// The elements, as they are stored.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Sample {
     /// Reads a box of this shape from the middle of the dataset.
-    pub(super) fn read(dataset: &Dataset, shape: Vec<u64>) -> anyhow::Result<Self> {
+    pub(crate) fn read(dataset: &Dataset, shape: Vec<u64>) -> anyhow::Result<Self> {
         let extent = dataset.shape();
         let dims = extent.iter().zip(&shape);
         let middle =
@@ -33,14 +33,14 @@ impl Sample {
     }
 
     /// Returns whether the sample is all of a dataset of this shape.
-    pub(super) fn is_all(&self, shape: &[u64]) -> bool {
+    pub(crate) fn is_all(&self, shape: &[u64]) -> bool {
         self.shape == shape
     }
 }
 
 /// Returns the shape of a box of at most `most` elements, with about the proportions of `shape`. Along each
 /// axis the box has at least the length in `least` (or the whole axis), if such a box fits.
-pub(super) fn proportional(shape: &[u64], least: &[u64], most: u64) -> Vec<u64> {
+pub(crate) fn proportional(shape: &[u64], least: &[u64], most: u64) -> Vec<u64> {
     let floor: Vec<u64> = shape.iter().zip(least).map(|(&len, &least)| least.clamp(1, len.max(1))).collect();
     let count = |sides: &[u64]| sides.iter().fold(1_u64, |all, &side| all.saturating_mul(side));
     let scaled = |scale: f64, floor: &[u64]| -> Vec<u64> {

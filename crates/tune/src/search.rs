@@ -2,21 +2,21 @@
 
 use hyperslab::internals::auto_chunks;
 
-use super::access::Access;
-use super::model::{self, ArrayFacts, Engine, Machine, Ratio, Stored, Times, real};
+use crate::access::Access;
+use crate::model::{self, ArrayFacts, Engine, Machine, Ratio, Stored, Times, real};
 
 /// A possible storage of the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub struct Candidate {
     /// The shape of a chunk, or of the dataset if it is contiguous.
-    pub(super) chunk: Vec<u64>,
+    pub chunk: Vec<u64>,
     /// The reason why it is tried.
-    pub(super) origin: Origin,
+    pub origin: Origin,
 }
 
 /// The reason why a shape is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub enum Origin {
     /// The dataset is stored in this shape.
     Present,
     /// The dataset is contiguous.
@@ -29,13 +29,13 @@ pub(super) enum Origin {
 
 /// The data for judging candidates.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judge<'a> {
-    pub(super) array: &'a ArrayFacts,
-    pub(super) accesses: &'a [Access],
-    pub(super) machine: &'a Machine,
-    pub(super) engine: Engine,
+pub(crate) struct Judge<'a> {
+    pub(crate) array: &'a ArrayFacts,
+    pub(crate) accesses: &'a [Access],
+    pub(crate) machine: &'a Machine,
+    pub(crate) engine: Engine,
     /// How small filters make chunks, if there are filters.
-    pub(super) ratio: Option<Ratio>,
+    pub(crate) ratio: Option<Ratio>,
 }
 
 impl Candidate {
@@ -46,34 +46,34 @@ impl Candidate {
     }
 
     /// Returns the bytes of a chunk.
-    pub(super) fn bytes(&self, element_size: u64) -> u64 {
+    pub fn bytes(&self, element_size: u64) -> u64 {
         self.chunk.iter().fold(element_size, |all, &side| all.saturating_mul(side))
     }
 }
 
 impl Judge<'_> {
     /// Returns the predicted times of each access.
-    pub(super) fn times(&self, candidate: &Candidate) -> Vec<Times> {
+    pub(crate) fn times(&self, candidate: &Candidate) -> Vec<Times> {
         let stored = candidate.stored(self.ratio, self.array.element_size);
         let work = |access| model::work(access, self.array, stored, self.engine);
         self.accesses.iter().map(|access| self.machine.times(&work(access))).collect()
     }
 
     /// Returns the weighted mean of the predicted times.
-    pub(super) fn mean(&self, candidate: &Candidate) -> Times {
+    pub(crate) fn mean(&self, candidate: &Candidate) -> Times {
         weighted(self.accesses, &self.times(candidate))
     }
 }
 
 /// Returns the mean of the times of accesses, weighted by their weights.
-pub(super) fn weighted(accesses: &[Access], times: &[Times]) -> Times {
+pub(crate) fn weighted(accesses: &[Access], times: &[Times]) -> Times {
     Times::mean(accesses.iter().map(|access| access.weight).zip(times.iter().copied()))
 }
 
 /// Returns the candidates: the present storage, cubes with these edges, and the best shapes of a search. The
 /// search covers the shape that [`auto_chunks`] chooses, and all shapes whose sides are powers of two or
 /// whole axes.
-pub(super) fn candidates(judge: &Judge<'_>, present: Option<&Candidate>, edges: &[u64]) -> Vec<Candidate> {
+pub(crate) fn candidates(judge: &Judge<'_>, present: Option<&Candidate>, edges: &[u64]) -> Vec<Candidate> {
     let shape = &judge.array.shape;
     let mut found: Vec<Candidate> = present.cloned().into_iter().collect();
     let mut add = |chunk: Vec<u64>, origin| {
@@ -159,8 +159,8 @@ mod tests {
     use hyperslab::driver::Hints;
 
     use super::*;
-    use crate::cmd::tune::access::plane;
-    use crate::cmd::tune::model::Medium;
+    use crate::access::plane;
+    use crate::model::Medium;
 
     const ENGINE: Engine = Engine {
         hints: Hints { coalesce_gap: 8 << 10, max_span: 4 << 20, queue_depth: 256, concurrent: true },

@@ -14,32 +14,32 @@ use hyperslab_filters::FilterChoice;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 
-use super::medium;
-use super::sample::Sample;
-use super::search::{Candidate, Origin};
+use crate::medium;
+use crate::sample::Sample;
+use crate::search::{Candidate, Origin};
 
 /// The properties that every specimen takes from the original dataset.
 #[derive(Debug)]
-pub(super) struct Recipe<'a> {
+pub(crate) struct Recipe<'a> {
     /// The original dataset.
-    pub(super) dataset: &'a Dataset,
+    pub(crate) dataset: &'a Dataset,
     /// The requested filters; `None` for those of the dataset.
-    pub(super) filters: Option<Vec<FilterChoice>>,
+    pub(crate) filters: Option<Vec<FilterChoice>>,
 }
 
 /// A sample in one chunk shape, on the medium.
 #[derive(Debug)]
-pub(super) struct Specimen {
+pub(crate) struct Specimen {
     dataset: Dataset,
     /// The same file, opened to drop its pages.
     file: fs::File,
     /// The bytes of the file.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Recipe<'_> {
     /// Returns whether chunks have filters.
-    pub(super) fn is_filtered(&self) -> bool {
+    pub(crate) fn is_filtered(&self) -> bool {
         match &self.filters {
             Some(chosen) => !chosen.is_empty(),
             None => !self.dataset.filters().filters.is_empty(),
@@ -60,7 +60,7 @@ impl Recipe<'_> {
     }
 
     /// Writes `sample` to a new dataset of `file`, in chunks of this shape or contiguous.
-    pub(super) fn write(&self, file: &File, sample: &Sample, chunk: Option<&[u64]>) -> hyperslab::Result<()> {
+    pub(crate) fn write(&self, file: &File, sample: &Sample, chunk: Option<&[u64]>) -> hyperslab::Result<()> {
         let dataspace = Dataspace::Simple { shape: sample.shape.clone(), max_shape: None };
         let mut options = DatasetOptions::new(dataspace, (*self.dataset.datatype()).clone());
         if let Some(chunk) = chunk {
@@ -76,7 +76,7 @@ impl Specimen {
     /// Writes `sample` in the shape of `candidate` to a file in the folder `scratch`. The name of the file is
     /// removed before anything is written to it. The space is therefore free again when the program ends,
     /// however it ends.
-    pub(super) fn write(
+    pub(crate) fn write(
         recipe: &Recipe<'_>,
         sample: &Sample,
         candidate: &Candidate,
@@ -99,12 +99,12 @@ impl Specimen {
     }
 
     /// Drops the file's pages from memory.
-    pub(super) fn drop_pages(&self) -> io::Result<()> {
+    pub(crate) fn drop_pages(&self) -> io::Result<()> {
         medium::drop_pages(&self.file)
     }
 
     /// Reads a selection.
-    pub(super) fn read(&self, what: &Selection, dst: &mut [u8]) -> hyperslab::Result<()> {
+    pub(crate) fn read(&self, what: &Selection, dst: &mut [u8]) -> hyperslab::Result<()> {
         self.dataset.read_into(what, dst)
     }
 }
@@ -126,6 +126,6 @@ fn unnamed(scratch: &Path) -> io::Result<(Posix, fs::File)> {
 }
 
 /// The name of the dataset in a specimen.
-pub(super) const NAME: &str = "sample";
+pub(crate) const NAME: &str = "sample";
 /// The most names to try for a file. Another thread, or a crashed program, may have used some.
 const NAMES: u32 = 100;

@@ -1,6 +1,6 @@
 //! The commands.
 
-#[cfg(not(all(feature = "rows", feature = "view")))]
+#[cfg(not(all(feature = "rows", feature = "tune", feature = "view")))]
 mod absent;
 mod check;
 mod completions;
@@ -22,6 +22,7 @@ mod refs;
 mod repack;
 mod segy;
 mod stat;
+#[cfg(feature = "tune")]
 mod tune;
 #[cfg(feature = "view")]
 mod view;
@@ -65,7 +66,11 @@ pub(crate) enum Command {
     Sql(absent::Args),
     Refs(refs::Args),
     Segy(segy::Args),
+    #[cfg(feature = "tune")]
     Tune(tune::Args),
+    /// Find the chunk shape that suits how a dataset is read (not in this build)
+    #[cfg(not(feature = "tune"))]
+    Tune(absent::Args),
     Pio(Box<pio::Args>),
     #[cfg(feature = "view")]
     View(view::Args),
@@ -141,7 +146,10 @@ impl Command {
             Self::Query(_) | Self::Sql(_) => absent::run("the commands `query` and `sql`", "rows"),
             Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
             Self::Segy(args) => segy::run(args, to.out),
+            #[cfg(feature = "tune")]
             Self::Tune(args) => tune::run(args, to.out, to.err),
+            #[cfg(not(feature = "tune"))]
+            Self::Tune(_) => absent::run("the command `tune`", "tune"),
             #[cfg(feature = "view")]
             Self::View(args) => view::run(args, to.out, to.err),
             #[cfg(not(feature = "view"))]

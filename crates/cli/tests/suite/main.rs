@@ -18,4 +18,5 @@ mod refs;
 mod repack;
 mod segy;
 mod shells;
+#[cfg(feature = "tune")]
 mod tune;
