@@ -1,21 +1,31 @@
 //! `hyperslab pio`: how fast several processes write and read files together, raw and as HDF5.
 
+#[path = "../../../../pio/src/access.rs"]
 mod access;
+#[path = "../../../../pio/src/folder.rs"]
 mod folder;
+#[path = "../../../../pio/src/measure.rs"]
 mod measure;
+#[path = "../../../../pio/src/message.rs"]
 mod message;
 #[cfg(feature = "mpi")]
+#[path = "../../../../pio/src/mpi/mod.rs"]
 mod mpi;
 #[cfg(not(feature = "mpi"))]
-#[path = "no_mpi.rs"]
+#[path = "../../../../pio/src/no_mpi.rs"]
 mod mpi;
+#[path = "../../../../pio/src/pattern.rs"]
 mod pattern;
 mod picture;
+#[path = "../../../../pio/src/plan.rs"]
 mod plan;
+#[path = "../../../../pio/src/processes.rs"]
 mod processes;
 mod report;
 mod sizes;
+#[path = "../../../../pio/src/sockets.rs"]
 mod sockets;
+#[path = "../../../../pio/src/worker.rs"]
 mod worker;
 
 use std::ffi::OsString;
