@@ -7,6 +7,7 @@ use hyperslab::internals::absent_in_wheels;
 use hyperslab_plot::Size;
 
 /// Parses the size of a figure on the command line.
+#[cfg(any(feature = "pio", feature = "tune"))]
 pub(crate) fn size(text: &str) -> Result<Size, String> {
     let sides =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));

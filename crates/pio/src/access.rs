@@ -9,23 +9,27 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use hyperslab::{Dataset, DatasetBuilder, File, Ranks, Transfer, WriteOptions};
 
-use super::plan::Plan;
+use crate::plan::Plan;
 
 /// A way to write and read files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Api {
-    /// The system's calls, on a file of bytes
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// The system's calls, on a file of bytes.
     Posix,
-    /// MPI-IO, on a file of bytes; needs mpirun
+    /// MPI-IO, on a file of bytes.
     Mpiio,
-    /// Datasets of an HDF5 file, by the system's calls
+    /// Datasets of an HDF5 file, by the system's calls.
     Hyperslab,
-    /// Datasets of an HDF5 file, by MPI-IO; needs mpirun
+    /// Datasets of an HDF5 file, by MPI-IO.
     HyperslabMpiio,
 }
 
 impl Api {
-    pub(super) fn name(self) -> &'static str {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Posix, Self::Mpiio, Self::Hyperslab, Self::HyperslabMpiio];
+
+    /// Returns the name, as on the command line.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Posix => "posix",
             Self::Mpiio => "mpiio",
@@ -34,27 +38,37 @@ impl Api {
         }
     }
 
-    pub(super) fn of(name: &str) -> Option<Self> {
-        ALL.into_iter().find(|api| api.name() == name)
+    /// Returns a line that says what it is.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Posix => "The system's calls, on a file of bytes",
+            Self::Mpiio => "MPI-IO, on a file of bytes; needs mpirun",
+            Self::Hyperslab => "Datasets of an HDF5 file, by the system's calls",
+            Self::HyperslabMpiio => "Datasets of an HDF5 file, by MPI-IO; needs mpirun",
+        }
     }
 
-    pub(super) fn is_raw(self) -> bool {
+    /// Returns the one with this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|api| api.name() == name)
+    }
+
+    /// Returns whether the file is one of bytes, and not HDF5.
+    pub fn is_raw(self) -> bool {
         matches!(self, Self::Posix | Self::Mpiio)
     }
 
-    pub(super) fn needs_mpi(self) -> bool {
+    pub(crate) fn needs_mpi(self) -> bool {
         matches!(self, Self::Mpiio | Self::HyperslabMpiio)
     }
 
-    pub(super) fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         if self.is_raw() { "raw" } else { "h5" }
     }
 }
 
-const ALL: [Api; 4] = [Api::Posix, Api::Mpiio, Api::Hyperslab, Api::HyperslabMpiio];
-
 /// Opens files. All processes make the same calls.
-pub(super) trait FileAccess {
+pub(crate) trait FileAccess {
     fn api(&self) -> Api;
 
     /// Creates a file for `processes` processes, with its datasets.
@@ -65,7 +79,7 @@ pub(super) trait FileAccess {
 }
 
 /// An open file.
-pub(super) trait OpenedFile {
+pub(crate) trait OpenedFile {
     fn write(&mut self, dataset: u64, offset: u64, bytes: &[u8]) -> anyhow::Result<()>;
 
     fn read(&mut self, dataset: u64, offset: u64, bytes: &mut [u8]) -> anyhow::Result<()>;
@@ -79,7 +93,7 @@ pub(super) trait OpenedFile {
 }
 
 /// A file of bytes.
-pub(super) trait RawFile {
+pub(crate) trait RawFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
@@ -102,7 +116,7 @@ impl RawFile for fs::File {
 }
 
 /// The system's calls.
-pub(super) struct Posix;
+pub(crate) struct Posix;
 
 impl FileAccess for Posix {
     fn api(&self) -> Api {
@@ -121,7 +135,7 @@ impl FileAccess for Posix {
 }
 
 /// A raw file, with the bytes of one dataset after those of another.
-pub(super) struct Raw {
+pub(crate) struct Raw {
     file: Box<dyn RawFile>,
     dataset_bytes: u64,
     /// Whether every process must make all calls, since the others wait in theirs.
@@ -130,7 +144,7 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    pub(super) fn boxed(
+    pub(crate) fn boxed(
         file: Box<dyn RawFile>,
         plan: &Plan,
         processes: u64,
@@ -172,7 +186,7 @@ impl OpenedFile for Raw {
 }
 
 /// How the files of datasets are opened.
-pub(super) trait Hdf5Medium {
+pub(crate) trait Hdf5Medium {
     fn api(&self) -> Api;
 
     fn create(&self, path: &Path, ranks: &Arc<dyn Ranks>) -> anyhow::Result<File>;
@@ -181,7 +195,7 @@ pub(super) trait Hdf5Medium {
 }
 
 /// Files at their paths.
-pub(super) struct AtPath;
+pub(crate) struct AtPath;
 
 impl Hdf5Medium for AtPath {
     fn api(&self) -> Api {
@@ -198,9 +212,9 @@ impl Hdf5Medium for AtPath {
 }
 
 /// HDF5 files, whose datasets all processes write.
-pub(super) struct Hdf5<M> {
-    pub(super) ranks: Arc<dyn Ranks>,
-    pub(super) medium: M,
+pub(crate) struct Hdf5<M> {
+    pub(crate) ranks: Arc<dyn Ranks>,
+    pub(crate) medium: M,
 }
 
 impl<M: Hdf5Medium> FileAccess for Hdf5<M> {
@@ -269,13 +283,12 @@ fn name(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::pio::plan::tests::plan;
+    use crate::plan::tests::plan;
 
     #[test]
-    fn names_are_those_of_the_command_line() {
-        for api in ALL {
-            let value = clap::ValueEnum::to_possible_value(&api).unwrap();
-            assert_eq!((value.get_name(), Api::of(value.get_name())), (api.name(), Some(api)));
+    fn every_api_has_a_name_of_its_own() {
+        for api in Api::ALL {
+            assert_eq!(Api::of(api.name()), Some(api));
         }
         assert_eq!(Api::of("hdf5"), None);
     }

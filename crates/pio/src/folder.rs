@@ -5,13 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-
-use crate::interrupt::Incomplete;
+use hyperslab_terminal::interrupt::Incomplete;
 
 /// A folder that is removed with its files when this value is dropped, unless they are kept.
 #[derive(Debug)]
-pub(super) struct ScratchFolder {
-    pub(super) path: PathBuf,
+pub(crate) struct ScratchFolder {
+    pub(crate) path: PathBuf,
     keeps: bool,
     /// An interrupt removes the folder, too.
     _incomplete: Option<Incomplete>,
@@ -19,7 +18,7 @@ pub(super) struct ScratchFolder {
 
 impl ScratchFolder {
     /// Creates a folder in `parent`, with a name of its own.
-    pub(super) fn create(parent: &Path, keeps: bool) -> anyhow::Result<Self> {
+    pub(crate) fn create(parent: &Path, keeps: bool) -> anyhow::Result<Self> {
         let names = (0..100).map(|number| parent.join(format!("{PREFIX}{}-{number}", std::process::id())));
         for path in names {
             match fs::create_dir(&path) {
@@ -47,7 +46,7 @@ impl Drop for ScratchFolder {
 
 /// Removes a folder of this command with its files, if it can. Other processes may do the same, or still
 /// create files in it. A folder with any other name stays.
-pub(super) fn remove(path: &Path) {
+pub(crate) fn remove(path: &Path) {
     let name = path.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !name.is_some_and(|(process, number)| is_number(process) && is_number(number)) {

@@ -10,26 +10,26 @@ use std::time::Instant;
 
 use anyhow::bail;
 use hyperslab::{Error, Ranks};
+use hyperslab_terminal::message::message;
 
-use super::access::{Api, FileAccess, OpenedFile};
-use super::pattern::Pattern;
-use super::plan::{Plan, TransferCase};
-use crate::error::message;
+use crate::access::{Api, FileAccess, OpenedFile};
+use crate::pattern::Pattern;
+use crate::plan::{Plan, TransferCase};
 
 /// The seconds of the phases of a file, or of several files.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Phases {
+pub struct Phases {
     /// From the first call to the first transfer.
-    pub(super) open: f64,
+    pub open: f64,
     /// All transfers.
-    pub(super) moving: f64,
+    pub moving: f64,
     /// From the last transfer to the last call.
-    pub(super) close: f64,
+    pub close: f64,
 }
 
 impl Phases {
     /// Returns the time from opening to closing.
-    pub(super) fn whole(&self) -> f64 {
+    pub fn whole(&self) -> f64 {
         self.open + self.moving + self.close
     }
 
@@ -42,18 +42,22 @@ impl Phases {
 
 /// What an iteration of a case with an API took.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Timed {
-    pub(super) case: TransferCase,
-    pub(super) api: Api,
-    pub(super) write: Phases,
-    pub(super) read: Option<Phases>,
+pub struct Timed {
+    /// The case.
+    pub case: TransferCase,
+    /// How the bytes were moved.
+    pub api: Api,
+    /// The times of writing.
+    pub write: Phases,
+    /// The times of reading, unless the plan only writes.
+    pub read: Option<Phases>,
 }
 
 /// An error of one process, which all processes have been told.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Failed {
-    pub(super) rank: usize,
-    pub(super) why: String,
+pub(crate) struct Failed {
+    pub(crate) rank: usize,
+    pub(crate) why: String,
 }
 
 impl fmt::Display for Failed {
@@ -66,7 +70,7 @@ impl std::error::Error for Failed {}
 
 /// Measures all cases with as many processes as there are ranks. Every rank calls this, and gives the same
 /// times to `told`.
-pub(super) fn measure(
+pub(crate) fn measure(
     plan: &Plan,
     folder: &Path,
     ranks: &Arc<dyn Ranks>,
@@ -208,7 +212,7 @@ impl Work<'_> {
 }
 
 /// Waits for all processes. Returns the greatest number of any, or the error of one of them.
-pub(super) fn agree(ranks: &dyn Ranks, mine: &anyhow::Result<f64>) -> anyhow::Result<f64> {
+pub(crate) fn agree(ranks: &dyn Ranks, mine: &anyhow::Result<f64>) -> anyhow::Result<f64> {
     let mine = match mine {
         Ok(seconds) => [[DONE].as_slice(), &seconds.to_le_bytes()].concat(),
         Err(error) => {

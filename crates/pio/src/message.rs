@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::access::Api;
-use super::measure::{Phases, Timed};
-use super::plan::TransferCase;
+use crate::access::Api;
+use crate::measure::{Phases, Timed};
+use crate::plan::TransferCase;
 
 /// A line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// Rank 0: an iteration is done.
     Timed(Timed),
     /// All is done.
@@ -20,7 +20,7 @@ pub(super) enum Message {
 }
 
 impl Message {
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let phases = |phases: &Phases| json!([phases.open, phases.moving, phases.close]);
         let value = match self {
             Self::Timed(Timed { case, api, write, read }) => json!({
@@ -38,7 +38,7 @@ impl Message {
     }
 
     /// Returns the message of a line, if it is one.
-    pub(super) fn parse(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(line).ok()?;
         let text = |name: &str| value[name].as_str().map(str::to_owned);
         if let Some(api) = value["timed"].as_str() {

@@ -1,17 +1,17 @@
 //! The bytes that are written: known for every place, and about half compressible.
 
 /// The bytes of all datasets, as pieces of one table. They are made before the clock runs.
-pub(super) struct Pattern(Vec<u8>);
+pub(crate) struct Pattern(Vec<u8>);
 
 impl Pattern {
     /// Makes the bytes for transfers of up to `most` bytes.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         let period: Vec<u8> = (0..PERIOD).map(byte).collect();
         Self(period.iter().cycle().take(period.len() + most).copied().collect())
     }
 
     /// Returns `len` bytes of a dataset, from `offset` on.
-    pub(super) fn at(&self, dataset: u64, offset: u64, len: usize) -> &[u8] {
+    pub(crate) fn at(&self, dataset: u64, offset: u64, len: usize) -> &[u8] {
         // The remainder is less than the period, so it and the length are inside the table.
         let start = usize::try_from((offset % PERIOD + dataset % PERIOD * SHIFT) % PERIOD).unwrap_or(0);
         &self.0[start..start + len]

@@ -4,40 +4,59 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hyperslab_filters::FilterChoice;
+use hyperslab_terminal::text;
 
-use super::access::Api;
-use crate::error::Usage;
-use crate::show;
+use crate::access::Api;
+use crate::error::WrongArgument;
 
 /// Everything that is measured, as the command line says.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
-pub(super) struct Plan {
-    /// The numbers of processes.
-    pub(super) processes: Vec<u64>,
+pub struct Plan {
+    /// The numbers of processes, in ascending order.
+    pub processes: Vec<u64>,
     /// The sizes of a transfer in bytes.
-    pub(super) transfers: Vec<u64>,
+    pub transfers: Vec<u64>,
     /// The bytes of a process in a dataset.
-    pub(super) bytes: u64,
-    pub(super) files: u64,
-    pub(super) datasets: u64,
-    pub(super) iterations: u64,
-    pub(super) apis: Vec<Api>,
+    pub bytes: u64,
+    /// The number of files.
+    pub files: u64,
+    /// The number of datasets in each file.
+    pub datasets: u64,
+    /// How often each case is measured.
+    pub iterations: u64,
+    /// How to write and read.
+    pub apis: Vec<Api>,
     /// The bytes of a chunk. `None` stands for contiguous datasets.
-    pub(super) chunk: Option<u64>,
-    pub(super) filters: Vec<FilterChoice>,
-    pub(super) is_collective: bool,
-    pub(super) is_interleaved: bool,
-    pub(super) reads: bool,
-    pub(super) verifies: bool,
-    pub(super) keeps: bool,
+    pub chunk: Option<u64>,
+    /// The filters of chunks.
+    pub filters: Vec<FilterChoice>,
+    /// Whether all processes make each call together.
+    pub is_collective: bool,
+    /// Whether the transfers of processes take turns, instead of each process having a contiguous part.
+    pub is_interleaved: bool,
+    /// Whether files are read.
+    pub reads: bool,
+    /// Whether they are read again, to compare every byte.
+    pub verifies: bool,
+    /// Whether the files of the last iterations stay.
+    pub keeps: bool,
 }
 
 impl Plan {
+    /// Returns the plan with numbers of processes: from 1 to `most`, if it has none.
+    pub(crate) fn up_to(&self, most: u64) -> Self {
+        let mut plan = self.clone();
+        if plan.processes.is_empty() {
+            plan.processes = doublings(1, most);
+        }
+        plan
+    }
+
     /// Errors if the sizes do not fit each other.
-    pub(super) fn check(&self) -> Result<(), Usage> {
-        let wrong = |text: String| Err(Usage(text));
-        let shown = show::bytes;
+    pub(crate) fn check(&self) -> Result<(), WrongArgument> {
+        let wrong = |text: String| Err(WrongArgument(text));
+        let shown = text::bytes;
         if let Some(&transfer) = self.transfers.iter().find(|&&transfer| transfer > self.bytes) {
             return wrong(format!(
                 "--transfer: {} is more than a process has in a dataset, which is {} (--bytes)",
@@ -74,12 +93,12 @@ impl Plan {
     }
 
     /// Returns the bytes that are written, and read, by an iteration of a case.
-    pub(super) fn total(&self, processes: u64) -> Option<u64> {
+    pub fn total(&self, processes: u64) -> Option<u64> {
         [self.datasets, self.files, processes].into_iter().try_fold(self.bytes, u64::checked_mul)
     }
 
     /// Errors if the medium of the folder has no room for the files that exist at a time.
-    pub(super) fn check_space(&self, folder: &Path) -> anyhow::Result<()> {
+    pub(crate) fn check_space(&self, folder: &Path) -> anyhow::Result<()> {
         let free = fs4::available_space(folder).with_context(|| folder.display().to_string())?;
         // A chunk is encoded anew by each transfer into it, and the space of before is not used again.
         let rewrites = self.chunk.filter(|_| !self.filters.is_empty()).map_or(1, |chunk| {
@@ -96,32 +115,42 @@ impl Plan {
         if needed <= u128::from(free) {
             return Ok(());
         }
-        let shown = |bytes: u128| show::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let shown = |bytes: u128| text::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
         anyhow::bail!(
             "{}: the files need {}, and {} are free: choose a smaller --bytes, or another --folder",
             folder.display(),
             shown(needed),
-            show::bytes(free)
+            text::bytes(free)
         )
     }
 
     /// Returns the number of times that are measured.
-    pub(super) fn steps(&self) -> u64 {
+    pub(crate) fn steps(&self) -> u64 {
         (self.processes.len() * self.transfers.len() * self.apis.len()) as u64 * self.iterations
     }
 }
 
+/// Returns the numbers from `first` to `last`, each twice the one before, and `last` in any case.
+pub fn doublings(first: u64, last: u64) -> Vec<u64> {
+    let doubled = std::iter::successors(Some(first), |number| number.checked_mul(2));
+    let mut all: Vec<u64> = doubled.take_while(|&number| number < last).collect();
+    all.push(last);
+    all
+}
+
 /// A number of processes and a size of transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TransferCase {
-    pub(super) processes: u64,
-    pub(super) transfer: u64,
+pub struct TransferCase {
+    /// The number of processes.
+    pub processes: u64,
+    /// The bytes of a transfer.
+    pub transfer: u64,
 }
 
 impl TransferCase {
     /// Returns the places in a dataset that a process writes and reads, one after another: offsets and
     /// numbers of bytes.
-    pub(super) fn places(self, plan: &Plan, rank: u64) -> impl Iterator<Item = (u64, usize)> + use<> {
+    pub(crate) fn places(self, plan: &Plan, rank: u64) -> impl Iterator<Item = (u64, usize)> + use<> {
         let (bytes, is_interleaved, Self { processes, transfer }) = (plan.bytes, plan.is_interleaved, self);
         (0..bytes.div_ceil(transfer)).map(move |round| {
             let begin = round * transfer;
@@ -133,7 +162,7 @@ impl TransferCase {
     }
 
     /// Returns the path of a file of this case.
-    pub(super) fn path(self, folder: &Path, api: Api, file: u64) -> PathBuf {
+    pub(crate) fn path(self, folder: &Path, api: Api, file: u64) -> PathBuf {
         let Self { processes, transfer } = self;
         folder.join(format!("{}-{processes}x{transfer}-{file}.{}", api.name(), api.extension()))
     }
@@ -145,11 +174,11 @@ const MOST_TRANSFER: u64 = 1 << 30;
 const MOST_PARTS: u64 = 10_000_000;
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Returns a small plan.
-    pub(in super::super) fn plan() -> Plan {
+    pub(crate) fn plan() -> Plan {
         Plan {
             processes: vec![1, 3],
             transfers: vec![4, 10],
@@ -222,6 +251,16 @@ pub(super) mod tests {
         let half = fs4::available_space(&folder).unwrap() / 2 / (3 * 2 * 3);
         let kept = |keeps| Plan { bytes: half, keeps, ..plan() }.check_space(&folder);
         assert!(kept(false).is_ok() && kept(true).is_err());
+    }
+
+    #[test]
+    fn doubling_ends_below_the_greatest_number() {
+        let all = doublings(1, u64::MAX);
+        assert_eq!((all.len(), all.last()), (65, Some(&u64::MAX)));
+        assert_eq!(
+            [plan().up_to(8).processes, Plan { processes: Vec::new(), ..plan() }.up_to(6).processes],
+            [vec![1, 3], vec![1, 2, 4, 6]]
+        );
     }
 
     #[test]

@@ -17,22 +17,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use super::measure::{Failed, Timed};
-use super::message::Message;
-use super::sockets;
-use super::worker::Seat;
+use crate::measure::{Failed, Timed};
+use crate::message::Message;
+use crate::sockets;
+use crate::worker::Seat;
 
 /// What starts this program again, and what it is told.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Program<'a> {
+pub struct Program<'a> {
     /// The program, and arguments before those of the command.
-    pub(super) start: &'a [OsString],
+    pub start: &'a [OsString],
     /// The arguments of this run. The first is the name of the program, the second is `pio`.
-    pub(super) args: &'a [OsString],
+    pub args: &'a [OsString],
 }
 
 /// Measures with this number of processes, and calls `told` with the times.
-pub(super) fn measure(
+pub(crate) fn measure(
     program: Program<'_>,
     folder: &Path,
     size: usize,

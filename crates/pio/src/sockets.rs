@@ -15,7 +15,7 @@ use rustix::net::{
 };
 
 /// The ranks of processes that are connected by sockets. One thread uses them at a time.
-pub(super) struct Sockets {
+pub(crate) struct Sockets {
     rank: usize,
     /// The socket to each rank but this one, in the order of the ranks.
     links: Vec<UnixStream>,
@@ -23,7 +23,7 @@ pub(super) struct Sockets {
 
 impl Sockets {
     /// Returns the ranks for sockets to all others.
-    pub(super) fn new(rank: usize, links: Vec<UnixStream>) -> Self {
+    pub(crate) fn new(rank: usize, links: Vec<UnixStream>) -> Self {
         Self { rank, links }
     }
 
@@ -113,7 +113,7 @@ fn ended(rank: usize) -> impl Fn(io::Error) -> io::Error {
 }
 
 /// Connects all pairs of processes, through a socket to each of them.
-pub(super) fn connect(controls: &[&UnixStream]) -> io::Result<()> {
+pub(crate) fn connect(controls: &[&UnixStream]) -> io::Result<()> {
     for (number, one) in controls.iter().enumerate() {
         for other in &controls[number + 1..] {
             let ends = UnixStream::pair()?;
@@ -125,7 +125,7 @@ pub(super) fn connect(controls: &[&UnixStream]) -> io::Result<()> {
 }
 
 /// Receives the sockets to `others` other ranks, in the order of the ranks.
-pub(super) fn connected(control: &UnixStream, others: usize) -> io::Result<Vec<UnixStream>> {
+pub(crate) fn connected(control: &UnixStream, others: usize) -> io::Result<Vec<UnixStream>> {
     (0..others).map(|_| passed(control).map(UnixStream::from)).collect()
 }
 

@@ -10,51 +10,57 @@ use std::thread;
 
 use anyhow::Context as _;
 use hyperslab::Ranks;
+use hyperslab_terminal::message::message;
 
-use super::access::{AtPath, FileAccess, Hdf5, Posix};
-use super::folder;
-use super::measure::{Failed, measure};
-use super::message::Message;
-use super::plan::Plan;
-use super::sockets::{self, Sockets};
-use crate::error::{Usage, message};
-use crate::{FAILED, OK};
+use crate::access::{AtPath, FileAccess, Hdf5, Posix};
+use crate::error::WrongArgument;
+use crate::folder;
+use crate::measure::{Failed, measure};
+use crate::message::Message;
+use crate::plan::Plan;
+use crate::sockets::{self, Sockets};
 
 /// The place of a process among the ranks.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seat {
-    pub(super) rank: usize,
-    pub(super) size: usize,
-    pub(super) folder: PathBuf,
+pub(crate) struct Seat {
+    pub(crate) rank: usize,
+    pub(crate) size: usize,
+    pub(crate) folder: PathBuf,
 }
 
 impl Seat {
     /// Returns the arguments that name a seat.
-    pub(super) fn args(&self) -> [OsString; 3] {
+    pub(crate) fn args(&self) -> [OsString; 3] {
         [self.rank.to_string().into(), self.size.to_string().into(), self.folder.clone().into()]
     }
 
-    pub(super) fn of(args: &[OsString]) -> Result<Self, Usage> {
+    pub(crate) fn of(args: &[OsString]) -> Result<Self, WrongArgument> {
         let number = |text: &OsString| text.to_str()?.parse().ok();
         let seat = match args {
             [rank, size, folder] => number(rank).zip(number(size)).zip(Some(folder.into())),
             _ => None,
         };
         let seat = seat.map(|((rank, size), folder)| Self { rank, size, folder });
-        let wrong = || Usage("--worker is for the processes that this command starts".to_owned());
+        let wrong = || WrongArgument("--worker is for the processes that this command starts".to_owned());
         seat.filter(|seat| seat.rank < seat.size).ok_or_else(wrong)
     }
 }
 
-/// Takes part in the measuring, and tells the process that started this one. Returns the exit code.
-pub(super) fn run(plan: &Plan, seat: &Seat) -> anyhow::Result<u8> {
+/// Takes part in the measuring, as the process whose place [`run`](crate::run) has given in these arguments.
+/// Returns whether all went well; the process that started this one has been told of an error.
+pub fn work(plan: &Plan, place: &[OsString]) -> anyhow::Result<bool> {
+    take(plan, &Seat::of(place)?)
+}
+
+/// Takes a place among the ranks.
+fn take(plan: &Plan, seat: &Seat) -> anyhow::Result<bool> {
     let alone = "--worker is for the processes that this command starts";
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().context(alone)?);
     let links = match sockets::connected(&control, seat.size - 1) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             // The process that started this one has ended.
             folder::remove(&seat.folder);
-            return Ok(FAILED);
+            return Ok(false);
         }
         links => links.context(alone)?,
     };
@@ -67,15 +73,15 @@ pub(super) fn run(plan: &Plan, seat: &Seat) -> anyhow::Result<u8> {
     let done = measure(plan, &seat.folder, &ranks, &chosen, &mut |timed| {
         if seat.rank == 0 { Ok(tell(&Message::Timed(timed))?) } else { Ok(()) }
     });
-    let (last, code) = match done {
-        Ok(()) => (Message::Done, OK),
-        Err(error) => (outcome(&error), FAILED),
+    let (last, is_done) = match done {
+        Ok(()) => (Message::Done, true),
+        Err(error) => (outcome(&error), false),
     };
     if tell(&last).is_err() {
         // As above.
         folder::remove(&seat.folder);
     }
-    Ok(code)
+    Ok(is_done)
 }
 
 /// Returns the message of an error.
@@ -93,9 +99,12 @@ fn watch(mut control: UnixStream, files: PathBuf) {
         // Nothing comes.
         while matches!(control.read(&mut [0]), Ok(1)) {}
         folder::remove(&files);
-        std::process::exit(FAILED.into());
+        std::process::exit(FAILED);
     });
 }
+
+/// The exit code of a process that cannot go on.
+pub(crate) const FAILED: i32 = 1;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! The commands.
 
-#[cfg(not(all(feature = "rows", feature = "tune", feature = "view")))]
+#[cfg(not(all(feature = "pio", feature = "rows", feature = "tune", feature = "view")))]
 mod absent;
 mod check;
 mod completions;
@@ -10,9 +10,9 @@ mod dump;
 mod explain;
 mod ls;
 mod man;
-#[cfg(unix)]
+#[cfg(all(feature = "pio", unix))]
 mod pio;
-#[cfg(not(unix))]
+#[cfg(all(feature = "pio", not(unix)))]
 #[path = "no_pio.rs"]
 mod pio;
 #[cfg(feature = "rows")]
@@ -71,7 +71,11 @@ pub(crate) enum Command {
     /// Find the chunk shape that suits how a dataset is read (not in this build)
     #[cfg(not(feature = "tune"))]
     Tune(absent::Args),
+    #[cfg(feature = "pio")]
     Pio(Box<pio::Args>),
+    /// Measure how fast processes write and read a file together, raw and as HDF5 (not in this build)
+    #[cfg(not(feature = "pio"))]
+    Pio(absent::Args),
     #[cfg(feature = "view")]
     View(view::Args),
     /// Show files in the browser (not in this build)
@@ -121,6 +125,10 @@ impl Outputs<'_> {
 
 impl Command {
     /// Runs the command and returns the exit code. `given` are all arguments, from the program's name on.
+    #[cfg_attr(
+        not(feature = "pio"),
+        expect(unused_variables, reason = "only `pio` starts this program again")
+    )]
     pub(crate) fn run(
         &self,
         given: &[OsString],
@@ -155,7 +163,10 @@ impl Command {
             #[cfg(not(feature = "view"))]
             Self::View(_) => absent::run("the viewer", "view"),
             Self::Vol(args) => return vol::run(args, libraries.plugin, to.out),
+            #[cfg(feature = "pio")]
             Self::Pio(args) => return pio::run(args, given, libraries.program, to.out),
+            #[cfg(not(feature = "pio"))]
+            Self::Pio(_) => absent::run("the command `pio`", "pio"),
             Self::Diff(args) => return Ok(if diff::run(args, to.out)? { OK } else { FAILED }),
             Self::Completions(args) => completions::run(args, to.out),
             Self::Man(args) => man::run(args, to.out),
@@ -170,6 +181,7 @@ impl Command {
             Self::Copy(args) => Some(args.left_by_interrupts()),
             Self::Refs(args) => Some(args.left_by_interrupts()),
             Self::Segy(args) => Some(args.left_by_interrupts()),
+            #[cfg(feature = "pio")]
             Self::Pio(args) if args.has_own_files() => Some(Box::new(|| None)),
             _ => None,
         }

@@ -9,7 +9,7 @@ mod failures;
 #[cfg(unix)]
 mod interrupts;
 mod ls;
-#[cfg(unix)]
+#[cfg(all(feature = "pio", unix))]
 mod pio;
 #[cfg(feature = "rows")]
 mod query;
