@@ -10,6 +10,7 @@ mod error;
 mod filters;
 mod indexes;
 mod place;
+#[cfg(any(feature = "pio", feature = "segy", feature = "tune"))]
 mod plot;
 pub mod reference;
 pub mod refs;
@@ -21,7 +22,9 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 
 use clap::{CommandFactory as _, Parser};
-use hyperslab_terminal::{interrupt, progress, units};
+#[cfg(any(feature = "pio", feature = "segy", feature = "tune"))]
+use hyperslab_terminal::units;
+use hyperslab_terminal::{interrupt, progress};
 
 use cmd::{Command, Outputs};
 use color::When;

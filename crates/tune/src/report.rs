@@ -22,7 +22,7 @@ pub struct Report {
     pub is_given: bool,
     /// The sample, if times were measured.
     pub sample: Option<SampleFacts>,
-    /// The shapes that were tried. That of the dataset is the first.
+    /// The shapes that were tried, first the present one.
     pub rows: Vec<Row>,
 }
 

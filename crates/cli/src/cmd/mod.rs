@@ -1,6 +1,6 @@
 //! The commands.
 
-#[cfg(not(all(feature = "pio", feature = "rows", feature = "tune", feature = "view")))]
+#[cfg(not(all(feature = "pio", feature = "rows", feature = "segy", feature = "tune", feature = "view")))]
 mod absent;
 mod check;
 mod completions;
@@ -20,6 +20,7 @@ mod query;
 mod recover;
 mod refs;
 mod repack;
+#[cfg(feature = "segy")]
 mod segy;
 mod stat;
 #[cfg(feature = "tune")]
@@ -65,7 +66,11 @@ pub(crate) enum Command {
     #[cfg(not(feature = "rows"))]
     Sql(absent::Args),
     Refs(refs::Args),
+    #[cfg(feature = "segy")]
     Segy(segy::Args),
+    /// Convert SEG-Y surveys to HDF5, inspect them, cut out slices, and write them back (not in this build)
+    #[cfg(not(feature = "segy"))]
+    Segy(absent::Args),
     #[cfg(feature = "tune")]
     Tune(tune::Args),
     /// Find the chunk shape that suits how a dataset is read (not in this build)
@@ -153,7 +158,10 @@ impl Command {
             #[cfg(not(feature = "rows"))]
             Self::Query(_) | Self::Sql(_) => absent::run("the commands `query` and `sql`", "rows"),
             Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
+            #[cfg(feature = "segy")]
             Self::Segy(args) => segy::run(args, to.out),
+            #[cfg(not(feature = "segy"))]
+            Self::Segy(_) => absent::run("the command `segy`", "segy"),
             #[cfg(feature = "tune")]
             Self::Tune(args) => tune::run(args, to.out, to.err),
             #[cfg(not(feature = "tune"))]
@@ -180,6 +188,7 @@ impl Command {
             Self::Repack(_) | Self::Query(_) | Self::Sql(_) => Some(Box::new(|| None)),
             Self::Copy(args) => Some(args.left_by_interrupts()),
             Self::Refs(args) => Some(args.left_by_interrupts()),
+            #[cfg(feature = "segy")]
             Self::Segy(args) => Some(args.left_by_interrupts()),
             #[cfg(feature = "pio")]
             Self::Pio(args) if args.has_own_files() => Some(Box::new(|| None)),

@@ -16,6 +16,7 @@ mod query;
 mod recover;
 mod refs;
 mod repack;
+#[cfg(feature = "segy")]
 mod segy;
 mod shells;
 #[cfg(feature = "tune")]
