@@ -272,7 +272,7 @@ lint: tools-lint $(VENV)/test.stamp
 MSRV := $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 msrv:
 	rustup toolchain install $(MSRV) --profile minimal --no-self-update
-	$(AS_MATURIN) cargo +$(MSRV) check --workspace --exclude hyperslab-cli --locked --quiet --target-dir target/msrv
+	$(AS_MATURIN) cargo +$(MSRV) check --workspace --exclude hyperslab-cli --exclude hyperslab-plot --locked --quiet --target-dir target/msrv
 
 # Undefined behaviour and data races in unit tests, by Miri: of selections, of decoders, and of what several threads write
 # into. Here is what it leaves out: tests that count to millions, and all but two cases of each property.

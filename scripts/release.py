@@ -17,7 +17,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parent.parent
 # Workspaces, each with a lock file: of the crates, and of the ranks of MPI.
 WORKSPACES = (".", "crates/mpio")
-MANIFESTS = ("Cargo.toml", "crates/mpio/Cargo.toml", "crates/cli/Cargo.toml")
+MANIFESTS = ("Cargo.toml", "crates/mpio/Cargo.toml", "crates/pio/Cargo.toml")
 CHANGELOG = "CHANGELOG.md"
 CHANGES = REPOSITORY / "changes"
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")

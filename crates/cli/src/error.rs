@@ -5,10 +5,11 @@ use std::path::Path;
 
 use hyperslab::{Error, RequestError};
 use hyperslab_format::ErrorKind;
+pub(crate) use hyperslab_terminal::message::{Lines, message};
 
 use crate::place::shown;
+use crate::show::bytes;
 use crate::show::paint::{BROKEN, Paint};
-use crate::show::{bytes, plain};
 
 /// An error in the command line.
 #[derive(Debug)]
@@ -21,18 +22,6 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
-
-/// An error of another library, whose text has several lines.
-#[derive(Debug)]
-pub(crate) struct Lines(pub String);
-
-impl std::fmt::Display for Lines {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Lines {}
 
 /// What a command did with a chunk that cannot be decoded, for advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,24 +116,6 @@ pub(crate) fn between(from: &Path, to: &Path, error: Error) -> anyhow::Error {
         _ => from,
     };
     anyhow::Error::new(error).context(shown(file))
-}
-
-/// Returns the causes of an error in one line, from the outermost to the innermost. Omits a cause that an
-/// outer cause already quotes. An error that is [`Lines`] keeps its lines.
-pub(crate) fn message(error: &anyhow::Error) -> String {
-    if let Some(Lines(text)) = error.downcast_ref() {
-        return text.lines().map(plain).collect::<Vec<_>>().join("\n");
-    }
-    let mut message = String::new();
-    let mut quoted = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if !quoted.contains(&cause) {
-            message.push_str(if message.is_empty() { "" } else { ": " });
-            message.push_str(&cause);
-            quoted = cause;
-        }
-    }
-    plain(&message)
 }
 
 /// Returns a hint about what to do.

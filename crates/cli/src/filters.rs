@@ -13,6 +13,7 @@ pub(crate) fn help() -> String {
 pub(crate) type Choice = Option<FilterChoice>;
 
 /// A filter or `none`, with its name as given.
+#[cfg(any(feature = "pio", feature = "tune"))]
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
     pub(crate) name: String,
@@ -20,6 +21,7 @@ pub(crate) struct Named {
 }
 
 /// Parses a filter and keeps its name.
+#[cfg(any(feature = "pio", feature = "tune"))]
 pub(crate) fn named(text: &str) -> Result<Named, String> {
     Ok(Named { name: text.to_owned(), choice: parse(text)? })
 }

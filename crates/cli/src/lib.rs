@@ -5,27 +5,29 @@
 
 mod canon;
 mod cmd;
+mod color;
 mod error;
 mod filters;
 mod indexes;
-mod interrupt;
 mod place;
-pub mod plot;
-mod progress;
+#[cfg(any(feature = "pio", feature = "segy", feature = "tune"))]
+mod plot;
 pub mod reference;
 pub mod refs;
 mod show;
 mod target;
-mod units;
 mod words;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 
 use clap::{CommandFactory as _, Parser};
+#[cfg(any(feature = "pio", feature = "segy", feature = "tune"))]
+use hyperslab_terminal::units;
+use hyperslab_terminal::{interrupt, progress};
 
 use cmd::{Command, Outputs};
-use show::paint::When;
+use color::When;
 
 #[cfg(feature = "rows")]
 pub use cmd::Sql;

@@ -1,6 +1,6 @@
 //! The commands.
 
-#[cfg(not(all(feature = "rows", feature = "view")))]
+#[cfg(not(all(feature = "pio", feature = "rows", feature = "segy", feature = "tune", feature = "view")))]
 mod absent;
 mod check;
 mod completions;
@@ -10,9 +10,9 @@ mod dump;
 mod explain;
 mod ls;
 mod man;
-#[cfg(unix)]
+#[cfg(all(feature = "pio", unix))]
 mod pio;
-#[cfg(not(unix))]
+#[cfg(all(feature = "pio", not(unix)))]
 #[path = "no_pio.rs"]
 mod pio;
 #[cfg(feature = "rows")]
@@ -20,8 +20,10 @@ mod query;
 mod recover;
 mod refs;
 mod repack;
+#[cfg(feature = "segy")]
 mod segy;
 mod stat;
+#[cfg(feature = "tune")]
 mod tune;
 #[cfg(feature = "view")]
 mod view;
@@ -64,9 +66,21 @@ pub(crate) enum Command {
     #[cfg(not(feature = "rows"))]
     Sql(absent::Args),
     Refs(refs::Args),
+    #[cfg(feature = "segy")]
     Segy(segy::Args),
+    /// Convert SEG-Y surveys to HDF5, inspect them, cut out slices, and write them back (not in this build)
+    #[cfg(not(feature = "segy"))]
+    Segy(absent::Args),
+    #[cfg(feature = "tune")]
     Tune(tune::Args),
+    /// Find the chunk shape that suits how a dataset is read (not in this build)
+    #[cfg(not(feature = "tune"))]
+    Tune(absent::Args),
+    #[cfg(feature = "pio")]
     Pio(Box<pio::Args>),
+    /// Measure how fast processes write and read a file together, raw and as HDF5 (not in this build)
+    #[cfg(not(feature = "pio"))]
+    Pio(absent::Args),
     #[cfg(feature = "view")]
     View(view::Args),
     /// Show files in the browser (not in this build)
@@ -116,6 +130,10 @@ impl Outputs<'_> {
 
 impl Command {
     /// Runs the command and returns the exit code. `given` are all arguments, from the program's name on.
+    #[cfg_attr(
+        not(feature = "pio"),
+        expect(unused_variables, reason = "only `pio` starts this program again")
+    )]
     pub(crate) fn run(
         &self,
         given: &[OsString],
@@ -140,14 +158,23 @@ impl Command {
             #[cfg(not(feature = "rows"))]
             Self::Query(_) | Self::Sql(_) => absent::run("the commands `query` and `sql`", "rows"),
             Self::Refs(args) => refs::run(args, to.out, to.err, libraries.icechunk),
+            #[cfg(feature = "segy")]
             Self::Segy(args) => segy::run(args, to.out),
+            #[cfg(not(feature = "segy"))]
+            Self::Segy(_) => absent::run("the command `segy`", "segy"),
+            #[cfg(feature = "tune")]
             Self::Tune(args) => tune::run(args, to.out, to.err),
+            #[cfg(not(feature = "tune"))]
+            Self::Tune(_) => absent::run("the command `tune`", "tune"),
             #[cfg(feature = "view")]
             Self::View(args) => view::run(args, to.out, to.err),
             #[cfg(not(feature = "view"))]
             Self::View(_) => absent::run("the viewer", "view"),
             Self::Vol(args) => return vol::run(args, libraries.plugin, to.out),
+            #[cfg(feature = "pio")]
             Self::Pio(args) => return pio::run(args, given, libraries.program, to.out),
+            #[cfg(not(feature = "pio"))]
+            Self::Pio(_) => absent::run("the command `pio`", "pio"),
             Self::Diff(args) => return Ok(if diff::run(args, to.out)? { OK } else { FAILED }),
             Self::Completions(args) => completions::run(args, to.out),
             Self::Man(args) => man::run(args, to.out),
@@ -161,7 +188,9 @@ impl Command {
             Self::Repack(_) | Self::Query(_) | Self::Sql(_) => Some(Box::new(|| None)),
             Self::Copy(args) => Some(args.left_by_interrupts()),
             Self::Refs(args) => Some(args.left_by_interrupts()),
+            #[cfg(feature = "segy")]
             Self::Segy(args) => Some(args.left_by_interrupts()),
+            #[cfg(feature = "pio")]
             Self::Pio(args) if args.has_own_files() => Some(Box::new(|| None)),
             _ => None,
         }

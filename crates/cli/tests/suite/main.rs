@@ -9,15 +9,15 @@ mod failures;
 #[cfg(unix)]
 mod interrupts;
 mod ls;
-#[cfg(unix)]
+#[cfg(all(feature = "pio", unix))]
 mod pio;
-#[cfg(feature = "plot")]
-mod plot;
 #[cfg(feature = "rows")]
 mod query;
 mod recover;
 mod refs;
 mod repack;
+#[cfg(feature = "segy")]
 mod segy;
 mod shells;
+#[cfg(feature = "tune")]
 mod tune;

@@ -1,42 +1,22 @@
 //! `hyperslab pio`: how fast several processes write and read files together, raw and as HDF5.
 
-mod access;
-mod folder;
-mod measure;
-mod message;
-#[cfg(feature = "mpi")]
-mod mpi;
-#[cfg(not(feature = "mpi"))]
-#[path = "no_mpi.rs"]
-mod mpi;
-mod pattern;
 mod picture;
-mod plan;
-mod processes;
 mod report;
 mod sizes;
-mod sockets;
-mod worker;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use anyhow::bail;
-use indicatif::ProgressBar;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hyperslab_pio::{Api, Plan, Program, Results, Run, WrongArgument};
+use hyperslab_plot::{Picture, Size};
 
-use self::access::Api;
-use self::folder::ScratchFolder;
-use self::measure::Timed;
-use self::plan::Plan;
-use self::processes::Program;
 use self::report::RunReport;
 use self::sizes::Doublings;
-use self::worker::Seat;
 use crate::error::Usage;
-use crate::plot::{Picture, Size};
-use crate::{OK, filters, progress, units};
+use crate::{FAILED, OK, filters, plot, units};
 
 /// Measure how fast processes write and read a file together, raw and as HDF5
 #[derive(Debug, clap::Args)]
@@ -63,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     iterations: u64,
     /// How to write and read: repeat the option, or separate names by commas
-    #[arg(long, value_name = "API,...", value_delimiter = ',', default_values = ["posix", "hyperslab"], value_enum)]
+    #[arg(long, value_name = "API,...", value_delimiter = ',', default_values = ["posix", "hyperslab"], value_parser = api())]
     api: Vec<Api>,
     /// Write datasets in chunks of this size [default: contiguous datasets]
     #[arg(long, value_name = "BYTES", value_parser = units::binary)]
@@ -104,7 +84,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
     /// The size of the figure in pixels
-    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = crate::plot::size, requires = "plot")]
+    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = plot::size, requires = "plot")]
     plot_size: Size,
     /// Print JSON
     #[arg(long)]
@@ -115,7 +95,7 @@ pub(crate) struct Args {
 }
 
 fn examples() -> String {
-    EXAMPLES.replace(" --plot rates.png", crate::plot::example(" --plot rates.png"))
+    EXAMPLES.replace(" --plot rates.png", plot::example(" --plot rates.png"))
 }
 
 const EXAMPLES: &str = "\
@@ -130,6 +110,12 @@ starts the processes itself, on this machine. A command built with the feature `
 uses the MPI ranks instead. Rates are of the transfers alone, and from opening to closing the file. Files are
 removed after each measurement, also when it fails.";
 
+/// Returns what parses the name of an API.
+fn api() -> impl TypedValueParser<Value = Api> {
+    let named = |api: Api| PossibleValue::new(api.name()).help(api.about());
+    PossibleValuesParser::new(Api::ALL.map(named)).try_map(|name| Api::of(&name).ok_or("no such API"))
+}
+
 pub(super) fn run(
     args: &Args,
     given: &[OsString],
@@ -137,54 +123,37 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> anyhow::Result<u8> {
     hyperslab::set_threads(args.threads);
+    let plan = args.plan()?;
     if !args.worker.is_empty() {
-        return worker::run(&args.plan(&[1])?, &Seat::of(&args.worker)?);
+        let is_done = hyperslab_pio::work(&plan, &args.worker).map_err(usage)?;
+        return Ok(if is_done { OK } else { FAILED });
     }
-    if let Some(plot) = &args.plot {
-        crate::plot::check(plot, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
+    if let Some(path) = &args.plot {
+        plot::check(path, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
     }
-    if is_launched() {
-        return mpi::run(args, out);
-    }
-    if let Some(api) = args.api.iter().find(|api| api.needs_mpi()) {
-        return Err(Usage(format!("--api {}: {}", api.name(), mpi::how())).into());
-    }
-    let Some(start) = program else { bail!("this program does not say how it is started again") };
-    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;
-    let plan = args.plan(&Doublings::between(1, processors).0)?;
-    plan.check()?;
-    let folder = ScratchFolder::create(&args.folder, args.keep)?;
-    plan.check_space(&folder.path)?;
-    let bar = bar(&plan)?;
-    let mut timed = Vec::new();
-    for &processes in &plan.processes {
-        let size = usize::try_from(processes)?;
-        processes::measure(Program { start, args: given }, &folder.path, size, |one| {
-            advance(&bar, &one);
-            timed.push(one);
-        })?;
-    }
-    bar.finish_and_clear();
-    args.report(&plan, &folder, "processes of this machine, connected by sockets", timed, out)?;
+    let run = Run {
+        plan,
+        folder: &args.folder,
+        threads: args.threads.get(),
+        program: program.map(|start| Program { start, args: given }),
+    };
+    hyperslab_pio::run(&run, &mut |results| args.report(results, out)).map_err(usage)?;
     Ok(OK)
 }
 
-/// Returns whether a launcher of MPI has started this process as a rank.
-fn is_launched() -> bool {
-    LAUNCHERS.iter().any(|name| std::env::var_os(name).is_some())
+/// Returns the error of wrong arguments as that of the command.
+fn usage(error: anyhow::Error) -> anyhow::Error {
+    error.downcast().map_or_else(|other| other, |WrongArgument(text)| Usage(text).into())
 }
-
-/// Variables that launchers of MPI set for each rank: Open MPI, MPICH, and those with `PMIx`.
-const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];
 
 impl Args {
     /// Returns whether this process makes the files of a run, and removes them at its end.
     pub(super) fn has_own_files(&self) -> bool {
-        self.worker.is_empty() && !is_launched()
+        self.worker.is_empty() && !hyperslab_pio::is_launched()
     }
 
-    /// Returns the plan, with these numbers of processes if none are given.
-    fn plan(&self, processes: &[u64]) -> Result<Plan, Usage> {
+    /// Returns the plan, without numbers of processes if none are given.
+    fn plan(&self) -> Result<Plan, Usage> {
         let chosen = self.filter.iter().map(|filter| filter.choice.clone()).collect::<Vec<_>>();
         let mut apis: Vec<Api> = Vec::new();
         for &api in &self.api {
@@ -193,7 +162,7 @@ impl Args {
             }
         }
         Ok(Plan {
-            processes: self.processes.as_ref().map_or(processes, |given| &given.0).to_vec(),
+            processes: self.processes.clone().map_or_else(Vec::new, |Doublings(numbers)| numbers),
             transfers: self.transfer.0.clone(),
             bytes: self.bytes,
             files: self.files,
@@ -211,23 +180,16 @@ impl Args {
     }
 
     /// Writes the results, and draws them.
-    fn report(
-        &self,
-        plan: &Plan,
-        folder: &ScratchFolder,
-        ranks: &'static str,
-        timed: Vec<Timed>,
-        out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
+    fn report(&self, results: &Results, out: &mut dyn Write) -> anyhow::Result<()> {
         let filters = self.filter.iter().filter(|filter| filter.choice.is_some());
-        let shown = if self.keep { &folder.path } else { &self.folder };
+        let folder = if self.keep { &results.folder } else { &self.folder };
         let report = RunReport {
-            plan,
+            plan: &results.plan,
             filters: filters.map(|filter| filter.name.clone()).collect(),
-            folder: shown.display().to_string(),
-            ranks,
+            folder: folder.display().to_string(),
+            ranks: results.ranks,
             threads: self.threads.get(),
-            timed,
+            timed: &results.timed,
         };
         if self.json {
             report.as_json(out)?;
@@ -235,19 +197,10 @@ impl Args {
             report.as_text(out)?;
         }
         match &self.plot {
-            Some(plot) => crate::plot::save(plot, self.plot_size, Picture::Lines(&picture::rates(&report))),
+            Some(path) => {
+                hyperslab_plot::save(path, self.plot_size, Picture::Lines(&picture::rates(&report)))
+            }
             None => Ok(()),
         }
     }
-}
-
-fn bar(plan: &Plan) -> anyhow::Result<ProgressBar> {
-    progress::bar("{bar:40} {pos} of {len}, {msg}, {eta} left", Some(plan.steps()))
-}
-
-/// Shows that an iteration is done.
-fn advance(bar: &ProgressBar, done: &Timed) {
-    let transfer = crate::show::bytes(done.case.transfer);
-    bar.set_message(format!("{} with {} x {transfer}", done.api.name(), done.case.processes));
-    bar.inc(1);
 }

@@ -1,9 +1,9 @@
 //! The picture of a run: rates against the size of transfers.
 
-use super::access::Api;
-use super::plan::TransferCase;
+use hyperslab_pio::{Api, TransferCase};
+use hyperslab_plot::{Line, Lines, Panel};
+
 use super::report::{Operation, RunReport, real};
-use crate::plot::lines::{Line, Lines, Panel};
 use crate::show::{bytes, counted};
 
 /// Returns the picture of a report. Each number of processes has a line for each API.

@@ -2,11 +2,9 @@
 
 use std::io::Write;
 
+use hyperslab_pio::{Api, Plan, Timed, TransferCase};
 use serde_json::{Value, json};
 
-use super::access::Api;
-use super::measure::Timed;
-use super::plan::{Plan, TransferCase};
 use crate::show::table::Table;
 use crate::show::{bytes, counted};
 
@@ -74,7 +72,7 @@ pub(super) struct RunReport<'a> {
     /// How the ranks are connected.
     pub(super) ranks: &'static str,
     pub(super) threads: usize,
-    pub(super) timed: Vec<Timed>,
+    pub(super) timed: &'a [Timed],
 }
 
 impl RunReport<'_> {
@@ -218,27 +216,50 @@ const CACHE: &str = "writes end in the page cache, and reads come from it: nothi
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::cmd::pio::measure::Phases;
-    use crate::cmd::pio::plan::tests::plan;
+    use hyperslab_pio::Phases;
 
-    /// Returns a report of one case: 1 process, transfers of 4 bytes, of 60 bytes in all.
-    fn report(plan: &Plan) -> RunReport<'_> {
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            processes: vec![1, 3],
+            transfers: vec![4, 10],
+            bytes: 10,
+            files: 2,
+            datasets: 3,
+            iterations: 2,
+            apis: vec![Api::Posix, Api::Hyperslab],
+            chunk: None,
+            filters: Vec::new(),
+            is_collective: false,
+            is_interleaved: false,
+            reads: true,
+            verifies: false,
+            keeps: false,
+        }
+    }
+
+    /// Returns the times of one case: 1 process, transfers of 4 bytes, of 60 bytes in all.
+    fn timed() -> [Timed; 4] {
         let case = TransferCase { processes: 1, transfer: 4 };
         let phases = |moving| Phases { open: 1e-6, moving, close: 2e-6 };
         let timed = |api, write, read| Timed { case, api, write: phases(write), read: Some(phases(read)) };
+        [
+            timed(Api::Posix, 1e-6, 3e-6),
+            timed(Api::Hyperslab, 2e-6, 3e-6),
+            timed(Api::Posix, 3e-6, 3e-6),
+            timed(Api::Hyperslab, 4e-6, 6e-6),
+        ]
+    }
+
+    fn report<'a>(plan: &'a Plan, timed: &'a [Timed]) -> RunReport<'a> {
         RunReport {
             plan,
             filters: Vec::new(),
             folder: "/data".to_owned(),
             ranks: "processes",
             threads: 1,
-            timed: vec![
-                timed(Api::Posix, 1e-6, 3e-6),
-                timed(Api::Hyperslab, 2e-6, 3e-6),
-                timed(Api::Posix, 3e-6, 3e-6),
-                timed(Api::Hyperslab, 4e-6, 6e-6),
-            ],
+            timed,
         }
     }
 
@@ -254,7 +275,7 @@ mod tests {
     fn the_table_has_a_row_for_each_operation_and_api() {
         let plan = plan();
         let mut out = Vec::new();
-        report(&plan).as_text(&mut out).unwrap();
+        report(&plan, &timed()).as_text(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let (_, table) = text.split_once("\n\n").unwrap();
         let expected = "\
@@ -277,7 +298,7 @@ processes  transfer  operation         api         min  average   max  of posix
     #[test]
     fn chunks_are_said_to_be_written_collectively() {
         let plan = Plan { chunk: Some(2048), is_interleaved: true, ..plan() };
-        let report = RunReport { filters: vec!["shuffle".into(), "zstd:3".into()], ..report(&plan) };
+        let report = RunReport { filters: vec!["shuffle".into(), "zstd:3".into()], ..report(&plan, &[]) };
         let expected = "chunks of 2.0 KiB with shuffle, zstd:3, independent (chunks are always written \
                         collectively), interleaved";
         assert_eq!(report.manner(), expected);
@@ -287,7 +308,7 @@ processes  transfer  operation         api         min  average   max  of posix
     fn json_has_the_seconds_of_each_iteration() {
         let plan = plan();
         let mut out = Vec::new();
-        report(&plan).as_json(&mut out).unwrap();
+        report(&plan, &timed()).as_json(&mut out).unwrap();
         let value: Value = serde_json::from_slice(&out).unwrap();
         let results = value["results"].as_array().unwrap();
         assert_eq!(results.len(), 8, "only one case was measured");

@@ -1,25 +1,19 @@
 //! A number, or a range of numbers, each twice the one before: `1..4`, `256K..4M`.
 
+use hyperslab_pio::doublings;
+
 /// The numbers of a range, in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Doublings(pub(super) Vec<u64>);
 
 impl Doublings {
-    /// Returns the numbers from `first` to `last`, which is the last one in any case.
-    pub(super) fn between(first: u64, last: u64) -> Self {
-        let doubled = std::iter::successors(Some(first), |number| number.checked_mul(2));
-        let mut all: Vec<u64> = doubled.take_while(|&number| number < last).collect();
-        all.push(last);
-        Self(all)
-    }
-
     fn parse(text: &str, number: impl Fn(&str) -> Result<u64, String>) -> Result<Self, String> {
         let Some((first, last)) = text.split_once("..") else { return Ok(Self(vec![number(text)?])) };
         let (first, last) = (number(first)?, number(last)?);
         if first > last {
             return Err(format!("{text:?} begins with the larger number"));
         }
-        Ok(Self::between(first, last))
+        Ok(Self(doublings(first, last)))
     }
 }
 
@@ -64,11 +58,5 @@ mod tests {
         for wrong in ["", "0", "4M..1M", "1X", "..", "1M.2M"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn doubling_ends_below_the_greatest_number() {
-        let Doublings(all) = Doublings::between(1, u64::MAX);
-        assert_eq!((all.len(), all.last()), (65, Some(&u64::MAX)));
     }
 }

@@ -4,13 +4,14 @@ use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use hyperslab_plot::{Plane, PlaneAxis, Size};
 use hyperslab_segy::{Cube, FieldKind, Number};
 use npyz::WriterBuilder as _;
 
 use super::blame;
 use crate::error::Usage;
 use crate::place;
-use crate::plot::{self, Plane, PlaneAxis, Size};
+use crate::plot;
 use crate::show::{plain, shape};
 use crate::target::{self, OutputFile};
 
@@ -130,7 +131,7 @@ fn picture(cube: &Cube, axis: usize, index: u64, args: &Args) -> anyhow::Result<
         title: &title,
         clip: args.clip,
     };
-    plot::plane(&args.out, SIZE, &plane)
+    hyperslab_plot::plane(&args.out, SIZE, &plane)
 }
 
 /// The size of a picture in pixels.

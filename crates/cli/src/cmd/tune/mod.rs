@@ -1,37 +1,23 @@
 //! `hyperslab tune`: finds the chunk shape that suits the reads of a dataset, by prediction and then by
 //! measurement.
 
-mod access;
-mod codec;
-mod measure;
-mod medium;
-mod model;
 mod report;
-mod sample;
-mod search;
-mod specimen;
 mod sweep;
 mod target;
 
-use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hyperslab::Dataset;
-use hyperslab::{set_threads, threads};
+use hyperslab::set_threads;
+use hyperslab_plot::{Picture, Size};
+use hyperslab_tune::{Sampling, Tuning, WrongArgument};
 
-use self::codec::Codec;
-use self::model::{ArrayFacts, Engine, Machine, Ratio, real};
-use self::report::{Report, Row};
-use self::sample::Sample;
-use self::search::{Candidate, Judge, Origin};
-use self::specimen::Recipe;
+use self::report::TuneReport;
 use crate::error::Usage;
-use crate::plot::{Picture, Size};
 use crate::progress::Steps;
-use crate::{filters, place, units};
+use crate::{filters, place, plot, units};
 
 /// Find the chunk shape that suits how a dataset is read
 #[derive(Debug, clap::Args)]
@@ -89,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.png|.svg")]
     plot: Option<PathBuf>,
     /// The size of the figure in pixels
-    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = crate::plot::size, requires = "plot")]
+    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = plot::size, requires = "plot")]
     plot_size: Size,
     /// Print JSON
     #[arg(long)]
@@ -97,7 +83,7 @@ pub(crate) struct Args {
 }
 
 fn examples() -> String {
-    EXAMPLES.replace(" --plot sweep.png", crate::plot::example(" --plot sweep.png"))
+    EXAMPLES.replace(" --plot sweep.png", plot::example(" --plot sweep.png"))
 }
 
 const EXAMPLES: &str = "\
@@ -119,16 +105,12 @@ long, and so does a slower disk. --predict takes seconds.";
 const EDGES: [u64; 7] = [16, 24, 32, 48, 64, 96, 128];
 /// The default number of times that a read is timed.
 const ROUNDS: u16 = 5;
-/// The bytes that are written in memory to measure the cost of filters.
-const CODEC_BYTES: u64 = 8 << 20;
-/// The chunks that a sample should have along each axis.
-const CHUNKS_ALONG: u64 = 2;
 
 pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
     let filters =
         filters::chosen(&args.filter.iter().map(|filter| filter.choice.clone()).collect::<Vec<_>>())?;
-    if let Some(plot) = &args.plot {
-        crate::plot::check(plot, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
+    if let Some(path) = &args.plot {
+        plot::check(path, args.plot_size).map_err(|error| Usage(format!("--plot {error}")))?;
     }
     if let Some(threads) = args.threads {
         set_threads(threads);
@@ -136,62 +118,33 @@ pub(super) fn run(args: &Args, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     let file = place::open(&args.file)?;
     let dataset =
         target::dataset(&file, args.dataset.as_deref()).with_context(|| place::shown(&args.file))?;
-    let shape = dataset.shape();
-    check(&dataset, &shape)?;
-    let names = target::axis_names(&dataset);
-    let accesses = access::parse(&args.access, &shape, &names)?;
-    let array = ArrayFacts { shape: shape.clone(), element_size: dataset.element_size() as u64 };
-    let recipe = Recipe { dataset: &dataset, filters };
+    hyperslab_tune::check(&dataset).map_err(Usage::from)?;
+    let accesses = hyperslab_tune::accesses(&args.access, &dataset.shape(), &target::axis_names(&dataset))
+        .map_err(Usage::from)?;
     // A prediction takes no longer than its steps take to read.
     let mut steps = Steps::new((!args.predict).then_some(err))?;
-    let (machine, ratio, is_dropped) = args.machine(&recipe, &array, &mut steps)?;
-    let engine = Engine { hints: file.store().hints(), threads: threads() };
-    let judge = Judge { array: &array, accesses: &accesses, machine: &machine, engine, ratio };
-    let present = present(&dataset);
-    let candidates = search::candidates(&judge, present.as_ref(), &args.edges);
-    let mut report = Report {
+    let folder = args.scratch();
+    let sampling = Sampling { bytes: args.sample, folder: &folder, rounds: args.rounds };
+    let tuning = Tuning {
+        file: &args.file,
+        dataset: &dataset,
+        accesses,
+        filters,
+        edges: &args.edges,
+        latency: args.latency,
+        bandwidth: args.bandwidth,
+        sampling: (!args.predict).then_some(sampling),
+    };
+    let report = TuneReport {
         file: args.file.display().to_string(),
         path: dataset.path().to_owned(),
-        array: array.clone(),
-        machine,
-        ratio,
-        is_dropped,
-        is_given: args.latency.is_some() || args.bandwidth.is_some(),
         filters: args.filter.iter().map(|filter| filter.name.clone()).collect(),
-        sample: None,
-        rows: candidates.iter().map(|candidate| Row::predicted(candidate.clone(), &judge)).collect(),
-        accesses: accesses.clone(),
+        found: hyperslab_tune::tune(tuning, &mut steps)?,
     };
-    if !args.predict {
-        let least: Vec<u64> =
-            shape.iter().map(|_| CHUNKS_ALONG * args.edges.iter().max().unwrap_or(&1)).collect();
-        let part = sample::proportional(&shape, &least, args.sample / array.element_size.max(1));
-        steps.say("reading a sample".to_owned());
-        let sample = Sample::read(&dataset, part)?;
-        let accesses: Vec<_> = accesses.iter().map(|access| access.within(&shape, &sample.shape)).collect();
-        let scratch = args.scratch();
-        let measured = measure::measure(
-            &recipe,
-            &sample,
-            &candidates,
-            &accesses,
-            &scratch,
-            usize::from(args.rounds),
-            &mut steps,
-        )
-        .with_context(|| format!("samples of {}", dataset.path()))?;
-        let part = ArrayFacts { shape: sample.shape.clone(), ..array.clone() };
-        report.add_measured(measured, &judge, &Judge { array: &part, accesses: &accesses, ..judge });
-        report.sample = Some(report::SampleFacts {
-            is_all: sample.is_all(&shape),
-            shape: sample.shape,
-            rounds: args.rounds,
-        });
-    }
     drop(steps);
-    if let Some(plot) = &args.plot {
+    if let Some(path) = &args.plot {
         let lines = sweep::sweep(&report);
-        crate::plot::save(plot, args.plot_size, Picture::Lines(&lines))?;
+        hyperslab_plot::save(path, args.plot_size, Picture::Lines(&lines))?;
     }
     if args.json { report.as_json(out) } else { report.as_text(out) }
 }
@@ -204,53 +157,10 @@ impl Args {
             || self.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         self.scratch.clone().unwrap_or_else(|| beside().to_owned())
     }
-
-    /// Measures the machine. Returns its speeds, how small filters make the elements, and whether pages could
-    /// be dropped.
-    fn machine(
-        &self,
-        recipe: &Recipe<'_>,
-        array: &ArrayFacts,
-        steps: &mut Steps<'_>,
-    ) -> anyhow::Result<(Machine, Option<Ratio>, bool)> {
-        steps.say("measuring the medium".to_owned());
-        let opened = fs::File::open(&self.file).with_context(|| self.file.display().to_string())?;
-        let found = medium::measure(&opened, threads()).with_context(|| self.file.display().to_string())?;
-        let mut cold = found.cold;
-        if let Some(latency) = self.latency {
-            (cold.latency, cold.parallelism) = (latency, real(threads() as u64));
-        }
-        if let Some(bandwidth) = self.bandwidth {
-            cold.bandwidth = real(bandwidth);
-        }
-        steps.say("measuring filters".to_owned());
-        let ones = vec![1; array.shape.len()];
-        let small =
-            sample::proportional(&array.shape, &ones, (CODEC_BYTES / array.element_size.max(1)).max(1));
-        let Codec { ratio, decode, chunk } = codec::measure(recipe, &Sample::read(recipe.dataset, small)?)?;
-        Ok((Machine { cold, warm: found.warm, chunk, decode }, ratio, found.is_dropped))
-    }
 }
 
-/// Checks that the chunk shape makes a difference to this dataset.
-fn check(dataset: &Dataset, shape: &[u64]) -> Result<(), Usage> {
-    let path = dataset.path();
-    let why = match shape {
-        [] => "it is a scalar, which has no chunks",
-        _ if shape.contains(&0) => "it is empty: write to it first, or use repack --chunks auto",
-        _ if dataset.datatype().has_variable_parts() => {
-            "its elements have variable lengths and are stored outside the chunks"
-        }
-        _ => return Ok(()),
-    };
-    Err(Usage(format!("{path}: {why}")))
-}
-
-/// Returns the present storage of the dataset, if it is in this file.
-fn present(dataset: &Dataset) -> Option<Candidate> {
-    if let Some(chunk) = dataset.chunk_shape() {
-        return Some(Candidate { chunk, origin: Origin::Present });
+impl From<WrongArgument> for Usage {
+    fn from(WrongArgument(text): WrongArgument) -> Self {
+        Self(text)
     }
-    let is_elsewhere = dataset.is_virtual() || dataset.has_external_files();
-    (!is_elsewhere).then(|| Candidate { chunk: dataset.shape(), origin: Origin::Contiguous })
 }

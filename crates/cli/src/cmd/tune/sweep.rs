@@ -1,12 +1,13 @@
 //! The picture of a sweep: time per element against the edge of chunks.
 
-use super::model::{Times, real};
-use super::report::{Report, Row, by};
-use super::search::{Origin, weighted};
-use crate::plot::lines::{Line, Lines, Panel};
+use hyperslab_plot::{Line, Lines, Panel};
+use hyperslab_tune::{Origin, Report, Row, Times};
+
+use super::report::{TuneReport, by, real};
 
 /// Returns the picture of a report.
-pub(super) fn sweep(report: &Report) -> Lines {
+pub(super) fn sweep(shown: &TuneReport) -> Lines {
+    let report = &shown.found;
     let panel = |title: &str, time: fn(&Times) -> f64| Panel {
         title: title.to_owned(),
         lines: (0..=report.accesses.len()).map(|number| line(report, number, time)).collect(),
@@ -22,7 +23,7 @@ pub(super) fn sweep(report: &Report) -> Lines {
     let shapes =
         "circles: shapes other than cubes, at the geometric mean of their edges; large dots: recommended";
     Lines {
-        title: format!("{} {}, {shape}: time per element read", report.file, report.path),
+        title: format!("{} {}, {shape}: time per element read", shown.file, shown.path),
         subtitle: format!("{times}; {shapes}"),
         x: "edge of a chunk (elements)".to_owned(),
         y: "ns per element".to_owned(),
@@ -39,7 +40,7 @@ fn line(report: &Report, number: usize, time: fn(&Times) -> f64) -> Line {
     let mean = elements.map(|(weight, elements)| weight * elements).sum::<f64>() / weights;
     let value = |times: &[Times]| match times.get(number) {
         Some(times) => time(times) / real(report.accesses[number].elements().max(1)),
-        None => time(&weighted(&report.accesses, times)) / mean,
+        None => time(&report.weighted(times)) / mean,
     };
     let point = |row: &Row| (edge(row), value(report.judged(row)) * 1e9);
     let chunked = || report.rows.iter().filter(|row| row.candidate.origin != Origin::Contiguous);
