@@ -72,18 +72,30 @@ def test_levels_have_the_name_of_hdf5plugin_too():
         ("bitshuffle", None, hs.Bitshuffle()),
         ("bzip2", 3, hs.BZip2(3)),
         (hs.Zstd, None, hs.Zstd()),
-        ("zstd:-5", None, hs.Zstd(-5)),
-        ("gzip:9", None, hs.filters.Gzip(9)),
-        ("szip:ec:16", None, hs.SZip("ec", 16)),
-        ("zfp:rate:3.5", None, hs.Zfp(rate=3.5)),
-        ("bitshuffle:zstd:5", None, hs.Bitshuffle(cname="zstd", level=5)),
-        ("blosc2:lz4:5:truncate", None, hs.Blosc2("lz4", 5, "truncate")),
     ],
 )
 def test_filters_are_named_by_words_and_classes(word, options, filter):
     with hs.File.in_memory() as file:
         made = file.create_dataset("x", (100,), "i4", chunks=(10,), compression=word, compression_opts=options)
         assert made.filters == (filter,)
+
+
+@pytest.mark.parametrize(
+    ("word", "filter"),
+    [
+        ("zstd:-5", hs.Zstd(-5)),
+        ("gzip:9", hs.filters.Gzip(9)),
+        ("szip:ec:16", hs.SZip("ec", 16)),
+        ("zfp:rate:3.5", hs.Zfp(rate=3.5)),
+        ("bitshuffle:zstd:5", hs.Bitshuffle(cname="zstd", level=5)),
+        ("blosc2:lz4:5:truncate", hs.Blosc2("lz4", 5, "truncate")),
+    ],
+)
+def test_options_in_words_are_those_of_the_class(word, filter):
+    with hs.File.in_memory() as file:
+        made = file.create_dataset("words", (100,), "f4", chunks=(50,), compression=word)
+        same = file.create_dataset("class", (100,), "f4", chunks=(50,), compression=filter)
+        assert made.filters == same.filters
 
 
 @pytest.mark.parametrize("word", ["zstd", "bzip2", "szip", "zfp", "bitshuffle", "blosc", "blosc2"])
