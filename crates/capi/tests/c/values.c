@@ -165,6 +165,7 @@ static void selections(void) {
     CHECK(deflate[0] == 1 && deflate[2] == 3);
     OK(hs_free(&found));
     OK(hs_dataset_close(same));
+    OK(hs_delete(file, "/in_words"));
 
     uint64_t first[2] = {4, 6};
     hs_chunk_info info = {.size = sizeof info};
