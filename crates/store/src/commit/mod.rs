@@ -8,7 +8,7 @@
 //! 4  cut the tail                                               (no flush)
 //! ```
 //!
-//! Other threads may write new data meanwhile, before the journal: [`tail`] leaves them room there.
+//! Other threads may write new data meanwhile, before the journal: `tail.rs` leaves them room there.
 //!
 //! A file with a range of elements of its own is committed alike: overwrites are in both ranges, and all else
 //! is in the first one. The caller gives the second range its new length before, and cuts it afterwards.

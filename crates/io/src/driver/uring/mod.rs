@@ -24,7 +24,7 @@ use ring::{BLOCK, Ring, SLOT};
 ///
 /// A read of many ranges probes whether they are in the page cache, and reads those as `Posix` does. A direct
 /// file bypasses the cache. If the kernel refuses rings, everything is read as `Posix` reads it, and
-/// [`info`](Driver::info) says why.
+/// [`info`](super::HasInfo::info) says why.
 ///
 /// ```
 /// use std::sync::Arc;
