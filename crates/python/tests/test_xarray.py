@@ -167,6 +167,11 @@ def test_a_compression_may_have_its_options_in_words(tmp_path):
     xr.Dataset({"v": ("a", np.arange(40))}).to_netcdf(tmp_path / "v.nc", engine="hyperslab", encoding=encoding)
     with hs.File(tmp_path / "v.nc") as file:
         assert file["v"].filters == (hs.Blosc2("lz4", 5, "bitshuffle"),)
+    for options in [{"complevel": 3}, {"compression_opts": 3}]:
+        with pytest.raises(TypeError, match="which has the options"):
+            xr.Dataset({"v": ("a", np.arange(40))}).to_netcdf(
+                tmp_path / "w.nc", engine="hyperslab", encoding={"v": {"compression": "zstd:9", **options}}
+            )
 
 
 def test_chunks_of_dask_follow_the_file_and_threads_read_side_by_side(tmp_path):

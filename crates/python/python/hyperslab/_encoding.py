@@ -185,7 +185,7 @@ def _compression(encoding: "dict[str, Any]") -> "tuple[Any, Any]":
     facts = encoding.get(word) if isinstance(word, str) else None
     facts = facts if isinstance(facts, dict) else {}
     if isinstance(word, str) and ":" in word:
-        return worded(word, options), None
+        return worded(word, level if options is None else options), None
     if not isinstance(word, str):
         return word, options
     # h5netcdf shows other options in the place of the level.

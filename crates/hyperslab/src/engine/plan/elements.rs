@@ -48,8 +48,11 @@ impl PieceElements {
 }
 
 /// Returns the axes of `part` of a piece. Their strides are bytes of the destination.
-#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
-// A part is inside a piece, and its strides are inside a destination. Both are in memory, so all values fit.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a part is inside a piece, its strides are inside a destination, and both are in memory"
+)]
 pub(in crate::engine) fn axes(part: &Part) -> Axes {
     part.within
         .iter()
