@@ -37,7 +37,7 @@ pub(crate) fn a_file_of_mpi_keeps_the_contract(test: &World) {
         }
     }
     let driver = MpiFile::open(test.own("contract1")).unwrap();
-    assert_eq!(driver.hints().concurrent, test.level == Threading::Multiple);
+    assert_eq!(driver.capabilities().hints.concurrent, test.level == Threading::Multiple);
     assert_eq!(driver.info().name, "mpiio");
 }
 

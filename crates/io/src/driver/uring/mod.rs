@@ -34,7 +34,7 @@ use ring::{BLOCK, Ring, SLOT};
 /// let path = directory.path().join("climate.h5");
 /// hyperslab::File::create(&path)?.close()?;
 /// let driver = Uring::new(Arc::new(Posix::open(&path)?), 32, false);
-/// assert_eq!(driver.hints().queue_depth, 32);
+/// assert_eq!(driver.capabilities().hints.queue_depth, 32);
 /// let file = hyperslab::File::options().open_on(Arc::new(driver))?;
 /// assert!(file.root().is_empty()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
