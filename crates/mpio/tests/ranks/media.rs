@@ -38,7 +38,7 @@ pub(crate) fn a_file_of_mpi_keeps_the_contract(test: &World) {
     }
     let driver = MpiFile::open(test.own("contract1")).unwrap();
     assert_eq!(driver.capabilities().hints.concurrent, test.level == Threading::Multiple);
-    assert_eq!(driver.info().name, "mpiio");
+    assert_eq!(driver.capabilities().name, "mpiio");
 }
 
 pub(crate) fn a_transfer_is_divided_into_calls_that_mpi_can_count(test: &World) {
