@@ -1,70 +1,21 @@
 //! The native part of the Python package: classes like those of h5py on top of the engine.
 //!
-//! Each file covers one concept. [`selection`] parses index arguments, [`dtype`] creates dtypes, [`read`] and
-//! [`objects`] read elements, and [`buffer`] has all the unsafe code. The GIL is released around every
-//! operation that may read the file.
+//! Each room has one subject, and its `mod.rs` says which; each file covers one concept. The GIL is released
+//! around every operation that may read the file.
 
 // The doc comments of Python classes and methods become docstrings, which do not use Rust's markup.
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)]
 
-#[cfg_attr(not(feature = "arrow"), path = "no_arrow.rs")]
-mod arrow;
-mod attrs;
-mod buffer;
-mod calls;
-mod check;
-mod chunks;
-mod command;
-mod create;
-mod dataset;
-mod datatype;
-mod description;
-mod dtype;
-mod empty;
-mod error;
-mod expr;
-mod file;
-mod fileobj;
 mod filters;
-mod gil;
-mod group;
 mod handles;
-mod ids;
-mod links;
-mod memory;
-mod name;
-mod new_row;
-mod object;
-mod objects;
-mod objects_write;
-mod opened;
-mod operand;
-mod plain;
-mod plan;
-mod plugins;
-mod progress;
-mod query;
-mod ranks;
-mod read;
-mod reference;
-mod references;
-mod region;
-mod registered;
-mod reports;
-mod scales;
-mod segy;
+mod interpreter;
+mod low;
+mod opening;
 mod selection;
-mod signals;
-mod state;
-mod store_info;
-mod stored;
-mod string_dtype;
-mod table;
-mod table_index;
-mod texts;
-mod views;
-mod waiting;
-mod write;
+mod services;
+mod tables;
+mod transfer;
+mod values;
 
 use std::ffi::CString;
 use std::num::NonZeroUsize;
@@ -80,57 +31,59 @@ mod _native {
 
     #[pymodule_export]
     use super::{
-        arrow::{ArrowRows, PyScan},
-        attrs::AttributeManager,
-        check::check,
-        chunks::ChunkIterator,
-        command::run_cli,
-        dataset::Dataset,
-        datatype::Datatype,
-        description::{decode_datatype, describe_dtype, described_dtype, described_size, encode_datatype},
-        empty::Empty,
-        expr::{PyCalculation, check_operand, names_of},
-        file::File,
+        filters::plugins::{disable_plugins, load_plugins, search_plugins, search_plugins_no_more},
+        filters::registered::{register_filter, unregister_filter},
         filters::{auto_chunks, filter_facts, filter_in_words},
         get_threads,
-        group::Group,
-        handles::handle_counts,
-        ids::{
+        handles::attrs::AttributeManager,
+        handles::counts::handle_counts,
+        handles::dataset::Dataset,
+        handles::datatype::Datatype,
+        handles::file::File,
+        handles::group::Group,
+        handles::links::{ExternalLink, HardLink, SoftLink},
+        handles::object::HLObject,
+        handles::scales::{AxisNames, attach_scale, axis_label, scale_name, scales, set_axis_label},
+        low::{
             AttrID, DatasetID, FileID, GroupID, ObjectID, TypeID, attribute_facts, link_facts, object_facts,
         },
-        links::{ExternalLink, HardLink, SoftLink},
-        new_row::{PlainRows, PyNewRow},
-        object::HLObject,
-        objects::converted,
-        plan::ReadPlan,
-        plugins::{disable_plugins, load_plugins, search_plugins, search_plugins_no_more},
-        query::PyQuery,
-        reference::{Reference, RegionReference},
-        references::{reference_arrays, references},
-        region::RegionProxy,
-        registered::{register_filter, unregister_filter},
-        scales::{AxisNames, attach_scale, axis_label, scale_name, scales, set_axis_label},
-        segy::{describe, export, extract, ingest, scan},
-        selection::PointList,
+        selection::chunks::ChunkIterator,
+        selection::index::PointList,
+        selection::region::RegionProxy,
+        services::check::check,
+        services::command::run_cli,
+        services::references::{reference_arrays, references},
+        services::segy::{describe, export, extract, ingest, scan},
         set_threads, stand_in,
-        table::{
+        tables::arrow::{ArrowRows, PyScan},
+        tables::expr::{PyCalculation, check_operand, names_of},
+        tables::new_row::{PlainRows, PyNewRow},
+        tables::query::PyQuery,
+        tables::table::{
             append_bytes, append_rows, changing_rows, keeping_rows, make_table, mark_file, removals,
             remove_rows, row_count_changed, rows_changed, waiting_rows,
         },
-        table_index::{
+        tables::table_index::{
             create_index, index_facts, index_in_order, index_search, index_unusable, indexed_columns,
             indexes_follow, rebuild_index, remove_index, set_indexes_follow, update_indexes,
         },
-        texts::item_type,
         track_order,
-        views::{AsStrView, AsTypeView, FieldsView},
+        transfer::plan::ReadPlan,
+        transfer::views::{AsStrView, AsTypeView, FieldsView},
+        values::description::{
+            decode_datatype, describe_dtype, described_dtype, described_size, encode_datatype,
+        },
+        values::empty::Empty,
+        values::objects::converted,
+        values::reference::{Reference, RegionReference},
+        values::texts::item_type,
     };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::warn_of_threads(module.py())?;
-        super::signals::watch(module.py())?;
-        super::reports::watch(module)?;
+        super::interpreter::signals::watch(module.py())?;
+        super::interpreter::reports::watch(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,7 +1,7 @@
 """Identifiers of datatypes: a class for each class of datatypes, over the descriptions of the native part.
 
-A description is a tuple (see `crates/python/src/description.rs`). An identifier holds one; methods that
-change a datatype replace it. A committed datatype also holds the native identifier of its object.
+A description is a tuple (see `crates/python/src/values/description.rs`). An identifier holds one; methods
+that change a datatype replace it. A committed datatype also holds the native identifier of its object.
 """
 
 from typing import Any
