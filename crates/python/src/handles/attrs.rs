@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use hyperslab::{Attribute, Node, RequestError};
-use hyperslab_format::datatype::Datatype;
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::name::is_utf8;
 use numpy::PyUntypedArray;
@@ -12,18 +11,18 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 
-use crate::handles::create::{dataspace, datatype, writable};
-use crate::handles::object::{HLObject, name_required};
+use crate::handles::classes::identifier;
+use crate::handles::create::{dataspace, datatype};
+use crate::handles::file::File;
+use crate::handles::object::HLObject;
 use crate::interpreter::calls;
 use crate::interpreter::error::{OrRaise, exception};
-use crate::interpreter::name::{self, Name};
-use crate::low::ObjectID;
-use crate::opening::state::FileState;
-use crate::values::buffer::{self, Places};
+use crate::interpreter::name::{self, Name, name_required};
+use crate::opening::state::{FileState, writable};
+use crate::transfer::attribute::{memory_datatype, value};
+use crate::values::buffer;
 use crate::values::description::described;
-use crate::values::dtype::{Translation, holds};
-use crate::values::empty::Empty;
-use crate::values::memory::datatype_of;
+use crate::values::dtype::translated;
 use crate::values::objects;
 use crate::values::objects_write;
 use crate::values::plain::{self, PlainNumber};
@@ -113,6 +112,27 @@ impl AttributeManager {
 }
 
 #[pymethods]
+impl HLObject {
+    /// The attributes of the object, a mapping from names to values.
+    ///
+    /// Example:
+    ///     >>> dataset.attrs["units"]
+    ///     'K'
+    ///     >>> file.attrs["title"] = "Stations"
+    ///     >>> list(file.attrs)
+    ///     ['title']
+    #[getter]
+    fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
+        let this = slf.get();
+        if slf.is_instance_of::<File>() {
+            this.state.check()?;
+        }
+        let object = slf.clone().unbind();
+        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone(), object })
+    }
+}
+
+#[pymethods]
 impl AttributeManager {
     #[new]
     fn new(parent: &Bound<'_, HLObject>) -> PyResult<Self> {
@@ -126,7 +146,7 @@ impl AttributeManager {
     /// The low-level identifier of the object that has the attributes.
     #[getter]
     fn _id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        ObjectID::of(self.object.bind(py))
+        identifier(self.object.bind(py))
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -331,7 +351,7 @@ impl AttributeManager {
         let data = match data {
             None => Vec::new(),
             Some(array) => {
-                let translation = Translation::new(py, &datatype, core.store().widths())?;
+                let translation = translated(py, &datatype, core.store().widths())?;
                 if translation.recipe.is_some() {
                     objects_write::elements(core, &translation, array)?
                 } else {
@@ -493,68 +513,6 @@ impl AttributeManager {
             "<Attributes of closed HDF5 object>".to_owned()
         }
     }
-}
-
-/// Returns the datatype of the elements of an array.
-fn memory_datatype(
-    array: &Bound<'_, PyUntypedArray>,
-    stored: &Datatype,
-    translation: &Translation,
-) -> PyResult<Datatype> {
-    if holds(array, translation.descr.bind(array.py())) {
-        return Ok(translation.memory.clone());
-    }
-    let given = datatype_of(&array.dtype());
-    given.ok_or_else(|| PyTypeError::new_err(format!("no conversion from {} to {stored:?}", array.dtype())))
-}
-
-/// Returns the value of an attribute, as h5py returns it.
-fn value<'py>(py: Python<'py>, state: &FileState, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
-    if attribute.dataspace == Dataspace::Null {
-        let widths = state.core.store().widths();
-        let translation = Translation::new(py, &attribute.datatype, widths)?;
-        return Ok(Bound::new(py, Empty::new(translation.descr))?.into_any());
-    }
-    let mut array = elements(py, state, attribute)?;
-    if matches!(innermost(&attribute.datatype), Datatype::VariableText(_)) {
-        array = as_text(&array)?;
-    }
-    if array.ndim() == 0 { array.get_item(PyTuple::empty(py)) } else { Ok(array.into_any()) }
-}
-
-/// Returns the elements of an attribute as an array, strings of variable length as bytes.
-pub(crate) fn elements<'py>(
-    py: Python<'py>,
-    state: &FileState,
-    attribute: &Attribute,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let Attribute { datatype, dataspace, data, .. } = attribute;
-    let widths = state.core.store().widths();
-    let translation = Translation::new(py, datatype, widths)?;
-    let shape: Vec<usize> =
-        dataspace.shape().iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>()?;
-    let raw = objects::convert(datatype, &translation.memory, widths, data.clone())?;
-    objects::array(py, &state.core, &translation, &raw, &shape)
-}
-
-/// Returns the datatype of the elements of an attribute's array: the innermost base of array datatypes.
-fn innermost(datatype: &Datatype) -> &Datatype {
-    match datatype {
-        Datatype::Array(array) => innermost(&array.base),
-        other => other,
-    }
-}
-
-/// Decodes an array of `bytes` to an array of `str` of the same dtype.
-fn as_text<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let py = array.py();
-    let text = buffer::empty(py, array.shape(), &array.dtype())?;
-    let mut slots = Places::new(&text)?;
-    let itemsize = array.dtype().itemsize();
-    for (index, bytes) in array.getattr("flat")?.try_iter()?.enumerate() {
-        slots.put(index * itemsize, bytes?.call_method1("decode", ("utf-8", "surrogateescape"))?);
-    }
-    Ok(text)
 }
 
 fn is_missing(error: &hyperslab::Error) -> bool {

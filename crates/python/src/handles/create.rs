@@ -1,7 +1,5 @@
 //! Creating objects and links from the arguments that `hyperslab._create` has parsed.
 
-use std::sync::Arc;
-
 use hyperslab::ExternalFile;
 use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dim, Selection};
@@ -22,7 +20,7 @@ use crate::interpreter::error::OrRaise;
 use crate::opening::state::FileState;
 use crate::values::buffer;
 use crate::values::description::described;
-use crate::values::dtype::{Translation, descr_of};
+use crate::values::dtype::{descr_of, translated};
 use crate::values::memory::datatype_of;
 use crate::values::objects_write;
 use crate::values::stored::stored_datatype;
@@ -215,7 +213,7 @@ fn fill_bytes(
     };
     let size = usize::try_from(datatype.size(widths))?;
     if value.dtype().has_object() {
-        let translation = Translation::new(value.py(), datatype, widths)?;
+        let translation = translated(value.py(), datatype, widths)?;
         return objects_write::elements(&state.core, &translation, value).map(FillBytes::Defined);
     }
     let given =
@@ -224,15 +222,4 @@ fn fill_bytes(
     let mut stored = vec![0; size];
     conversion.apply(&buffer::bytes(value)?[..conversion.src_size()], &mut stored, 1).or_raise()?;
     Ok(FillBytes::Defined(stored))
-}
-
-/// Raises `E`, the exception type of h5py, if the file is open only for reading. `what` names the change.
-pub(crate) fn writable<E: pyo3::PyTypeInfo>(state: &Arc<FileState>, what: &str) -> PyResult<()> {
-    state.check()?;
-    if state.core.is_writable() {
-        return Ok(());
-    }
-    Err(PyErr::new::<E, _>(format!(
-        "Unable to {what} (no write intent on file): open it with mode 'r+' or 'a'"
-    )))
 }

@@ -8,11 +8,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::handles::object::{HLObject, base_name};
+use crate::handles::identifier::ObjectID;
+use crate::handles::object::HLObject;
 use crate::handles::opened::Opened;
-use crate::low::ObjectID;
+use crate::interpreter::name::base_name;
 use crate::values::description::described;
-use crate::values::dtype::Translation;
+use crate::values::dtype::translated;
 
 /// A committed datatype: a datatype that is an object of the file, with a name and attributes.
 ///
@@ -88,21 +89,7 @@ impl Datatype {
         let state = &slf.as_super().get().state;
         state.check()?;
         let widths = state.core.store().widths();
-        Ok(Translation::new(slf.py(), slf.get().datatype.datatype(), widths)?.descr)
-    }
-
-    /// The low-level identifier of the datatype.
-    ///
-    /// Example:
-    ///     >>> file["count"] = np.dtype("i4")
-    ///     >>> file["count"].id.get_size()
-    ///     4
-    #[getter]
-    fn id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match slf.get().transient.get(slf.py()) {
-            Some(id) => Ok(id.bind(slf.py()).clone()),
-            None => ObjectID::of(slf.as_super()),
-        }
+        Ok(translated(slf.py(), slf.get().datatype.datatype(), widths)?.descr)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -4,9 +4,7 @@ use hyperslab_format::message::link::LinkTarget;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::handles::object::name_required;
-use crate::interpreter::name::Name;
-use crate::opening::open::path_of;
+use crate::interpreter::name::{Name, name_required, path_of};
 
 /// A link to an object of the same file, as returned by `Group.get` with `getlink=True`.
 ///

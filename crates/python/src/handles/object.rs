@@ -1,30 +1,20 @@
-//! The base class of files, groups, datasets and committed datatypes, and how to create their objects.
+//! The base class of files, groups, datasets and committed datatypes.
 
 use std::ffi::OsStr;
-use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyperslab::Node;
-use hyperslab_format::name;
-use hyperslab_tables::Class;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::PyDict;
 
-use crate::handles::attrs::AttributeManager;
-use crate::handles::counts::Handle;
-use crate::handles::dataset::Dataset;
-use crate::handles::datatype::Datatype;
-use crate::handles::file::File;
-use crate::handles::group::Group;
 use crate::handles::opened::Opened;
 use crate::interpreter::error::OrRaise;
+use crate::interpreter::hash::hash_of;
 use crate::interpreter::name::Name;
-use crate::low::ObjectID;
+use crate::opening::counts::Handle;
 use crate::opening::state::FileState;
-use crate::selection::region::RegionProxy;
 use crate::values::reference::Reference;
 
 /// An object of a file: a group, a dataset, a committed datatype or the file itself.
@@ -52,8 +42,6 @@ use crate::values::reference::Reference;
 ///     True
 #[pyclass(frozen, subclass, weakref, dict, module = "hyperslab")]
 pub(crate) struct HLObject {
-    /// The file.
-    pub(crate) state: Opened<Arc<FileState>>,
     /// The object.
     pub(crate) node: Opened<Node>,
     /// The path that a search of the file found for an object reached by a reference.
@@ -62,11 +50,14 @@ pub(crate) struct HLObject {
     closed: AtomicBool,
     /// Counts this object among the handles of the file.
     handle: OnceLock<Handle>,
+    /// The file. It is dropped last: that may write what waits.
+    pub(crate) state: Opened<Arc<FileState>>,
 }
 
 impl HLObject {
-    fn new(state: Arc<FileState>, node: Node, is_file: bool) -> Self {
-        let handle = OnceLock::from(Handle::new(&state, &node, is_file));
+    /// Returns the base of an object that was reached, or of the file itself.
+    pub(crate) fn new(state: Arc<FileState>, node: Node, is_file: bool) -> Self {
+        let handle = OnceLock::from(Handle::new(&state.handles, &node, is_file));
         let (found, closed) = (PyOnceLock::new(), AtomicBool::new(false));
         Self { state: state.into(), node: node.into(), found, closed, handle }
     }
@@ -93,7 +84,7 @@ impl HLObject {
 
     /// Sets the file and the object. Raises `RuntimeError` if they are already set.
     pub(crate) fn open(&self, state: Arc<FileState>, node: Node, is_file: bool) -> PyResult<()> {
-        let _ = self.handle.set(Handle::new(&state, &node, is_file));
+        let _ = self.handle.set(Handle::new(&state.handles, &node, is_file));
         self.state.set(state)?;
         self.node.set(node)
     }
@@ -140,104 +131,8 @@ pub(crate) fn is_same(one: &HLObject, other: &HLObject) -> bool {
     one.identity() == other.identity() && is_deleted(one) == is_deleted(other)
 }
 
-/// Returns the Python object for a node that was reached from the file of `state`.
-pub(crate) fn wrap<'py>(py: Python<'py>, state: &Arc<FileState>, node: Node) -> PyResult<Bound<'py, PyAny>> {
-    let state =
-        if node.file().is_same(&state.core) { Arc::clone(state) } else { state.external(node.file()) };
-    let base = PyClassInitializer::from(HLObject::new(Arc::clone(&state), node.clone(), false));
-    Ok(match node {
-        Node::Group(group) => Bound::new(py, base.add_subclass(Group { group: group.into() }))?.into_any(),
-        Node::Dataset(dataset) => {
-            let dataset = Bound::new(py, base.add_subclass(Dataset::new(state, dataset)))?;
-            match dataset.get().class() {
-                Some(Class::Table) => written_in_python(&dataset, &TABLE, "_table", "Table")?,
-                Some(Class::EArray) => written_in_python(&dataset, &EARRAY, "_pytables", "EArray")?,
-                Some(Class::VLArray) => written_in_python(&dataset, &VLARRAY, "_pytables", "VLArray")?,
-                Some(Class::Array | Class::CArray) | None => dataset.into_any(),
-            }
-        }
-        Node::Datatype(datatype) => {
-            Bound::new(py, base.add_subclass(Datatype::of(datatype.into())))?.into_any()
-        }
-    })
-}
-
-/// The classes of datasets that are written in Python.
-static TABLE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static EARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static VLARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-
-/// Returns a dataset as an instance of a class that is written in Python.
-fn written_in_python<'py>(
-    dataset: &Bound<'py, Dataset>,
-    class: &PyOnceLock<Py<PyType>>,
-    module: &str,
-    name: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let class = class.import(dataset.py(), &format!("hyperslab.{module}"), name)?;
-    class.call1((dataset.getattr("id")?,))
-}
-
-/// Returns the initializer of the Python object for an open file.
-pub(crate) fn file_object(state: Arc<FileState>) -> PyClassInitializer<File> {
-    let group = state.core.root();
-    let base = HLObject::new(state, Node::Group(group.clone()), true);
-    PyClassInitializer::from(base).add_subclass(Group { group: group.into() }).add_subclass(File)
-}
-
-/// Returns a name given as `str` or `bytes`, or `None` for an object of another type.
-pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    if let Ok(text) = name.cast::<PyString>() {
-        return Ok(Some(name::from_bytes(text.to_cow()?.as_bytes())));
-    }
-    if let Ok(bytes) = name.cast::<PyBytes>() {
-        return Ok(Some(name::from_bytes(bytes.as_bytes())));
-    }
-    Ok(None)
-}
-
-/// Returns a name given as `str` or `bytes`. Raises h5py's `TypeError` for an object of another type.
-pub(crate) fn name_required(name: &Bound<'_, PyAny>) -> PyResult<String> {
-    name_of(name)?.ok_or_else(|| {
-        PyTypeError::new_err(format!("A name should be string or bytes, not {}", name.get_type()))
-    })
-}
-
-/// Returns the last component of a path.
-pub(crate) fn base_name(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or("")
-}
-
-/// Returns the path without its last component.
-pub(crate) fn parent_of(path: &str) -> &str {
-    match path.trim_end_matches('/').rfind('/') {
-        None | Some(0) => "/",
-        Some(end) => &path[..end],
-    }
-}
-
-/// Returns the hash of `value`, for `__hash__` in Python.
-pub(crate) fn hash_of(value: impl Hash) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
-}
-
 #[pymethods]
 impl HLObject {
-    /// The file that holds the object. For an object behind an external link, it is the other file.
-    ///
-    /// Every access gives a new `File` for the same opening of the file. `close` of one closes all.
-    ///
-    /// Example:
-    ///     >>> dataset.file == file
-    ///     True
-    ///     >>> dataset.file.mode
-    ///     'r+'
-    #[getter]
-    fn file<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, File>> {
-        self.state.check()?;
-        Bound::new(py, file_object(Arc::clone(&self.state)))
-    }
-
     /// The path by which the object was reached.
     ///
     /// For an object reached by a reference, it is the first path that leads to the object. It is None if no
@@ -253,44 +148,6 @@ impl HLObject {
         if self.is_open() { Ok(self.path(py)?.map(Name)) } else { Ok(None) }
     }
 
-    /// The group that holds the object: the group at `name` without its last part.
-    ///
-    /// The parent of the root group is the root group.
-    ///
-    /// Raises:
-    ///     ValueError: No path leads to the object.
-    ///     KeyError: The group no longer exists.
-    ///
-    /// Example:
-    ///     >>> dataset.parent
-    ///     <HDF5 group "/surface" (1 members)>
-    #[getter]
-    fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.state.check()?;
-        let path = self.path(py)?;
-        let path = path.ok_or_else(|| PyValueError::new_err("Parent of an anonymous object is undefined"))?;
-        let node = py.detach(|| self.state.core.get(parent_of(path))).or_raise()?;
-        wrap(py, &self.state, node)
-    }
-
-    /// The attributes of the object, a mapping from names to values.
-    ///
-    /// Example:
-    ///     >>> dataset.attrs["units"]
-    ///     'K'
-    ///     >>> file.attrs["title"] = "Stations"
-    ///     >>> list(file.attrs)
-    ///     ['title']
-    #[getter]
-    pub(crate) fn attrs(slf: &Bound<'_, Self>) -> PyResult<AttributeManager> {
-        let this = slf.get();
-        if slf.is_instance_of::<File>() {
-            this.state.check()?;
-        }
-        let object = slf.clone().unbind();
-        Ok(AttributeManager { state: Arc::clone(&this.state), node: this.node.clone(), object })
-    }
-
     /// A reference to the object. `file[reference]` gives the object again.
     ///
     /// References can be stored in datasets and attributes, with the dtype `ref_dtype`.
@@ -303,40 +160,6 @@ impl HLObject {
     fn reference(&self) -> PyResult<Reference> {
         self.state.check()?;
         Ok(Reference::to(self.node.address()))
-    }
-
-    /// References to parts of datasets: `dataset.regionref[selection]` makes one.
-    ///
-    /// The methods `regionref.shape(ref)` and `regionref.selection(ref)` return the shape of the dataset of a
-    /// reference, and the shape of the part.
-    ///
-    /// Example:
-    ///     >>> part = dataset.regionref[0]
-    ///     >>> dataset[part].shape, dataset.regionref.selection(part)
-    ///     ((1, 2, 3), (1, 2, 3))
-    #[getter]
-    fn regionref(slf: &Bound<'_, Self>) -> RegionProxy {
-        RegionProxy { object: slf.clone().unbind() }
-    }
-
-    /// The low-level identifier of the object, as h5py calls it.
-    ///
-    /// It can be obtained after the file is closed. It is a `FileID`, `GroupID`, `DatasetID` or `TypeID`.
-    ///
-    /// Example:
-    ///     >>> dataset.id.get_num_chunks()
-    ///     4
-    ///     >>> group.id.name
-    ///     b'/surface'
-    #[getter]
-    fn id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        ObjectID::of(slf)
-    }
-
-    /// The low-level identifier, as `id` gives it.
-    #[getter]
-    fn _id<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        ObjectID::of(slf)
     }
 
     fn __bool__(&self) -> bool {

@@ -7,11 +7,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::handles::create::writable;
+use crate::handles::classes::wrap;
 use crate::handles::dataset::Dataset;
 use crate::handles::group::Group;
-use crate::handles::object::wrap;
 use crate::interpreter::error::{OrRaise, argument};
+use crate::opening::state::writable;
 
 /// Calls `f` with the dataset, which must belong to an open file. `f` only reads.
 fn look<T: Send>(

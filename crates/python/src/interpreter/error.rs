@@ -12,6 +12,8 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
+use crate::interpreter::signals;
+
 /// Exceptions of this package, defined in Python: pyo3 cannot create a class with several built-in bases.
 mod defined {
     pyo3::import_exception!(hyperslab._errors, FormatError);
@@ -231,7 +233,7 @@ fn system(error: &io::Error, message: String) -> PyErr {
         return Python::attach(|py| inner.clone_ref(py));
     }
     if error.kind() == io::ErrorKind::Interrupted
-        && let Some(raised) = crate::interpreter::signals::take()
+        && let Some(raised) = signals::take()
     {
         return raised;
     }

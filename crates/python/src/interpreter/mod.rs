@@ -5,7 +5,10 @@
 pub(crate) mod calls;
 pub(crate) mod error;
 pub(crate) mod gil;
+pub(crate) mod hash;
 pub(crate) mod name;
 pub(crate) mod progress;
 pub(crate) mod reports;
+pub(crate) mod settings;
 pub(crate) mod signals;
+pub(crate) mod threads;

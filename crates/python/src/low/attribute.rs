@@ -6,11 +6,12 @@ use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::handles::attrs::{AttributeManager, elements};
-use crate::handles::object::wrap;
+use crate::handles::attrs::AttributeManager;
+use crate::handles::classes::wrap;
 use crate::interpreter::error::OrRaise;
+use crate::transfer::attribute::elements;
 use crate::values::description::describe;
-use crate::values::dtype::Translation;
+use crate::values::dtype::translated;
 
 /// The low-level identifier of an attribute, as h5py calls it: the result of `AttributeManager.get_id`.
 ///
@@ -109,8 +110,7 @@ impl AttrID {
     ///     dtype('float64')
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyArrayDescr>> {
-        Ok(Translation::new(py, &self.attribute.datatype, self.manager.get().state.core.store().widths())?
-            .descr)
+        Ok(translated(py, &self.attribute.datatype, self.manager.get().state.core.store().widths())?.descr)
     }
 
     /// Returns the stored size of the attribute.

@@ -13,13 +13,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
 
-use super::ObjectID;
 use super::store_info::{self, StoreInfos};
 use crate::filters;
-use crate::handles::create::writable;
+use crate::handles::classes::wrap;
 use crate::handles::dataset::Dataset;
-use crate::handles::object::wrap;
+use crate::handles::identifier::ObjectID;
 use crate::interpreter::error::{OrRaise, argument, exception};
+use crate::opening::state::writable;
 use crate::values::buffer;
 use crate::values::description::describe;
 

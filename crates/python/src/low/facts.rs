@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::handles::group::Group;
 use crate::handles::object::HLObject;
 use crate::interpreter::error::OrRaise;
+use crate::opening::state::openings;
 
 /// Returns the address, the kind, the number of hard links, the version of the header, its messages and
 /// chunks, the time of the last change, the comment and the number of attributes of an object.
@@ -69,4 +70,21 @@ pub(crate) fn link_facts<'py>(group: &Bound<'py, Group>, name: &str) -> PyResult
         LinkTarget::User { kind, data } => (*kind, bytes(&[data])),
     };
     (kind, *creation_order, *charset == Charset::Utf8, target).into_pyobject(py)
+}
+
+/// Returns the numbers of handles of open files, datasets, groups and committed datatypes: of all files, or
+/// of the file of an object.
+#[pyfunction]
+#[pyo3(name = "_handle_counts", signature = (object=None))]
+pub(crate) fn handle_counts(object: Option<&Bound<'_, HLObject>>) -> [usize; 4] {
+    let wanted = object.map(|object| object.get().state.identity());
+    let mut counts = [0; 4];
+    for state in openings() {
+        if state.is_open() && wanted.is_none_or(|wanted| wanted == state.identity()) {
+            for (sum, count) in counts.iter_mut().zip(state.handles.counts()) {
+                *sum += count;
+            }
+        }
+    }
+    counts
 }

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 use crate::filters::registered;
+use crate::interpreter::settings;
 use crate::opening::ranks::Communicator;
 
 /// Keyword arguments of h5py's `File` that tune the caches, buffers and block placement of libhdf5.
@@ -168,12 +169,12 @@ fn queue_depth(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 impl Keywords {
     /// Parses the keywords of a file on this medium.
     pub(super) fn parse(given: &Bound<'_, PyDict>, medium: Medium, mode: Mode) -> PyResult<Self> {
-        let tracks = mode.creates() && crate::track_order(None);
+        let tracks = mode.creates() && settings::track_order(None);
         let mut options =
             CoreFile::options().registry(registered::registry()).track_order(tracks).via(medium.via());
         let mut user_block = 0;
         let mut libver = bounds("earliest");
-        if crate::stands_in() {
+        if settings::stands_in() {
             options = options.version(version(&libver.0)?);
         }
         let mut backing_store = true;

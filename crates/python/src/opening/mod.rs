@@ -2,6 +2,7 @@
 //! the ranks of mpi4py), and what all objects of one opening share until it is closed, with the changes that
 //! wait for a flush.
 
+pub(crate) mod counts;
 pub(crate) mod fileobj;
 pub(crate) mod keywords;
 pub(crate) mod open;

@@ -2,20 +2,21 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
 use hyperslab::{Error, File as CoreFile};
 use hyperslab_remote::Location;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView};
 
 use super::keywords::{Keywords, Medium, Mode};
 use super::ros3;
 use crate::interpreter::error::open_exception;
 use crate::interpreter::gil;
+use crate::interpreter::name::path_of;
 use crate::opening::fileobj::FileObject;
 use crate::opening::state::FileState;
 
@@ -199,19 +200,4 @@ pub(crate) fn named(
         Medium::Core => open_in_memory(&path, mode, keywords),
         _ => open_at(&Location::Path(path), mode, keywords),
     })
-}
-
-/// Returns the path in a `str`, `bytes` or `os.PathLike`.
-pub(crate) fn path_of(name: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    if name.is_instance_of::<PyByteArray>() || name.is_instance_of::<PyMemoryView>() {
-        return Err(PyTypeError::new_err(
-            "a path is a str, bytes or os.PathLike; File.from_bytes opens the bytes of a file",
-        ));
-    }
-    if name.cast::<PyBytes>().is_ok_and(|bytes| bytes.as_bytes().contains(&0)) {
-        return Err(PyValueError::new_err(
-            "a path cannot contain zero bytes; File.from_bytes opens the bytes of a file",
-        ));
-    }
-    name.py().import("os")?.call_method1("fsdecode", (name,))?.extract()
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hyperslab::{Error, File, RequestError};
 use hyperslab_io::os;
@@ -11,8 +11,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::handles::counts::{self, Handles};
 use crate::interpreter::error::{ClosedError, OrRaise};
+use crate::opening::counts::Handles;
 use crate::opening::waiting::Waiting;
 
 /// One opening of a file from Python.
@@ -43,7 +43,7 @@ pub(crate) struct FileState {
     /// What waits to be written to tables.
     pub(crate) waiting: Waiting,
     /// The objects of Python that belong to this opening.
-    pub(crate) handles: Handles,
+    pub(crate) handles: Arc<Handles>,
 }
 
 impl FileState {
@@ -78,9 +78,9 @@ impl FileState {
             closed,
             transaction,
             waiting,
-            handles: Handles::default(),
+            handles: Arc::default(),
         });
-        counts::note(&state);
+        note(&state);
         state
     }
 
@@ -129,7 +129,7 @@ impl FileState {
 
     /// Writes what waits: rows of single appends, the indexes of tables, and their numbers of rows.
     pub(crate) fn write_waiting(&self, py: Python<'_>) -> PyResult<()> {
-        self.waiting.write(py, self)
+        self.waiting.write(py)
     }
 
     /// Writes all changes and returns the bytes of the file.
@@ -261,6 +261,24 @@ impl FileState {
     }
 }
 
+/// All openings of files, also those that have been closed.
+static OPENINGS: Mutex<Vec<Weak<FileState>>> = Mutex::new(Vec::new());
+
+/// Notes an opening of a file.
+fn note(state: &Arc<FileState>) {
+    let mut openings = OPENINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if openings.len() == openings.capacity() {
+        openings.retain(|opening| opening.strong_count() > 0);
+    }
+    openings.push(Arc::downgrade(state));
+}
+
+/// Returns all openings of files that some object still belongs to.
+pub(crate) fn openings() -> Vec<Arc<FileState>> {
+    let openings = OPENINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    openings.iter().filter_map(Weak::upgrade).collect()
+}
+
 /// A file whose last object is dropped has the changes of its tables, as it has all others.
 impl Drop for FileState {
     fn drop(&mut self) {
@@ -274,6 +292,17 @@ impl Drop for FileState {
             }
         });
     }
+}
+
+/// Raises `E`, the exception type of h5py, if the file is open only for reading. `what` names the change.
+pub(crate) fn writable<E: pyo3::PyTypeInfo>(state: &FileState, what: &str) -> PyResult<()> {
+    state.check()?;
+    if state.core.is_writable() {
+        return Ok(());
+    }
+    Err(PyErr::new::<E, _>(format!(
+        "Unable to {what} (no write intent on file): open it with mode 'r+' or 'a'"
+    )))
 }
 
 /// Returns the identity of the file on disk, or a unique number for a file that is only in memory.

@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hyperslab::WriteOptions;
 use hyperslab_tables::{Result, Table, index};
 use pyo3::prelude::*;
 
 use crate::interpreter::error::OrRaise;
-use crate::opening::state::FileState;
-use crate::tables::new_row::PyNewRow;
 
 /// What waits, by the address of its table.
 #[derive(Default)]
@@ -32,8 +31,26 @@ enum WaitingKind {
     Count,
 }
 
+/// Rows that a program has appended one by one, as an object of Python that keeps them.
+pub(crate) trait WaitingRows: Send + Sync {
+    /// Returns another reference to the same object.
+    fn clone_ref(&self, py: Python<'_>) -> Box<dyn WaitingRows>;
+
+    /// Returns the object of Python.
+    fn object(&self, py: Python<'_>) -> Py<PyAny>;
+
+    /// Returns the table of the rows. Raises `ClosedError` if its file is not open, or the table was deleted.
+    fn table(&self, py: Python<'_>) -> PyResult<Arc<Table>>;
+
+    /// Appends the rows to their table. If that fails, they go on waiting.
+    fn write(&self, py: Python<'_>, waiting: &Waiting) -> PyResult<()>;
+
+    /// Forgets all rows, which will never be written.
+    fn discard(&self, py: Python<'_>);
+}
+
 enum Item {
-    Rows(Py<PyNewRow>),
+    Rows(Box<dyn WaitingRows>),
     Table(Table),
 }
 
@@ -47,7 +64,7 @@ impl Item {
 
     fn is_deleted(&self, py: Python<'_>) -> bool {
         match self {
-            Self::Rows(rows) => !rows.borrow(py).table().is_ok_and(|table| is_there(&table)),
+            Self::Rows(rows) => !rows.table(py).is_ok_and(|table| is_there(&table)),
             Self::Table(table) => !is_there(table),
         }
     }
@@ -82,7 +99,7 @@ impl Waiting {
     }
 
     /// Returns the rows of single appends to a table.
-    pub(crate) fn rows(&self, py: Python<'_>, table: u64) -> Option<Py<PyNewRow>> {
+    pub(crate) fn rows(&self, py: Python<'_>, table: u64) -> Option<Box<dyn WaitingRows>> {
         match self.items().get(&(table, WaitingKind::Rows)) {
             Some(Item::Rows(rows)) => Some(rows.clone_ref(py)),
             _ => None,
@@ -90,7 +107,7 @@ impl Waiting {
     }
 
     /// Remembers rows of single appends, or forgets them.
-    pub(crate) fn set_rows(&self, table: &Table, rows: Option<Py<PyNewRow>>) {
+    pub(crate) fn set_rows(&self, table: &Table, rows: Option<Box<dyn WaitingRows>>) {
         let key = (address(table), WaitingKind::Rows);
         let before = match rows {
             Some(rows) => self.items().insert(key, Item::Rows(rows)),
@@ -104,6 +121,15 @@ impl Waiting {
         self.items()
             .entry((address(table), WaitingKind::Count))
             .or_insert_with(|| Item::Table(table.clone()));
+    }
+
+    /// Appends rows to a table, and has its indexes follow. Returns the number of the first new row.
+    pub(crate) fn append(&self, table: &Table, rows: &[u8], options: &WriteOptions) -> Result<u64> {
+        table.dataset().changing_rows(|| {
+            let new = table.append(rows, options)?;
+            self.grown(table)?;
+            Ok(new.start)
+        })
     }
 
     /// Notes that rows were appended to a table: its indexes follow, or are marked as out of date.
@@ -141,7 +167,7 @@ impl Waiting {
     }
 
     /// Writes everything. What cannot be written goes on waiting, and the first error is returned.
-    pub(crate) fn write(&self, py: Python<'_>, state: &FileState) -> PyResult<()> {
+    pub(crate) fn write(&self, py: Python<'_>) -> PyResult<()> {
         let (mut failed, mut result) = (BTreeSet::new(), Ok(()));
         loop {
             // Writing removes and adds items, for which the lock must be free.
@@ -151,7 +177,7 @@ impl Waiting {
                 .find_map(|(key, item)| (!failed.contains(key)).then(|| (*key, item.clone_ref(py))));
             let Some((key, item)) = next else { return result };
             let written = match &item {
-                Item::Rows(rows) => PyNewRow::write(rows.bind(py), state, None),
+                Item::Rows(rows) => rows.write(py, self),
                 Item::Table(table) => {
                     self.items().remove(&key);
                     let write = || match key.1 {
@@ -200,6 +226,6 @@ impl Waiting {
 /// Empties a row whose appended rows will never be written.
 fn dropped(py: Python<'_>, item: &Item) {
     if let Item::Rows(rows) = item {
-        rows.borrow_mut(py).discard();
+        rows.discard(py);
     }
 }

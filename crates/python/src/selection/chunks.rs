@@ -1,12 +1,10 @@
-//! Iterating over a dataset: by chunks, and along its first axis.
+//! Iterating over the chunks of a dataset.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PySlice, PyTuple};
-
-use crate::handles::dataset::Dataset;
 
 /// An iterator over the chunks of a region: the result of `Dataset.iter_chunks`.
 ///
@@ -102,35 +100,4 @@ impl ChunkIterator {
 
 fn slice(py: Python<'_>, start: u64, stop: u64) -> PyResult<Bound<'_, PySlice>> {
     Ok(PySlice::new(py, isize::try_from(start)?, isize::try_from(stop)?, 1))
-}
-
-/// Yields `dataset[0]`, `dataset[1]` and so on along the first axis.
-#[pyclass(frozen, module = "hyperslab")]
-#[derive(Debug)]
-pub(crate) struct DatasetIterator {
-    dataset: Py<Dataset>,
-    len: u64,
-    next: AtomicU64,
-}
-
-impl DatasetIterator {
-    /// Iterates over the first axis, of length `len`.
-    pub(crate) fn new(dataset: Py<Dataset>, len: u64) -> Self {
-        Self { dataset, len, next: 0.into() }
-    }
-}
-
-#[pymethods]
-impl DatasetIterator {
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
-        slf.clone()
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        if index >= self.len {
-            return Ok(None);
-        }
-        self.dataset.get().item(py, index.into_pyobject(py)?.as_any()).map(Some)
-    }
 }

@@ -9,9 +9,9 @@ use hyperslab_remote::{Location, RemoteOptions};
 use pyo3::prelude::*;
 
 use crate::interpreter::error::open_exception;
+use crate::interpreter::name::path_of;
 use crate::interpreter::progress::Progress;
 use crate::opening::fileobj::FileObject;
-use crate::opening::open::path_of;
 
 /// A finding: severity, message, structure, section of the specification, address, path.
 type FindingTuple = (String, String, &'static str, &'static str, Option<u64>, Option<String>);

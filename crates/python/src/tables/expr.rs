@@ -8,10 +8,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::handles::create::writable;
 use crate::handles::dataset::Dataset;
 use crate::interpreter::error::OrRaise;
 use crate::interpreter::signals;
+use crate::opening::state::writable;
 use crate::tables::operand::{name_of, scalar, type_of};
 use crate::values::buffer;
 

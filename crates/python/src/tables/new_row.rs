@@ -9,11 +9,10 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-use crate::handles::create::writable;
 use crate::handles::dataset::Dataset;
 use crate::interpreter::error::{ClosedError, OrRaise};
-use crate::opening::state::FileState;
-use crate::tables::table::append;
+use crate::opening::state::{FileState, writable};
+use crate::opening::waiting::{Waiting, WaitingRows};
 
 /// A column that takes plain values of Python.
 struct PlainColumn {
@@ -185,7 +184,7 @@ impl PyNewRow {
     }
 
     /// Returns the table. Raises `ClosedError` if its file is not open, or the table was deleted.
-    pub(crate) fn table(&self) -> PyResult<Arc<Table>> {
+    fn table(&self) -> PyResult<Arc<Table>> {
         self.table
             .upgrade()
             .ok_or_else(|| ClosedError::new_err("the table was deleted, or its file is closed"))
@@ -204,18 +203,18 @@ impl PyNewRow {
         table.dataset().hard_links().or_raise()?;
         // Another row of the table may have been made before either had a value.
         if let Some(other) = state.waiting.rows(slf.py(), table.dataset().address().get())
-            && !other.is(slf)
+            && !other.object(slf.py()).is(slf)
         {
-            Self::write(other.bind(slf.py()), &state, None)?;
+            other.write(slf.py(), &state.waiting)?;
         }
-        state.waiting.set_rows(&table, Some(slf.clone().unbind()));
+        state.waiting.set_rows(&table, Some(Box::new(slf.clone().unbind())));
         slf.borrow_mut().is_waiting = true;
         Ok(())
     }
 
     /// Appends the first `count` rows to the table, by default those that wait. If that fails, they go on
     /// waiting.
-    pub(crate) fn write(slf: &Bound<'_, Self>, state: &FileState, count: Option<usize>) -> PyResult<()> {
+    fn write(slf: &Bound<'_, Self>, waiting: &Waiting, count: Option<usize>) -> PyResult<()> {
         let (table, rows, options, count) = {
             let mut this = slf.borrow_mut();
             let count = count.unwrap_or(this.count);
@@ -223,16 +222,16 @@ impl PyNewRow {
             let rows = this.rows[..count * this.default.len()].to_vec();
             (this.table()?, rows, this.options.clone(), count)
         };
-        state.waiting.set_rows(&table, None);
+        waiting.set_rows(&table, None);
         if count == 0 {
             return Ok(());
         }
-        let appended = slf.py().detach(|| append(state, &table, &rows, &options)).or_raise();
+        let appended = slf.py().detach(|| waiting.append(&table, &rows, &options)).or_raise();
         let mut this = slf.borrow_mut();
         if let Err(error) = appended {
             this.is_waiting = true;
             drop(this);
-            state.waiting.set_rows(&table, Some(slf.clone().unbind()));
+            waiting.set_rows(&table, Some(Box::new(slf.clone().unbind())));
             return Err(error);
         }
         this.forget(count);
@@ -248,7 +247,7 @@ impl PyNewRow {
     }
 
     /// Forgets all rows and the values of the one that is filled.
-    pub(crate) fn discard(&mut self) {
+    fn discard(&mut self) {
         self.count = 0;
         self.is_waiting = false;
         self.rows[..self.default.len()].copy_from_slice(&self.default);
@@ -273,6 +272,28 @@ impl PyNewRow {
             }
             _ => false,
         }
+    }
+}
+
+impl WaitingRows for Py<PyNewRow> {
+    fn clone_ref(&self, py: Python<'_>) -> Box<dyn WaitingRows> {
+        Box::new(Self::clone_ref(self, py))
+    }
+
+    fn object(&self, py: Python<'_>) -> Py<PyAny> {
+        Self::clone_ref(self, py).into_any()
+    }
+
+    fn table(&self, py: Python<'_>) -> PyResult<Arc<Table>> {
+        self.borrow(py).table()
+    }
+
+    fn write(&self, py: Python<'_>, waiting: &Waiting) -> PyResult<()> {
+        PyNewRow::write(self.bind(py), waiting, None)
+    }
+
+    fn discard(&self, py: Python<'_>) {
+        self.borrow_mut(py).discard();
     }
 }
 
@@ -355,7 +376,7 @@ impl PyNewRow {
         if (this.count + 2) * size > this.rows.len() {
             let count = this.count + 1;
             drop(this);
-            Self::write(slf, &*Self::file(slf)?, Some(count))?;
+            Self::write(slf, &Self::file(slf)?.waiting, Some(count))?;
             this = slf.borrow_mut();
         } else {
             this.count += 1;
@@ -367,7 +388,7 @@ impl PyNewRow {
 
     /// Appends the rows that wait to the table.
     fn _write(slf: &Bound<'_, Self>) -> PyResult<()> {
-        Self::write(slf, &*Self::file(slf)?, None)
+        Self::write(slf, &Self::file(slf)?.waiting, None)
     }
 
     /// Returns the number of rows of the table, with those that wait.

@@ -8,13 +8,11 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::handles::create::writable;
 use crate::handles::dataset::Dataset;
 use crate::handles::object::HLObject;
 use crate::interpreter::error::OrRaise;
 use crate::interpreter::signals;
-use crate::opening::state::FileState;
-use crate::tables::new_row::PyNewRow;
+use crate::opening::state::writable;
 use crate::values::buffer;
 use crate::values::dtype::holds;
 
@@ -37,20 +35,6 @@ pub(crate) fn make_table(
     Table::create(core, title, Some(defaults)).or_raise().map(drop)
 }
 
-/// Appends rows, and has the indexes follow. Returns the number of the first new row.
-pub(crate) fn append(
-    state: &FileState,
-    table: &Table,
-    rows: &[u8],
-    options: &WriteOptions,
-) -> hyperslab_tables::Result<u64> {
-    table.dataset().changing_rows(|| {
-        let new = table.append(rows, options)?;
-        state.waiting.grown(table)?;
-        Ok(new.start)
-    })
-}
-
 /// Appends an array of records in the dtype of the table. Returns the number of the first new row.
 #[pyfunction]
 #[pyo3(name = "_append_rows")]
@@ -71,7 +55,7 @@ pub(crate) fn append_bytes(dataset: &Bound<'_, Dataset>, rows: &[u8]) -> PyResul
     let translation = this.translation(py)?;
     let datatype = (!this.is_stored_as(py, translation)).then(|| translation.memory.clone());
     let options = WriteOptions::default().datatype(datatype);
-    signals::detach(py, || append(&this.state, table, rows, &options)).or_raise()
+    signals::detach(py, || this.state.waiting.append(table, rows, &options)).or_raise()
 }
 
 /// Removes every `step`-th row from `start` to `stop`. Returns the number of removed rows.
@@ -145,7 +129,8 @@ pub(crate) fn rows_changed(dataset: &Bound<'_, Dataset>, columns: Option<Vec<Str
 /// Returns the rows of single appends that are not written yet, or `None`.
 #[pyfunction]
 #[pyo3(name = "_waiting_rows")]
-pub(crate) fn waiting_rows(dataset: &Bound<'_, Dataset>) -> Option<Py<PyNewRow>> {
+pub(crate) fn waiting_rows(dataset: &Bound<'_, Dataset>) -> Option<Py<PyAny>> {
     let this = dataset.get();
-    this.state.waiting.rows(dataset.py(), this.core.address().get())
+    let rows = this.state.waiting.rows(dataset.py(), this.core.address().get())?;
+    Some(rows.object(dataset.py()))
 }

@@ -11,10 +11,10 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::filters;
-use crate::handles::create::writable;
 use crate::handles::dataset::Dataset;
 use crate::interpreter::error::OrRaise;
 use crate::interpreter::progress::Progress;
+use crate::opening::state::writable;
 
 /// An array of numbers of rows.
 type RowNumbers<'py> = Bound<'py, PyArray1<u64>>;

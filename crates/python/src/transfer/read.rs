@@ -20,11 +20,12 @@ use crate::interpreter::signals;
 use crate::selection::index::{Index, Request, ResultShape};
 use crate::selection::region;
 use crate::values::buffer;
-use crate::values::dtype::Translation;
+use crate::values::dtype::translated_fields;
 use crate::values::empty::Empty;
 use crate::values::memory::datatype_of;
-use crate::values::objects::{self, Fetched, Recipe};
+use crate::values::objects::{self, Fetched};
 use crate::values::string_dtype::Filler;
+use crate::values::translation::{Recipe, Translation};
 
 /// The largest size in bytes of an element that is read as a scalar without a temporary array.
 const SMALL_ELEMENT: usize = 64;
@@ -221,7 +222,7 @@ impl FieldTranslation {
     pub(crate) fn new(py: Python<'_>, dataset: &Dataset, names: &[String], single: bool) -> PyResult<Self> {
         let widths = dataset.core.file().store().widths();
         let (datatype, convention) = (dataset.core.datatype(), dataset.convention());
-        let (translation, descr) = Translation::fields(py, &datatype, names, single, widths, convention)?;
+        let (translation, descr) = translated_fields(py, &datatype, names, single, widths, convention)?;
         let single = if single { names.first().cloned() } else { None };
         Ok(Self { translation, descr, single })
     }

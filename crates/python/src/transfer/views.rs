@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::handles::dataset::Dataset;
+use crate::selection::index::Index;
 use crate::transfer::read::{self, FieldTranslation, Texts};
 use crate::values::buffer::{self, Places};
 use crate::values::dtype::descr_of;
@@ -185,7 +186,17 @@ impl FieldsView {
     }
 
     fn item<'py>(&self, py: Python<'py>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.translation.read(py, self.dataset.get(), &Dataset::index(args)?)
+        self.translation.read(py, self.dataset.get(), &index_without_fields(args)?)
+    }
+}
+
+/// Returns the parts of an index expression. Raises `ValueError` if it has field names.
+fn index_without_fields<'py>(key: &Bound<'py, PyAny>) -> PyResult<Index<'py>> {
+    let index = Index::split(key)?;
+    if index.fields.is_empty() {
+        Ok(index)
+    } else {
+        Err(PyValueError::new_err("Field names only allowed for compound types"))
     }
 }
 
@@ -199,7 +210,7 @@ impl AsStrView {
         if let Some(texts) = Texts::read(py, self.dataset.get(), args)? {
             return self.decode_all(py, &texts);
         }
-        let data = self.dataset.get().item(py, args)?;
+        let data = read::item(py, self.dataset.get(), args, None)?;
         if data.cast::<PyBytes>().is_ok() {
             return self.decode(&data, &self.handler()?);
         }

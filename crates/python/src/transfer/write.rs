@@ -8,20 +8,20 @@ use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;
 
-use crate::handles::create::writable;
 use crate::handles::dataset::Dataset;
 use crate::interpreter::error::{OrRaise, in_one_shape};
 use crate::interpreter::signals;
+use crate::opening::state::writable;
 use crate::selection::index::Request;
 use crate::selection::region;
 use crate::transfer::read;
 use crate::values::buffer;
 use crate::values::dtype::holds;
-use crate::values::objects::Recipe;
 use crate::values::objects_write;
 use crate::values::plain::{self, PlainNumber};
 use crate::values::reference::RegionReference;
 use crate::values::texts::Listed;
+use crate::values::translation::Recipe;
 
 /// Performs `dataset[key] = value`: directly for numbers and arrays of numbers, else in `hyperslab._write`.
 pub(crate) fn set_item(

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::interpreter::error::OrRaise;
-use crate::values::dtype::{Translation, descr_of};
+use crate::values::dtype::{descr_of, translated};
 use crate::values::stored::stored_datatype;
 
 /// The deepest nesting of a description, which is more than any file may have.
@@ -197,7 +197,7 @@ pub(crate) fn describe_dtype<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'
 #[pyfunction]
 #[pyo3(name = "_described_dtype")]
 pub(crate) fn described_dtype(description: &Bound<'_, PyAny>) -> PyResult<Py<PyArrayDescr>> {
-    Ok(Translation::new(description.py(), &described(description)?, Widths::EIGHT)?.descr)
+    Ok(translated(description.py(), &described(description)?, Widths::EIGHT)?.descr)
 }
 
 /// Returns the size of an element of this datatype in a file with 8-byte addresses.

@@ -15,31 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::interpreter::error::UnsupportedDtypeError;
-use crate::values::objects::{Recipe, RecordField};
 use crate::values::reference;
-
-/// The NumPy form of a datatype.
-#[derive(Debug)]
-pub(crate) struct Translation {
-    /// The dtype of an array of these elements.
-    pub(crate) descr: Py<PyArrayDescr>,
-    /// The datatype of the elements that the engine returns.
-    pub(crate) memory: Datatype,
-    /// The size of an element of `memory`, in bytes.
-    pub(crate) memory_size: usize,
-    /// How to create Python objects from such elements. `None` if the dtype has no objects: then the bytes
-    /// are already in NumPy's form.
-    pub(crate) recipe: Option<Recipe>,
-}
-
-/// The NumPy form of one level of a datatype.
-struct Level<'py> {
-    descr: Bound<'py, PyArrayDescr>,
-    memory: Datatype,
-    recipe: Recipe,
-    /// The size of an element in libhdf5's memory, in bytes. It determines the offsets of later members.
-    libhdf5_size: usize,
-}
+use crate::values::translation::{Recipe, RecordField, Translation};
 
 /// Whose dtypes a translation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,64 +28,73 @@ pub(crate) enum Convention {
     PyTables,
 }
 
-impl Translation {
-    /// Returns the NumPy form of `stored`, with the same dtype as in h5py.
-    pub(crate) fn new(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Self> {
-        Self::by(Convention::H5py, py, stored, widths)
-    }
+/// Returns the NumPy form of `stored`, with the same dtype as in h5py.
+pub(crate) fn translated(py: Python<'_>, stored: &Datatype, widths: Widths) -> PyResult<Translation> {
+    translated_by(Convention::H5py, py, stored, widths)
+}
 
-    /// Returns the NumPy form of `stored` by a convention.
-    pub(crate) fn by(
-        convention: Convention,
-        py: Python<'_>,
-        stored: &Datatype,
-        widths: Widths,
-    ) -> PyResult<Self> {
-        let translator = Translator { py, widths, convention, dtype: dtype_type(py) };
-        Self::of(translator.level(stored)?, widths)
-    }
+/// Returns the NumPy form of `stored` by a convention.
+pub(crate) fn translated_by(
+    convention: Convention,
+    py: Python<'_>,
+    stored: &Datatype,
+    widths: Widths,
+) -> PyResult<Translation> {
+    let translator = Translator { py, widths, convention, dtype: dtype_type(py) };
+    translator.level(stored)?.translation(widths)
+}
 
-    fn of(level: Level<'_>, widths: Widths) -> PyResult<Self> {
-        Ok(Self {
-            descr: level.descr.unbind(),
-            memory_size: size_of(&level.memory, widths)?,
-            memory: level.memory,
-            recipe: level.recipe.has_objects().then_some(level.recipe),
+/// Returns the NumPy form of some members of a compound, a record without gaps, and the dtype of the
+/// result. This is the dtype of the record, or of the one member if `single`.
+pub(crate) fn translated_fields(
+    py: Python<'_>,
+    stored: &Datatype,
+    names: &[String],
+    single: bool,
+    widths: Widths,
+    convention: Convention,
+) -> PyResult<(Translation, Py<PyArrayDescr>)> {
+    let whole = match stored {
+        Datatype::Compound(compound) if !is_complex(compound) => compound,
+        _ => return Err(PyValueError::new_err("Field names only allowed for compound types")),
+    };
+    let mut members = Vec::new();
+    let mut offset = 0;
+    let translator = Translator { py, widths, convention, dtype: dtype_type(py) };
+    for name in names {
+        let member = whole.members.iter().find(|member| member.name == *name);
+        let member = member
+            .ok_or_else(|| PyValueError::new_err(format!("Field {name} does not appear in this type.")))?;
+        let size = size_of(&member.datatype, widths)?;
+        members.push(Member { name: name.clone(), offset, datatype: member.datatype.clone() });
+        offset += u32::try_from(size).map_err(|_| PyValueError::new_err("compound too large"))?;
+    }
+    let level = translator.compound(&Compound { size: offset, members }, true)?;
+    let field = match (single, names) {
+        (true, [name]) => level.descr.get_field(name)?.0,
+        _ => level.descr.clone(),
+    };
+    Ok((level.translation(widths)?, field.unbind()))
+}
+
+/// The NumPy form of one level of a datatype.
+struct Level<'py> {
+    descr: Bound<'py, PyArrayDescr>,
+    memory: Datatype,
+    recipe: Recipe,
+    /// The size of an element in libhdf5's memory, in bytes. It determines the offsets of later members.
+    libhdf5_size: usize,
+}
+
+impl Level<'_> {
+    /// Returns the form of whole elements.
+    fn translation(self, widths: Widths) -> PyResult<Translation> {
+        Ok(Translation {
+            descr: self.descr.unbind(),
+            memory_size: size_of(&self.memory, widths)?,
+            memory: self.memory,
+            recipe: self.recipe.has_objects().then_some(self.recipe),
         })
-    }
-
-    /// Returns the NumPy form of some members of a compound, a record without gaps, and the dtype of the
-    /// result. This is the dtype of the record, or of the one member if `single`.
-    pub(crate) fn fields(
-        py: Python<'_>,
-        stored: &Datatype,
-        names: &[String],
-        single: bool,
-        widths: Widths,
-        convention: Convention,
-    ) -> PyResult<(Self, Py<PyArrayDescr>)> {
-        let whole = match stored {
-            Datatype::Compound(compound) if !is_complex(compound) => compound,
-            _ => return Err(PyValueError::new_err("Field names only allowed for compound types")),
-        };
-        let mut members = Vec::new();
-        let mut offset = 0;
-        let translator = Translator { py, widths, convention, dtype: dtype_type(py) };
-        for name in names {
-            let member = whole.members.iter().find(|member| member.name == *name);
-            let member = member.ok_or_else(|| {
-                PyValueError::new_err(format!("Field {name} does not appear in this type."))
-            })?;
-            let size = size_of(&member.datatype, widths)?;
-            members.push(Member { name: name.clone(), offset, datatype: member.datatype.clone() });
-            offset += u32::try_from(size).map_err(|_| PyValueError::new_err("compound too large"))?;
-        }
-        let level = translator.compound(&Compound { size: offset, members }, true)?;
-        let field = match (single, names) {
-            (true, [name]) => level.descr.get_field(name)?.0,
-            _ => level.descr.clone(),
-        };
-        Ok((Self::of(level, widths)?, field.unbind()))
     }
 }
 
@@ -364,7 +350,7 @@ impl<'py> Translator<'py> {
     }
 
     fn sequence(&self, stored: &Datatype, base: &Datatype) -> PyResult<Level<'py>> {
-        let mut element = Translation::by(self.convention, self.py, base, self.widths)?;
+        let mut element = translated_by(self.convention, self.py, base, self.widths)?;
         let descr = element.descr.bind(self.py).clone().into_any();
         // As in h5py, sequences of enumerations and of Python objects have dtypes without metadata.
         match base {

@@ -14,3 +14,4 @@ pub(crate) mod reference;
 pub(crate) mod stored;
 pub(crate) mod string_dtype;
 pub(crate) mod texts;
+pub(crate) mod translation;

@@ -15,12 +15,13 @@ use pyo3::prelude::*;
 use crate::interpreter::error::OrRaise;
 use crate::interpreter::signals;
 use crate::values::buffer::{self, Places};
-use crate::values::dtype::{Translation, holds};
+use crate::values::dtype::holds;
 use crate::values::memory::datatype_of;
-use crate::values::objects::{self, Recipe};
+use crate::values::objects;
 use crate::values::reference;
 use crate::values::string_dtype;
 use crate::values::texts::{Listed, Texts};
+use crate::values::translation::{Recipe, Translation};
 
 /// Returns the elements of `array` in the form that the engine writes. Raises `TypeError` if the array cannot
 /// be converted to the dtype of `translation`.

@@ -7,8 +7,8 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::handles::object::hash_of;
 use crate::interpreter::error::{OrRaise, exception};
+use crate::interpreter::hash::hash_of;
 
 /// A reference to an object of a file.
 ///

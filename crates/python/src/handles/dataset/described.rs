@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::Dataset;
-use crate::handles::create::writable;
 use crate::interpreter::error::{OrRaise, in_one_shape};
 use crate::interpreter::signals;
+use crate::opening::state::writable;
 use crate::selection::index::Request;
 use crate::transfer::read;
 use crate::values::description::described;

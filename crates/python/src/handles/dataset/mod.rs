@@ -3,6 +3,7 @@
 mod described;
 mod properties;
 mod read;
+mod rows;
 mod view;
 mod write;
 
@@ -12,21 +13,21 @@ use hyperslab::{Node, Transfer};
 use hyperslab_format::datatype::{Charset, Datatype};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_tables::{Class, Table};
-use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::handles::object::{HLObject, base_name};
+use crate::handles::identifier::ObjectID;
+use crate::handles::object::HLObject;
 use crate::handles::opened::Opened;
-use crate::interpreter::error::{OrRaise, in_one_shape};
-use crate::interpreter::name;
-use crate::low::ObjectID;
+use crate::interpreter::error::OrRaise;
+use crate::interpreter::name::{self, base_name};
+use crate::interpreter::settings;
 use crate::opening::state::FileState;
-use crate::selection::chunks::DatasetIterator;
-use crate::values::dtype::{Convention, Translation, descr_of};
+use crate::values::dtype::{Convention, translated_by};
+use crate::values::translation::Translation;
 
 /// A dataset: an array of one dtype and shape in a file.
 ///
@@ -110,14 +111,14 @@ impl Dataset {
     pub(crate) fn translation(&self, py: Python<'_>) -> PyResult<&Translation> {
         self.translation.get_or_try_init(py, || {
             let widths = self.core.file().store().widths();
-            Translation::by(self.convention(), py, &self.core.datatype(), widths)
+            translated_by(self.convention(), py, &self.core.datatype(), widths)
         })
     }
 
     /// Returns the class that PyTables gives to the dataset.
     pub(crate) fn class(&self) -> Option<Class> {
         *self.class.get_or_init(|| {
-            if crate::stands_in() {
+            if settings::stands_in() {
                 return None;
             }
             // A damaged attribute is an error where it is read.
@@ -192,77 +193,6 @@ impl Dataset {
         slf.get().core.set(dataset.clone())?;
         slf.get().state.set(Arc::clone(&state))?;
         slf.as_super().get().open(state, node, false)
-    }
-
-    fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("hyperslab._views")?.getattr("reversed_rows")?.call1((slf,))
-    }
-
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        crate::transfer::read::item(slf.py(), slf.get(), args, None)
-    }
-
-    /// Returns the length of the first axis.
-    ///
-    /// The built-in `len` does the same within the limit of the platform.
-    ///
-    /// Returns:
-    ///     The length in elements.
-    ///
-    /// Raises:
-    ///     TypeError: The dataset is a scalar or empty.
-    ///
-    /// Example:
-    ///     >>> dataset.len()
-    ///     4
-    fn len(&self) -> PyResult<u64> {
-        self.first_axis("Attempt to take len() of scalar dataset")
-    }
-
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(usize::try_from(self.len()?)?)
-    }
-
-    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<DatasetIterator> {
-        let len = slf.get().first_axis("Can't iterate over a scalar dataset")?;
-        Ok(DatasetIterator::new(slf.clone().unbind(), len))
-    }
-
-    #[pyo3(signature = (dtype=None, copy=None))]
-    fn __array__<'py>(
-        &self,
-        py: Python<'py>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyUntypedArray>> {
-        if copy == Some(false) {
-            return Err(PyValueError::new_err(
-                "Dataset.__array__ received copy=False but memory allocation cannot be avoided on read",
-            ));
-        }
-        let dtype = dtype.map(descr_of).transpose()?;
-        in_one_shape(py, || {
-            let request = crate::transfer::read::request_of(self, None)?;
-            match &dtype {
-                None => crate::transfer::read::array(py, self, self.translation(py)?, &request, None),
-                Some(dtype) => crate::transfer::read::cast(py, self, &request, dtype),
-            }
-        })
-    }
-
-    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        crate::transfer::write::set_item(slf, key, value)
-    }
-
-    /// Returns the shape of a selection, and the shape of the dataset.
-    #[pyo3(name = "_shape_of", signature = (sel=None))]
-    fn shape_of<'py>(
-        &self,
-        py: Python<'py>,
-        sel: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)> {
-        let request = crate::transfer::read::request_of(self, sel)?;
-        Ok((PyTuple::new(py, &request.shape)?, PyTuple::new(py, &request.extent)?))
     }
 
     /// Returns the names of the fields, which stand between brackets.

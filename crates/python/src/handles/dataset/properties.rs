@@ -12,9 +12,10 @@ use pyo3::types::PyTuple;
 
 use super::Dataset;
 use crate::filters;
-use crate::handles::create::{UNLIMITED, writable};
-use crate::handles::object::wrap;
+use crate::handles::classes::wrap;
+use crate::handles::create::UNLIMITED;
 use crate::interpreter::error::OrRaise;
+use crate::opening::state::writable;
 use crate::values::buffer;
 use crate::values::objects;
 

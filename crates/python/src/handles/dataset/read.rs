@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use super::Dataset;
-use crate::Threads;
 use crate::interpreter::error::{OrRaise, in_one_shape};
 use crate::interpreter::signals;
+use crate::interpreter::threads::Threads;
 use crate::selection::chunks::ChunkIterator;
-use crate::selection::index::{Index, Request};
+use crate::selection::index::Request;
 use crate::transfer::plan::ReadPlan;
 use crate::transfer::read::{self, FieldTranslation};
 use crate::transfer::views::{AsStrView, AsTypeView, FieldsView};
@@ -32,6 +32,43 @@ fn array<'a, 'py>(name: &str, given: &'a Bound<'py, PyAny>) -> PyResult<&'a Boun
 
 #[pymethods]
 impl Dataset {
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        read::item(slf.py(), slf.get(), args, None)
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err(
+                "Dataset.__array__ received copy=False but memory allocation cannot be avoided on read",
+            ));
+        }
+        let dtype = dtype.map(descr_of).transpose()?;
+        in_one_shape(py, || {
+            let request = read::request_of(self, None)?;
+            match &dtype {
+                None => read::array(py, self, self.translation(py)?, &request, None),
+                Some(dtype) => read::cast(py, self, &request, dtype),
+            }
+        })
+    }
+
+    /// Returns the shape of a selection, and the shape of the dataset.
+    #[pyo3(name = "_shape_of", signature = (sel=None))]
+    fn shape_of<'py>(
+        &self,
+        py: Python<'py>,
+        sel: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)> {
+        let request = read::request_of(self, sel)?;
+        Ok((PyTuple::new(py, &request.shape)?, PyTuple::new(py, &request.extent)?))
+    }
+
     /// Reads a selection into an array, or into a part of an array.
     ///
     /// Elements are converted as HDF5 converts them, and the shape is broadcast if necessary.
@@ -387,20 +424,5 @@ impl Dataset {
                 |(from, to)| PyTypeError::new_err(format!("Can't broadcast {from} -> {to}")),
             )
         })
-    }
-
-    /// Returns `dataset[key]`, for the views of the dataset.
-    pub(crate) fn item<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        read::item(py, self, key, None)
-    }
-
-    /// Returns the parts of an index expression. Raises `ValueError` if it has field names.
-    pub(crate) fn index<'py>(key: &Bound<'py, PyAny>) -> PyResult<Index<'py>> {
-        let index = Index::split(key)?;
-        if index.fields.is_empty() {
-            Ok(index)
-        } else {
-            Err(PyValueError::new_err("Field names only allowed for compound types"))
-        }
     }
 }

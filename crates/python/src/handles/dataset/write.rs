@@ -8,10 +8,10 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::Dataset;
-use crate::handles::create::writable;
-use crate::handles::object::name_required;
 use crate::handles::scales;
 use crate::interpreter::error::{OrRaise, in_one_shape};
+use crate::interpreter::name::name_required;
+use crate::opening::state::writable;
 use crate::transfer::write;
 
 /// Returns the lengths that Python accepts for a shape, as a tuple.
@@ -21,6 +21,10 @@ fn lengths<'py>(size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 #[pymethods]
 impl Dataset {
+    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        write::set_item(slf, key, value)
+    }
+
     /// Picks up changes that another program has made to the file.
     ///
     /// All objects then show the current state. As `File.refresh` does, it refreshes the whole file, not only

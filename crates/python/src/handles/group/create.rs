@@ -13,12 +13,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::Group;
-use crate::handles::create::{CreateRequest, dataspace, datatype, writable};
+use crate::handles::classes::wrap;
+use crate::handles::create::{CreateRequest, dataspace, datatype};
 use crate::handles::links::{ExternalLink, SoftLink};
-use crate::handles::object::{HLObject, name_required, wrap};
+use crate::handles::object::HLObject;
 use crate::interpreter::calls;
 use crate::interpreter::error::{OrRaise, argument, exception, missing_object};
-use crate::opening::state::FileState;
+use crate::interpreter::name::name_required;
+use crate::interpreter::settings;
+use crate::opening::state::{FileState, writable};
 use crate::values::buffer;
 use crate::values::plain;
 
@@ -134,7 +137,7 @@ impl Group {
         }
         let (py, (state, group)) = (slf.py(), changed::<PyValueError>(slf, "create a group")?);
         let path = if name.is_none() { None } else { Some(name_required(name)?) };
-        let track_order = track_order.unwrap_or_else(|| crate::track_order(None));
+        let track_order = track_order.unwrap_or_else(|| settings::track_order(None));
         let made = py.detach(|| match &path {
             Some(path) => group.create_group_with(path, track_order),
             None => group.file().create_unlinked_group(track_order),

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::Group;
-use crate::handles::create::writable;
 use crate::interpreter::calls;
+use crate::opening::state::writable;
 
 #[pymethods]
 impl Group {

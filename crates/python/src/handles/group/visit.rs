@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::{Group, open_state};
+use crate::handles::classes::wrap;
 use crate::handles::links::link_object;
-use crate::handles::object::wrap;
 use crate::interpreter::error::{ClosedError, OrRaise, exception};
 use crate::interpreter::name::Name;
 

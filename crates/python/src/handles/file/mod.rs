@@ -1,5 +1,7 @@
 //! Files: opening them by path, from memory or through a Python object, and the properties of an open file.
 
+mod making;
+
 use std::ffi::OsStr;
 use std::sync::Arc;
 
@@ -8,13 +10,14 @@ use hyperslab::driver::Traffic;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::handles::group::Group;
-use crate::handles::object::{HLObject, base_name, file_object};
+use crate::handles::identifier::ObjectID;
+use crate::handles::object::HLObject;
 use crate::handles::opened::Opened;
 use crate::interpreter::error::OrRaise;
-use crate::low::ObjectID;
+use crate::interpreter::name::base_name;
 use crate::opening::open;
 use crate::opening::state::FileState;
 
@@ -149,15 +152,6 @@ impl File {
         slf.as_super().get().group.set(root.clone())?;
         slf.as_super().as_super().get().open(state, Node::Group(root), true)
     }
-
-    /// Returns an open file of the class `cls`. A subclass is called with the identifier of the file.
-    fn made<'py>(cls: &Bound<'py, PyType>, state: Arc<FileState>) -> PyResult<Bound<'py, Self>> {
-        let file = Bound::new(cls.py(), file_object(state))?;
-        if cls.is(file.get_type()) {
-            return Ok(file);
-        }
-        Ok(cls.call1((ObjectID::of(file.as_super().as_super())?,))?.cast_into::<Self>()?)
-    }
 }
 
 /// Returns the state of a file, or an error if the file is closed.
@@ -219,63 +213,6 @@ impl File {
             open::named(name, mode, driver, &kwds)?
         };
         Self::open(slf, state)
-    }
-
-    /// Opens a copy of the bytes of a file, for reading.
-    ///
-    /// Args:
-    ///     data: The bytes, as `bytes` or any other buffer.
-    ///     kwds: Keywords of `File`.
-    ///
-    /// Raises:
-    ///     FormatError: The bytes are not an HDF5 file.
-    ///     TypeError: `data` is not a buffer.
-    ///
-    /// Example:
-    ///     >>> from pathlib import Path
-    ///     >>> with hs.File.from_bytes(Path("climate.h5").read_bytes()) as reading:
-    ///     ...     reading["surface/t2m"].shape
-    ///     (4, 2, 3)
-    #[classmethod]
-    #[pyo3(signature = (data, **kwds))]
-    fn from_bytes<'py>(
-        cls: &Bound<'py, PyType>,
-        data: &Bound<'py, PyAny>,
-        kwds: Option<Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, Self>> {
-        Self::made(cls, open::image(data, &kwds.unwrap_or_else(|| PyDict::new(cls.py())))?)
-    }
-
-    /// Creates a new file in memory, or opens a copy of the bytes of a file for changing.
-    ///
-    /// Args:
-    ///     file_image: The bytes of a file. None creates an empty file.
-    ///     kwds: Keywords of `File`.
-    ///
-    /// Returns:
-    ///     The file. Its mode is "r+".
-    ///
-    /// Raises:
-    ///     FormatError: The bytes are not an HDF5 file.
-    ///     TypeError: The keyword is unknown.
-    ///
-    /// Example:
-    ///     >>> memory = hs.File.in_memory()
-    ///     >>> memory["levels"] = [1000, 850]
-    ///     >>> memory.flush()
-    ///     >>> image = memory.id.get_file_image()
-    ///     >>> hs.File.in_memory(image)["levels"].shape
-    ///     (2,)
-    #[classmethod]
-    #[pyo3(signature = (file_image=None, **kwds))]
-    fn in_memory<'py>(
-        cls: &Bound<'py, PyType>,
-        file_image: Option<&Bound<'py, PyAny>>,
-        kwds: Option<Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, Self>> {
-        let kwds = kwds.unwrap_or_else(|| PyDict::new(cls.py()));
-        let state = open::in_memory(file_image, &kwds)?;
-        Self::made(cls, state)
     }
 
     /// Writes all changes to the file and closes it. All objects of the file become unusable.
