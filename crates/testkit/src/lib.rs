@@ -13,6 +13,7 @@ pub mod crash_members;
 pub mod deep;
 pub mod fuzz;
 pub mod golden;
+pub mod hooked;
 pub mod late;
 pub mod pattern;
 pub mod processes;
