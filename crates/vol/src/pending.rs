@@ -28,7 +28,7 @@ const TOGETHER: usize = 32 << 20;
 /// The most parts of a chunk whose places are known. A chunk of more parts is not known to be complete.
 const MOST_PARTS: usize = 256;
 
-/// What is held for each library, by its slot.
+/// The held chunks of each library, by its slot.
 static OF_LIBRARIES: [Pending; SLOTS] = [const { Pending::new() }; SLOTS];
 
 /// The chunks that a library's datasets hold.
