@@ -22,9 +22,6 @@ IDIOMS = {"Args", "Error", "Result"}
 MOST_FILES = 3
 """How many files may be in one circle of imports."""
 
-LARGER = {"vol": 14, "filters": 5, "hyperslab": 5}
-"""How many may be in the largest circle of a crate that still has a larger one. No number here may grow."""
-
 TYPE = re.compile(
     r"^(?P<indent>\s*)(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?P<kind>struct|enum|trait|union|type) (?P<name>[A-Z]\w*)",
     re.M,
@@ -145,13 +142,10 @@ def findings(texts: dict[Path, str]) -> list[str]:
         f"{places[0]}: {len(places)} types are called {name} (at most {MOST_TYPES}): {', '.join(places[1:])}"
         for name, places in sorted(repeated(texts).items())
     ]
-    larger = dict(LARGER)
     for circle in circles(imports(texts)):
         names = [str(file.relative_to(ROOT / "crates")) for file in circle]
-        # Circles come in the order of their size, so only the largest of a crate uses up its allowance.
-        most = larger.pop(names[0].partition("/")[0], MOST_FILES)
-        if len(circle) > most:
-            found.append(f"{len(circle)} files import each other (at most {most}): {', '.join(names)}")
+        if len(circle) > MOST_FILES:
+            found.append(f"{len(circle)} files import each other (at most {MOST_FILES}): {', '.join(names)}")
     return found
 
 

@@ -1,7 +1,8 @@
 //! Checks chunk indexes (spec VII, and III.A.1 for old files) with all their blocks and pages, and the extent
 //! of every chunk.
 
-use hyperslab_filters::{FilterMask, Pipeline};
+use hyperslab::ChunkCodec;
+use hyperslab_filters::FilterMask;
 use hyperslab_format::array::extensible::{
     DataBlock, ExtensibleArrayHeader, Geometry, IndexBlock, SecondaryBlock, header::Statistics,
 };
@@ -26,8 +27,8 @@ pub(super) struct Chunked {
     /// The number of bytes of a decoded chunk. Without filters, stored chunks have the same size.
     pub chunk_bytes: u64,
     pub unfiltered_edges: bool,
-    /// The filters, prepared when the first chunk is decoded.
-    pub pipeline: Option<Pipeline>,
+    /// Prepared when the first chunk is decoded.
+    pub codec: Option<ChunkCodec>,
     /// Whether to decode chunks. Cleared at the first chunk that needs an unavailable filter.
     pub decodes: bool,
     /// The chunks that wait to be decoded.
@@ -52,7 +53,7 @@ impl Check<'_> {
             chunk_shape: layout.chunk_shape.clone(),
             chunk_bytes: layout.chunk_len(),
             unfiltered_edges: layout.unfiltered_edges,
-            pipeline: None,
+            codec: None,
             decodes: self.reads_elements(&dataset),
             waiting: Vec::new(),
             grid: Grid::new(&dataset.shape, dataset.max_shape.as_deref(), &layout.chunk_shape),

@@ -1,21 +1,21 @@
 //! Checks elements: every chunk must decode to exactly its size, and the targets of elements must exist.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
-use hyperslab_error::Result;
-use hyperslab_filters::{FilterError, FilterMask, Pipeline, Scratch};
+use hyperslab_error::{Error, Result};
+use hyperslab_filters::{FilterError, FilterMask};
 use hyperslab_format::Extent;
 use hyperslab_format::message::filters::FilterPipeline;
 use hyperslab_select::{inside, is_cut};
 use hyperslab_store::Store;
-use hyperslab_store::heap::stages;
 
 use super::chunks::{Chunked, RAW_CHUNK};
 use super::dataset::Described;
 use super::values::leads_elsewhere;
 use super::{Check, RAW_DATA, Severity, name_of};
-use hyperslab::internals::engine::{run_on_threads, threads};
+use hyperslab::ChunkCodec;
+use hyperslab::internals::engine::{Fill, StoredElements, run_on_threads, threads};
 
 impl Check<'_> {
     /// Checks the elements in one extent.
@@ -57,10 +57,10 @@ impl Check<'_> {
     /// Decodes the chunks that wait, on all threads, and checks their elements in the order of the index.
     pub(super) fn decode_waiting(&mut self, chunked: &mut Chunked) {
         let waiting = std::mem::take(&mut chunked.waiting);
-        let decoded = match &chunked.pipeline {
-            Some(pipeline) if !waiting.is_empty() && !self.is_stopped.get() => {
+        let decoded = match &chunked.codec {
+            Some(codec) if !waiting.is_empty() && !self.is_stopped.get() => {
                 let keeps = leads_elsewhere(&chunked.dataset.datatype);
-                decode_all(self.store, pipeline, chunked.chunk_bytes, &waiting, keeps)
+                decode_all(self.store, codec, &waiting, keeps)
             }
             _ => return,
         };
@@ -113,11 +113,13 @@ impl Check<'_> {
             self.not_followed(&chunked.dataset.datatype);
         }
         let len = len?;
-        if chunked.pipeline.is_none() {
-            let size = usize::try_from(chunked.dataset.element_bytes).unwrap_or(usize::MAX);
-            match Pipeline::new(&stages(&chunked.dataset.filters.filters), size, len, &self.options.registry)
-            {
-                Ok(pipeline) => chunked.pipeline = Some(pipeline),
+        if chunked.codec.is_none() {
+            let Described { datatype, element_bytes, filters, .. } = &chunked.dataset;
+            let size = usize::try_from(*element_bytes).unwrap_or(usize::MAX);
+            let elements = StoredElements { datatype: Arc::new(datatype.clone()), size, fill: Fill::Zeros };
+            let (shape, registry) = (chunked.chunk_shape.clone(), &self.options.registry);
+            match ChunkCodec::of(Arc::new(elements), shape, &filters.filters, registry) {
+                Ok(codec) => chunked.codec = Some(codec),
                 Err(error) => {
                     self.wrong(name_of::<FilterPipeline>(), at, error);
                     chunked.decodes = false;
@@ -162,29 +164,28 @@ type Decoded = Result<Result<Vec<u8>, FilterError>>;
 /// Decodes chunks on all threads. Elements are dropped unless the caller `keeps` them.
 fn decode_all(
     store: &Store,
-    pipeline: &Pipeline,
-    chunk_bytes: u64,
+    codec: &ChunkCodec,
     chunks: &[Waiting],
     keeps: bool,
 ) -> impl Iterator<Item = Decoded> + use<> {
-    let len = usize::try_from(chunk_bytes).unwrap_or(usize::MAX);
     let decoded: Vec<OnceLock<Decoded>> = chunks.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     run_on_threads(threads().min(chunks.len()), &|| {
-        let (mut scratch, mut elements) = (Scratch::default(), Vec::new());
+        let mut elements = Vec::new();
         while let Some((chunk, decoded)) = {
             let number = next.fetch_add(1, Relaxed);
             chunks.get(number).zip(decoded.get(number))
         } {
-            if elements.len() != len {
+            if elements.len() != codec.chunk_bytes() {
                 // Unlike with `resize`, the system zeroes the pages when they are first touched: a damaged
                 // file may state any size.
-                elements = vec![0; len];
+                elements = vec![0; codec.chunk_bytes()];
             }
             let stored = store.bytes(chunk.extent, RAW_CHUNK);
-            let result = stored.map(|stored| {
-                pipeline.decode_into(chunk.mask, &stored, &mut elements, &mut scratch)?;
-                Ok(if keeps { std::mem::take(&mut elements) } else { Vec::new() })
+            let result = stored.and_then(|stored| match codec.decode(&stored, chunk.mask, &mut elements) {
+                Ok(()) => Ok(Ok(if keeps { std::mem::take(&mut elements) } else { Vec::new() })),
+                Err(Error::Filter { cause }) => Ok(Err(cause)),
+                Err(error) => Err(error),
             });
             let _first = decoded.set(result);
         }

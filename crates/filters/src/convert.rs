@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::fmt;
 use std::ops::Range;
 
-use crate::gather::{Comb, DecodedSource};
 use crate::planes::MAX_FEW;
+use crate::simd::comb::Comb;
 use crate::simd::{Kernels, Picks};
+use crate::source::DecodedSource;
 
 /// A conversion of elements on their way from a chunk.
 pub trait Convert: fmt::Debug + Sync {

@@ -36,12 +36,15 @@ mod planes;
 pub mod registry;
 mod repeated;
 mod scale_offset;
+pub mod scatter;
 mod shuffle;
 mod simd;
 mod sink;
 mod snappy;
+mod source;
 mod stream;
 mod szip;
+mod walk;
 mod zfp;
 
 pub use bitshuffle::Bitshuffle;

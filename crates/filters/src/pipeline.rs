@@ -12,11 +12,13 @@ use crate::blosc::Blosc;
 use crate::convert::{Converting, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::{Encoded, Filter, FilterId, Scratch, buffer, expansion_bound};
-use crate::gather::{Gather, Rows, Target, Walk};
+use crate::gather::{Gather, Target};
 use crate::planes::Planes;
 use crate::registry::{Parameters, Registry, registered_name};
 use crate::simd::Stores;
 use crate::sink::{All, Feed, Handed, Sink};
+use crate::source::Rows;
+use crate::walk::Walk;
 
 /// The filters of a dataset, in the order in which they encode.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,8 @@
 //! Shuffled elements as a source of copies. The elements are assembled in their destination.
 
-use crate::gather::{Comb, DecodedSource};
+use crate::simd::comb::Comb;
 use crate::simd::{Kernels, Plane, Rack, Stores};
+use crate::source::DecodedSource;
 
 /// The most planes that may be at arbitrary addresses. More planes must be at equal distances.
 pub(crate) const MAX_FEW: usize = 16;

@@ -1,7 +1,7 @@
 //! Data that repeat one element: how they are detected, and how they are passed on without being stored.
 
 use crate::convert::{Converting, Room, User, hand};
-use crate::gather::DecodedSource;
+use crate::source::DecodedSource;
 
 /// Returns the first element of `data`, of `size` bytes, if all other elements are equal to it. The
 /// comparison stops at the first difference, and runs at the speed of memory because it compares each element

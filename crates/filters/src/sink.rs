@@ -2,7 +2,9 @@
 
 use crate::convert::{Converting, User};
 use crate::filter::Scratch;
-use crate::gather::{Axis, DecodedSource, Gather, MAX_RANK, Run, Stores, Target, Walk};
+use crate::gather::{Axis, Gather, MAX_RANK, Stores, Target};
+use crate::source::DecodedSource;
+use crate::walk::{Run, Walk};
 
 /// A destination of decoded elements.
 pub(crate) trait Sink {

@@ -8,7 +8,7 @@ mod conversions;
 use std::sync::Arc;
 
 use hyperslab_filters::error::Result;
-use hyperslab_filters::gather::scatter;
+use hyperslab_filters::scatter::scatter;
 use hyperslab_filters::{
     Axis, Convert, Encoded, Filter, FilterError, FilterId, FilterMask, Gather, Handed, Pipeline, Registry,
     Scratch, StageSpec,

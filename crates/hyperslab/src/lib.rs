@@ -36,8 +36,6 @@ mod engine;
 mod object;
 mod progress;
 mod record;
-#[cfg(test)]
-mod testing;
 
 pub mod filter;
 

@@ -9,12 +9,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyperslab::driver::{Capabilities, Driver, Memory};
+use hyperslab::driver::{Driver, Memory};
 use hyperslab::{Dataset, File, Result, Selection};
 use hyperslab::{Destination, ReadOptions, set_threads};
 use hyperslab::{Dim, Slab};
 use hyperslab_testkit::build;
 use hyperslab_testkit::fuzz::Random;
+use hyperslab_testkit::hooked::{Call, Hooked};
 
 /// Files and datasets with several kinds of index, filtered and unfiltered. Without names, the datasets of
 /// the root group.
@@ -129,16 +130,30 @@ fn a_read_with_more_threads_than_processors_or_chunks_gives_the_same_values() {
     });
 }
 
+/// Returns a driver that fails at read number `fails_at`, and at every later read if `for_good` is set.
+fn failing(bytes: &[u8], fails_at: usize, for_good: bool) -> Arc<dyn Driver> {
+    let (reads, all) = (AtomicUsize::new(0), Memory::new(bytes.to_vec()));
+    Arc::new(Hooked::with(Memory::new(bytes.to_vec()), move |call| {
+        let Call::Read(offset, dst) = call else { return Ok(()) };
+        let number = reads.fetch_add(1, Ordering::Relaxed);
+        if number == fails_at || (for_good && number > fails_at) {
+            // Half of the destination is filled, as after a short read.
+            let half = dst.len() / 2;
+            let _ = all.read_at(offset, &mut dst[..half]);
+            return Err(io::Error::other("the disk is gone"));
+        }
+        Ok(())
+    }))
+}
+
 #[test]
 fn a_disk_error_in_one_of_many_threads_is_returned_by_the_read() {
     let values: Vec<u8> = (0..1_u32 << 20).map(|n| (n >> 3).to_le_bytes()[0]).collect();
     let bytes = build::chunked(&values, 50_000);
     let (mut right, mut errors) = (0, 0);
     for fails_at in 0..40 {
-        let inner = Memory::new(bytes.clone());
-        let driver = Failing { inner, reads: AtomicUsize::new(0), fails_at, for_good: false };
         let result = File::options()
-            .open_on(Arc::new(driver))
+            .open_on(failing(&bytes, fails_at, false))
             .and_then(|file| file.dataset("values"))
             .and_then(|dataset| read(&dataset, &Selection::All, 4));
         match result {
@@ -152,48 +167,6 @@ fn a_disk_error_in_one_of_many_threads_is_returned_by_the_read() {
     assert!(right > 5 && errors > 15, "{right} right, {errors} errors");
 }
 
-/// A driver that fails at read number `fails_at`, and at every later read if `for_good` is set.
-#[derive(Debug)]
-struct Failing {
-    inner: Memory,
-    reads: AtomicUsize,
-    fails_at: usize,
-    for_good: bool,
-}
-
-impl Driver for Failing {
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        let number = self.reads.fetch_add(1, Ordering::Relaxed);
-        if number == self.fails_at || (self.for_good && number > self.fails_at) {
-            // Half of the destination is filled, as after a short read.
-            let half = dst.len() / 2;
-            let _ = self.inner.read_at(offset, &mut dst[..half]);
-            return Err(io::Error::other("the disk is gone"));
-        }
-        self.inner.read_at(offset, dst)
-    }
-
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.inner.write_at(offset, src)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-
-    fn flush(&self, closing: bool) -> io::Result<()> {
-        self.inner.flush(closing)
-    }
-
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::new("custom", self.inner.capabilities().hints)
-    }
-}
-
 #[test]
 fn a_read_from_a_failing_disk_returns_the_right_values_or_an_error() {
     let (mut right, mut errors) = (0, 0);
@@ -203,9 +176,7 @@ fn a_read_from_a_failing_disk_returns_the_right_values_or_an_error() {
         for path in paths(&sound, named).iter().take(3) {
             let whole = read(&sound.dataset(path).unwrap(), &Selection::All, 1).unwrap();
             for (fails_at, for_good) in (0..60).flat_map(|number| [(number, false), (number, true)]) {
-                let inner = Memory::new(bytes.clone());
-                let driver = Failing { inner, reads: AtomicUsize::new(0), fails_at, for_good };
-                let Ok(file) = File::options().open_on(Arc::new(driver)) else {
+                let Ok(file) = File::options().open_on(failing(&bytes, fails_at, for_good)) else {
                     errors += 1;
                     continue;
                 };

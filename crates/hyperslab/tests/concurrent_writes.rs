@@ -16,7 +16,8 @@ use hyperslab::{Dataset, Error, File, LibVersion, OpenOptions, RequestError};
 use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
-use hyperslab_testkit::late::{IsLate, Late};
+use hyperslab_testkit::hooked::{Call, Hooked};
+use hyperslab_testkit::late::{Gates, IsLate};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 const CHUNK: u64 = 32;
@@ -206,7 +207,7 @@ fn rolling_back_a_transaction_does_not_corrupt_data_of_other_writing_threads() {
 fn rolling_back_a_transaction_frees_the_space_of_chunks_still_being_written() {
     let is_armed = Arc::new(AtomicBool::new(false));
     let armed = Arc::clone(&is_armed);
-    let driver = Arc::new(Late::new(vec![Box::new(move |_, _: &[u8]| armed.load(Ordering::SeqCst))]));
+    let (gates, driver) = Gates::new(vec![Box::new(move |_, _: &[u8]| armed.load(Ordering::SeqCst))]);
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let dataset = file.root().create_dataset("data", &options(2 * CHUNK)).unwrap();
     write_chunk(&dataset, 0, 1);
@@ -214,10 +215,10 @@ fn rolling_back_a_transaction_frees_the_space_of_chunks_still_being_written() {
     is_armed.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write_chunk(&dataset, 1, 2));
-        driver.wait(0);
+        gates.wait(0);
         file.root().create_group("something to commit").unwrap();
         file.begin_transaction().unwrap();
-        driver.go_on(0);
+        gates.go_on(0);
         writer.join().unwrap();
         file.end_transaction(false).unwrap();
     });
@@ -235,7 +236,7 @@ fn a_commit_that_shortens_the_file_keeps_chunks_written_meanwhile() {
         Box::new(move |at, _: &[u8]| is_armed.load(Ordering::SeqCst) && test(at)) as IsLate
     };
     let (first_chunk, superblock) = (0, 1);
-    let driver = Arc::new(Late::new(vec![armed(|at| at >= 48), armed(|at| at < 48)]));
+    let (gates, driver) = Gates::new(vec![armed(|at| at >= 48), armed(|at| at < 48)]);
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let dataset = file.root().create_dataset("data", &options(2 * CHUNK)).unwrap();
     write_chunk(&dataset, 0, 1);
@@ -247,12 +248,12 @@ fn a_commit_that_shortens_the_file_keeps_chunks_written_meanwhile() {
     std::thread::scope(|scope| {
         // When the commit begins, this thread has planned both chunks and allocated space for the first.
         scope.spawn(|| dataset.write(.., &[2; 2 * CHUNK as usize]).unwrap());
-        driver.wait(first_chunk);
+        gates.wait(first_chunk);
         scope.spawn(|| file.flush().unwrap());
-        driver.wait(superblock);
-        driver.go_on(first_chunk);
+        gates.wait(superblock);
+        gates.go_on(first_chunk);
         std::thread::sleep(Duration::from_millis(20));
-        driver.go_on(superblock);
+        gates.go_on(superblock);
     });
     assert_eq!(dataset.read::<i32>(..).unwrap(), [2; 2 * CHUNK as usize]);
     assert_accounted(&file, 0);
@@ -263,24 +264,22 @@ fn an_in_place_write_to_a_deleted_dataset_does_not_overwrite_a_new_one() {
     let is_armed = Arc::new(AtomicBool::new(false));
     let armed = Arc::clone(&is_armed);
     let elements = move |_, bytes: &[u8]| bytes.len() == 4000 && armed.load(Ordering::SeqCst);
-    let driver = Arc::new(Late::new(vec![Box::new(elements)]));
+    let (gates, driver) = Gates::new(vec![Box::new(elements)]);
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
-    let space = Dataspace::Simple { shape: vec![1000], max_shape: None };
-    let contiguous = DatasetOptions::new(space, i32::datatype());
-    let old = file.root().create_dataset("old", &contiguous).unwrap();
-    old.write(.., &[1; 1000]).unwrap();
+    let contiguous = |name: &str| file.root().new_dataset::<i32>(name).shape([1000]);
+    let old = contiguous("old").create_with(&[1; 1000]).unwrap();
     file.flush().unwrap();
     is_armed.store(true, Ordering::SeqCst);
     std::thread::scope(|scope| {
         // May succeed, or fail because the dataset is deleted.
         scope.spawn(|| _ = old.write(.., &[2; 1000]));
-        driver.wait(0);
+        gates.wait(0);
         file.root().remove("old").unwrap();
         file.flush().unwrap();
         file.root().create_group("something to commit").unwrap();
         file.flush().unwrap();
-        file.root().create_dataset("new", &contiguous).unwrap().write(.., &[3; 1000]).unwrap();
-        driver.go_on(0);
+        contiguous("new").create_with(&[3; 1000]).unwrap();
+        gates.go_on(0);
     });
     assert!(file.dataset("new").unwrap().read::<i32>(..).unwrap() == [3; 1000]);
     file.flush().unwrap();
@@ -293,19 +292,20 @@ fn threads_write_rows_of_contiguous_data_at_the_same_time() {
     let (go_on, may_end) = std::sync::mpsc::channel();
     let channels = std::sync::Mutex::new((began, may_end));
     // The write of the first rows takes until another writer has finished, or very long.
-    let elements = move |_, bytes: &[u8]| {
-        if bytes.len() == 2400 && bytes[0] == 1 {
+    let slow = move |call: Call<'_>| {
+        if let Call::Write([request]) = call
+            && request.src.len() == 2400
+            && request.src[0] == 1
+        {
             let (began, may_end) = &*channels.lock().unwrap();
             began.send(()).unwrap();
             _ = may_end.recv_timeout(Duration::from_secs(30));
         }
-        false
+        Ok(())
     };
-    let driver = Arc::new(Late::new(vec![Box::new(elements)]));
+    let driver = Arc::new(Hooked::with(Memory::default(), slow));
     let file = File::options().create(true).truncate(true).open_on(driver).unwrap();
-    let space = Dataspace::Simple { shape: vec![100, 20], max_shape: None };
-    let dataset = file.root().create_dataset("d", &DatasetOptions::new(space, i32::datatype())).unwrap();
-    dataset.write(.., &[0; 2000]).unwrap();
+    let dataset = file.root().new_dataset::<i32>("d").shape([100, 20]).create_with(&[0; 2000]).unwrap();
     file.flush().unwrap();
     let is_first_done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hyperslab::driver::{Capabilities, Driver, Hints, Memory, WriteRequest};
+use hyperslab::driver::Memory;
 use hyperslab::filter::{Blosc2, Deflate};
 use hyperslab::{Destination, Dim, Error, File, Points, ReadOptions, Selection, Slab, WriteOptions};
 use hyperslab_io::interrupt::{Doing, heed, set_poll};
+use hyperslab_testkit::hooked::{Call, Hooked};
 use hyperslab_testkit::sound::assert_sound;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -33,67 +34,52 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// A slow medium. The program wants to end at its third call.
-#[derive(Debug, Default)]
 struct Slow {
-    inner: Memory,
+    driver: Arc<Hooked>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
     delays: AtomicBool,
     calls: AtomicUsize,
 }
 
 impl Slow {
-    fn call(&self) {
-        if self.delays.load(Ordering::SeqCst) {
-            if self.calls.fetch_add(1, Ordering::SeqCst) == 2 {
-                IS_PRESSED.store(true, Ordering::SeqCst);
+    fn new() -> Self {
+        let counts = Arc::new(Counts::default());
+        let met = Arc::clone(&counts);
+        let mut driver = Hooked::with(Memory::default(), move |call| {
+            if matches!(call, Call::Read(..) | Call::Write(_)) && met.delays.load(Ordering::SeqCst) {
+                if met.calls.fetch_add(1, Ordering::SeqCst) == 2 {
+                    IS_PRESSED.store(true, Ordering::SeqCst);
+                }
+                std::thread::sleep(Duration::from_millis(10));
             }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            Ok(())
+        });
+        driver.hints.max_span = 4 << 20;
+        Self { driver: Arc::new(driver), counts }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.driver.inner.bytes()
+    }
+
+    /// Returns the number of calls that work on this medium needs, and its result.
+    fn count<T>(&self, work: impl FnOnce() -> T) -> (usize, T) {
+        self.counts.calls.store(0, Ordering::SeqCst);
+        self.counts.delays.store(true, Ordering::SeqCst);
+        let done = work();
+        self.counts.delays.store(false, Ordering::SeqCst);
+        (self.counts.calls.load(Ordering::SeqCst), done)
     }
 
     /// Does work on this medium that heeds the program. Returns the number of calls and the result.
     fn pressed<T>(&self, work: impl FnOnce() -> T) -> (usize, T) {
-        self.calls.store(0, Ordering::SeqCst);
-        self.delays.store(true, Ordering::SeqCst);
-        let done = heed(work);
-        self.delays.store(false, Ordering::SeqCst);
+        let done = self.count(|| heed(work));
         IS_PRESSED.store(false, Ordering::SeqCst);
-        (self.calls.load(Ordering::SeqCst), done)
-    }
-}
-
-impl Driver for Slow {
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        self.call();
-        self.inner.read_at(offset, dst)
-    }
-
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.call();
-        self.inner.write_at(offset, src)
-    }
-
-    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
-        self.call();
-        requests.iter().try_for_each(|request| self.inner.write_at(request.offset, request.src))
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-
-    fn flush(&self, closing: bool) -> io::Result<()> {
-        self.inner.flush(closing)
-    }
-
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::new(
-            "custom",
-            Hints { coalesce_gap: 0, max_span: 4 << 20, queue_depth: 1, concurrent: true },
-        )
+        done
     }
 }
 
@@ -115,9 +101,9 @@ fn values(seed: i32) -> Vec<i32> {
     (0..SHAPE[0] * SHAPE[1]).map(next).collect()
 }
 
-fn made(name: &str, values: &[i32]) -> Arc<Slow> {
-    let driver = Arc::new(Slow::default());
-    let file = File::options().create(true).open_on(driver.clone()).unwrap();
+fn made(name: &str, values: &[i32]) -> Slow {
+    let slow = Slow::new();
+    let file = File::options().create(true).open_on(slow.driver.clone()).unwrap();
     let new = file.root().new_dataset::<i32>(name).shape(SHAPE);
     let dataset = match name {
         "gzip" => new.chunks(CHUNK).filter(Deflate::default().level(1)).create(),
@@ -127,7 +113,7 @@ fn made(name: &str, values: &[i32]) -> Arc<Slow> {
     };
     dataset.unwrap().write(.., values).unwrap();
     file.close().unwrap();
-    driver
+    slow
 }
 
 #[track_caller]
@@ -155,8 +141,8 @@ fn every_read_ends_and_the_file_stays_usable() {
         ("points", Selection::Points(Points::new(2, points).unwrap())),
     ];
     for name in DATASETS {
-        let driver = made(name, &all);
-        let file = File::options().chunk_cache_bytes(0).open_on(driver.clone()).unwrap();
+        let slow = made(name, &all);
+        let file = File::options().chunk_cache_bytes(0).open_on(slow.driver.clone()).unwrap();
         let dataset = file.dataset(name).unwrap();
         for (how, what) in &selections {
             if (name, *how) == ("contiguous", "all") {
@@ -168,13 +154,13 @@ fn every_read_ends_and_the_file_stays_usable() {
                 let count = usize::try_from(what.count(&SHAPE).unwrap()).unwrap();
                 let mut read = vec![0_i32; count];
                 let bytes = bytemuck::cast_slice_mut(&mut read);
-                let result = driver.pressed(|| {
+                let result = slow.pressed(|| {
                     dataset.read_with(what.clone(), &mut Destination::contiguous(bytes), &options)
                 });
                 assert_ended(&format!("{name}, {how}, {threads} threads"), result);
             }
         }
-        let result = driver.pressed(|| {
+        let result = slow.pressed(|| {
             let mut reads: Vec<Vec<u8>> = vec![vec![0; usize::try_from(4 * SHAPE[1]).unwrap()]; 256];
             let whats: Vec<Selection> = (0..256_u64).map(|row| [row..row + 1, 0..SHAPE[1]].into()).collect();
             let mut to: Vec<_> = reads.iter_mut().map(|read| Destination::contiguous(read)).collect();
@@ -184,7 +170,7 @@ fn every_read_ends_and_the_file_stays_usable() {
             assert_ended(&format!("{name}, many"), result);
         }
         let seen = AtomicUsize::new(0);
-        let (calls, done) = driver.pressed(|| {
+        let (calls, done) = slow.pressed(|| {
             dataset.blocks(.., &[], None, &|block| {
                 seen.fetch_add(block.count, Ordering::SeqCst);
                 Ok(())
@@ -202,15 +188,15 @@ fn every_read_ends_and_the_file_stays_usable() {
 #[test]
 fn a_read_of_strings_ends() {
     let _alone = alone();
-    let driver = Arc::new(Slow::default());
-    let file = File::options().create(true).open_on(driver.clone()).unwrap();
+    let slow = Slow::new();
+    let file = File::options().create(true).open_on(slow.driver.clone()).unwrap();
     // Each in a collection of its own.
     let texts: Vec<String> = (0..300_usize).map(|n| format!("{n:05}").repeat(2000)).collect();
     file.root().new_dataset::<String>("s").shape([300]).create().unwrap().write(.., &texts).unwrap();
     file.close().unwrap();
-    let file = File::options().open_on(driver.clone()).unwrap();
+    let file = File::options().open_on(slow.driver.clone()).unwrap();
     let dataset = file.dataset("s").unwrap();
-    assert_ended("strings", driver.pressed(|| dataset.read::<String>(..)));
+    assert_ended("strings", slow.pressed(|| dataset.read::<String>(..)));
     assert_eq!(dataset.read::<String>(..).unwrap(), texts);
 }
 
@@ -220,8 +206,8 @@ fn after_a_write_that_ended_elements_are_old_or_new_and_the_file_is_sound() {
     let (old, new) = (values(1), values(2));
     for name in DATASETS {
         for threads in [1, 4] {
-            let driver = made(name, &old);
-            let file = File::options().write(true).open_on(driver.clone()).unwrap();
+            let slow = made(name, &old);
+            let file = File::options().write(true).open_on(slow.driver.clone()).unwrap();
             let dataset = file.dataset(name).unwrap();
             let options = WriteOptions::default().threads(NonZeroUsize::new(threads));
             // Several calls for contiguous data, too.
@@ -229,16 +215,16 @@ fn after_a_write_that_ended_elements_are_old_or_new_and_the_file_is_sound() {
             let what = rows(SHAPE[0], step);
             let count = usize::try_from(what.count(&SHAPE).unwrap()).unwrap();
             let given = &bytemuck::cast_slice(&new)[..4 * count];
-            let (calls, done) = driver.pressed(|| dataset.write_with(what, given, &options));
+            let (calls, done) = slow.pressed(|| dataset.write_with(what, given, &options));
             assert_ended(&format!("{name}, {threads} threads"), (calls, done));
             // Later writes are kept.
             let other = file.root().new_dataset::<i32>("after").shape([3]).create().unwrap();
             other.write(.., &[1, 2, 3]).unwrap();
             file.close().unwrap();
-            assert_sound(&driver.inner.bytes());
-            let file = File::options().open_on(driver.clone()).unwrap();
+            assert_sound(&slow.bytes());
+            let file = File::options().open_on(slow.driver.clone()).unwrap();
             let end = file.store().superblock().end_of_file();
-            assert_eq!(driver.inner.bytes().len() as u64, end, "nothing is left of what was written");
+            assert_eq!(slow.bytes().len() as u64, end, "nothing is left of what was written");
             assert_eq!(file.dataset("after").unwrap().read::<i32>(..).unwrap(), [1, 2, 3]);
             let found: Vec<i32> = file.dataset(name).unwrap().read(..).unwrap();
             let width = usize::try_from(SHAPE[1]).unwrap();
@@ -260,31 +246,27 @@ fn after_a_write_that_ended_elements_are_old_or_new_and_the_file_is_sound() {
 #[test]
 fn a_first_write_and_an_overwrite_of_strings_do_not_end_halfway() {
     let _alone = alone();
-    let driver = Arc::new(Slow::default());
-    let file = File::options().create(true).open_on(driver.clone()).unwrap();
+    let slow = Slow::new();
+    let file = File::options().create(true).open_on(slow.driver.clone()).unwrap();
     let dataset = file.root().new_dataset::<String>("s").shape([2000]).chunks([1]).create().unwrap();
     let texts: Vec<String> = (0..2000).map(|n| format!("text {n}")).collect();
     dataset.write(.., &texts).unwrap();
     // The old strings are removed after the ids of the new ones are stored: both or nothing.
-    let (_, done) = driver.pressed(|| dataset.write(.., &vec!["new".to_owned(); 2000]));
+    let (_, done) = slow.pressed(|| dataset.write(.., &vec!["new".to_owned(); 2000]));
     let is_new = done.is_ok();
     let found: Vec<String> = dataset.read(..).unwrap();
     assert!(if is_new { found.iter().all(|text| text == "new") } else { found == texts });
     file.close().unwrap();
-    assert_sound(&driver.inner.bytes());
+    assert_sound(&slow.bytes());
 }
 
 #[test]
 fn a_read_of_everything_calls_the_driver_often() {
     let _alone = alone();
     for name in ["gzip", "blosc", "chunked"] {
-        let driver = made(name, &values(1));
-        let file = File::options().open_on(driver.clone()).unwrap();
-        driver.calls.store(0, Ordering::SeqCst);
-        driver.delays.store(true, Ordering::SeqCst);
-        file.dataset(name).unwrap().read::<i32>(..).unwrap();
-        driver.delays.store(false, Ordering::SeqCst);
-        let calls = driver.calls.load(Ordering::SeqCst);
+        let slow = made(name, &values(1));
+        let file = File::options().open_on(slow.driver.clone()).unwrap();
+        let (calls, _) = slow.count(|| file.dataset(name).unwrap().read::<i32>(..).unwrap());
         assert!(calls >= ALL, "{name}: {calls} calls");
     }
 }

@@ -7,9 +7,8 @@ use hyperslab::storage::{FillBytes, FilterMask, FilterSpec};
 use hyperslab::{ChunkCodec, EncodedChunk, Error};
 use hyperslab_filters::{FilterId, Registry};
 
-use crate::callbacks::object::Object;
-use crate::dataset::WIDTHS;
-use crate::ffi::datatypes::OwnedDatatype;
+use crate::ffi::datatypes::{OwnedDatatype, WIDTHS};
+use crate::ffi::library::Library;
 use crate::ffi::lists::{self, Fill, Filter, List};
 use crate::ffi::native::NativeDataset;
 use crate::rules::{Reason, Ruled};
@@ -23,26 +22,23 @@ const KEEP_THE_SIZE: [u16; 2] = [2, 3];
 const LOSSY: [u16; 3] = [5, 6, 32_013];
 
 /// Returns how a dataset stores its chunks, if the engine stores the same elements.
-pub(crate) fn of(object: &Object) -> Ruled<ChunkCodec> {
-    object.file.check_has(object.dataset.key(object)?.0)?;
-    object.file.check_writable()?;
-    let native = object.native_dataset();
+pub(crate) fn of(library: &Library, native: NativeDataset) -> Ruled<ChunkCodec> {
     let file_type = native.datatype().ok_or(Reason::Conversion)?;
-    let datatype = transfer::datatype(object.library, file_type.id())?;
+    let datatype = transfer::datatype(library, file_type.id())?;
     let creation = native.creation().ok_or(Reason::Layout)?;
-    created_with(object, &creation, &file_type, datatype)
+    created_with(library, &creation, &file_type, datatype)
 }
 
 /// Returns whether the elements of a dataset are those of other datasets.
-pub(crate) fn is_virtual(object: &Object) -> bool {
+pub(crate) fn is_virtual(native: NativeDataset) -> bool {
     /// `H5D_VIRTUAL`
     const VIRTUAL: c_int = 3;
-    object.native_dataset().creation().is_some_and(|creation| creation.layout() == VIRTUAL)
+    native.creation().is_some_and(|creation| creation.layout() == VIRTUAL)
 }
 
 /// Returns what a property list for the creation of a dataset says of its chunks.
 fn created_with(
-    object: &Object,
+    library: &Library,
     creation: &List,
     file_type: &OwnedDatatype,
     datatype: Datatype,
@@ -68,8 +64,7 @@ fn created_with(
     // The native connector leaves out an optional filter that the library does not have, and refuses to write
     // without one that is needed.
     let has = |filter: &FilterSpec| {
-        Registry::shared().contains(FilterId(filter.id))
-            && lists::has_filter(object.library, filter.id.into())
+        Registry::shared().contains(FilterId(filter.id)) && lists::has_filter(library, filter.id.into())
     };
     if !filters.iter().all(has) {
         return Err(Reason::Filter);

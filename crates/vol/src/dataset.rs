@@ -7,13 +7,12 @@ use hyperslab::datatype::Datatype;
 use hyperslab::storage::{FillBytes, FillTime};
 use hyperslab::{Addr, ChunkCodec, Error};
 use hyperslab_filters::{FilterId, blosc};
-use hyperslab_format::Widths;
 use hyperslab_format::layout::Layout;
 use hyperslab_io::process::forks;
 
 use crate::callbacks::object::Object;
 use crate::codec;
-use crate::pending::DatasetKey;
+use crate::ffi::native::DatasetKey;
 use crate::rules::{Least, Reason, Ruled};
 
 /// What a handle knows of its dataset.
@@ -48,13 +47,18 @@ impl Known {
 
     /// Returns whether the elements of an object are those of other datasets.
     pub(crate) fn is_virtual(&self, object: &Object) -> bool {
-        *self.is_virtual.get_or_init(|| codec::is_virtual(object))
+        *self.is_virtual.get_or_init(|| codec::is_virtual(object.native_dataset()))
     }
 
     /// Returns how the native connector stores the chunks of an object.
     pub(crate) fn codec(&self, object: &Object) -> Ruled<Arc<ChunkCodec>> {
         let mut known = self.codec.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert_with(|| codec::of(object).map(Arc::new)).clone()
+        let find = || {
+            object.file.check_has(self.key(object)?.0)?;
+            object.file.check_writable()?;
+            codec::of(object.library, object.native_dataset()).map(Arc::new)
+        };
+        known.get_or_insert_with(find).clone()
     }
 
     /// Returns the engine's dataset of an object.
@@ -141,6 +145,3 @@ fn leaves_memory(dataset: &hyperslab::Dataset) -> Ruled<bool> {
     let chunks: u64 = dataset.shape().iter().zip(&chunk).map(|(len, chunk)| len.div_ceil(*chunk)).product();
     Ok(dataset.stored_chunks().map_err(|_| Reason::File)? < chunks)
 }
-
-/// The widths of numbers in datatypes that libhdf5 encodes for a program.
-pub(crate) const WIDTHS: Widths = Widths::EIGHT;

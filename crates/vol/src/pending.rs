@@ -16,7 +16,8 @@ use hyperslab_io::process::forks;
 
 use crate::boxes::{Box, copy};
 use crate::codec::write_chunk;
-use crate::ffi::native::{MemoryBox, NativeDataset};
+use crate::ffi::library::{Library, SLOTS};
+use crate::ffi::native::{DatasetKey, MemoryBox, NativeDataset};
 use crate::report;
 use crate::rules::{Reason, Ruled};
 
@@ -27,11 +28,11 @@ const TOGETHER: usize = 32 << 20;
 /// The most parts of a chunk whose places are known. A chunk of more parts is not known to be complete.
 const MOST_PARTS: usize = 256;
 
-/// What identifies a dataset of a library: the number of the file, and the address of the object.
-pub(crate) type DatasetKey = (u64, u64);
+/// The held chunks of each library, by its slot.
+static OF_LIBRARIES: [Pending; SLOTS] = [const { Pending::new() }; SLOTS];
 
 /// The chunks that a library's datasets hold.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pending {
     state: Mutex<PendingState>,
     /// The number of datasets and of files in the state, to be asked without the lock.
@@ -81,6 +82,16 @@ pub(crate) struct PendingPart<'a> {
 }
 
 impl Pending {
+    const fn new() -> Self {
+        let state = PendingState { datasets: BTreeMap::new(), lost: BTreeSet::new() };
+        Self { state: Mutex::new(state), count: AtomicUsize::new(0) }
+    }
+
+    /// Returns what a library's datasets hold.
+    pub(crate) fn of(library: &Library) -> &'static Self {
+        &OF_LIBRARIES[library.slot]
+    }
+
     fn lock(&self) -> MutexGuard<'_, PendingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,7 +6,7 @@ use hyperslab::{Destination, ReadOptions};
 
 use crate::callbacks::calls::{Arguments, Call, conversion, each};
 use crate::callbacks::object::Object;
-use crate::dataset::WIDTHS;
+use crate::ffi::datatypes::WIDTHS;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
 use crate::memory::Strided;
 use crate::report;

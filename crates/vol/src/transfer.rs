@@ -4,12 +4,10 @@ use hyperslab::Structure;
 use hyperslab::datatype::{ByteOrder, Datatype, Float, Integer};
 use hyperslab_format::{Addr, Reader};
 
-use crate::dataset::WIDTHS;
-use crate::ffi::datatypes;
+use crate::ffi::datatypes::{self, WIDTHS};
 use crate::ffi::library::Library;
 use crate::ffi::lists::TransferWishes;
 use crate::ffi::types::Hid;
-
 use crate::rules::{Reason, Ruled};
 
 /// Checks that a property list asks for nothing that the engine does not do: a data transform, callbacks for

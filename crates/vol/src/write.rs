@@ -9,10 +9,10 @@ use crate::boxes::Box;
 use crate::callbacks::calls::{Arguments, Call, conversion, each};
 use crate::callbacks::object::Object;
 use crate::codec::write_chunk;
-use crate::dataset::WIDTHS;
+use crate::ffi::datatypes::WIDTHS;
 use crate::ffi::types::{Handle, Herr, Hid, Request};
 use crate::memory::Strided;
-use crate::pending::PendingPart;
+use crate::pending::{Pending, PendingPart};
 use crate::report;
 use crate::rules::{Least, Reason, Ruled};
 use crate::space::Space;
@@ -84,7 +84,7 @@ fn write(call: &Call, object: &Object) -> Ruled<()> {
         elements,
         place: &place,
     };
-    library.pending.write(&part)
+    Pending::of(library).write(&part)
 }
 
 /// Encodes whole chunks and stores them.

@@ -113,9 +113,7 @@ fn a_file_with_every_kind_of_object_is_sound_after_every_change() {
             }
         }
         let number = root.commit_datatype("number", &int32()).unwrap();
-        let mut options = DatasetOptions::new(simple(&[4], None), int32());
-        options.committed = Some(number);
-        root.create_dataset("typed", &options).unwrap().write(Selection::All, &[1, 2, 3, 4_i32]).unwrap();
+        root.new_dataset::<i32>("typed").shape([4]).committed(number).create_with(&[1, 2, 3, 4]).unwrap();
         root.link_to("data/again", &root.get("typed").unwrap()).unwrap();
         root.link_soft("soft", "/data/again").unwrap();
         root.link_external("data/external", "other.h5", "/x").unwrap();
@@ -151,9 +149,8 @@ fn dangling_strings_and_references_are_found() {
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let root = file.root();
     let make = |name: &str, datatype: Datatype, bytes: &[u8]| {
-        let mut options = DatasetOptions::new(simple(&[3], Some(&[None])), datatype);
-        options.storage = NewStorage::Chunked(vec![2]);
-        let dataset = root.create_dataset(name, &options).unwrap();
+        let new = root.new_dataset_of(name, datatype).shape([3]).max_shape([None]).chunks([2]);
+        let dataset = new.create().unwrap();
         dataset.write_with(.., bytes, &WriteOptions::default()).unwrap();
     };
     let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used)] // A test may fail loudly outside `#[test]` functions, too.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 
 use hyperslab_testkit::golden::{self, Manifest};
 use serde_json::Value;
@@ -299,21 +297,4 @@ fn failures_on_the_file_give_exit_code_1_and_a_hint() {
             "{err}"
         );
     }
-}
-
-#[test]
-fn the_program_ends_silently_when_its_output_is_closed() {
-    let file = golden::directory().join("files/symbol_table_300.h5");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hyperslab"))
-        .args(["ls", "-rl"])
-        .arg(file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut first = String::new();
-    BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    assert!(first.starts_with("g/"), "{first}");
-    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
 }

@@ -5,9 +5,7 @@
 use std::process::{Command, Stdio};
 
 use hyperslab::Element as _;
-use hyperslab::storage::DatasetOptions;
 use hyperslab_format::datatype::{Compound, Datatype, Member};
-use hyperslab_format::message::dataspace::Dataspace;
 use serde_json::Value;
 
 use crate::common::{Scratch, dataset, sample};
@@ -18,8 +16,7 @@ fn scratch(name: &str) -> Scratch {
     scratch.make("a.h5", |root| {
         let member = |number: u32| Member::new(format!("field_{number}"), 4 * number, i32::datatype());
         let datatype = Datatype::Compound(Compound { size: 364, members: (0..91).map(member).collect() });
-        let shape = Dataspace::Simple { shape: vec![1000], max_shape: None };
-        root.create_dataset("headers", &DatasetOptions::new(shape, datatype)).unwrap();
+        root.new_dataset_of("headers", datatype).shape([1000]).create().unwrap();
         dataset(root, "g/below/y", &[3], None, &[1, 2, 3]);
         dataset(root, "g/z", &[1 << 20], Some(&[1 << 12]), &[0_i32; 0]);
         dataset(root, "last", &[2], None, &[1_i64, 2]);

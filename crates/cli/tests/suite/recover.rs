@@ -133,12 +133,6 @@ fn a_file_marked_as_open_for_writing_is_reported() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
-    let (code, _, err) = recover(Path::new("/no/such.h5"), &[]);
-    assert!(code == 1 && err.contains("/no/such.h5: No such file"), "{err}");
-}
-
-#[test]
 fn a_file_that_is_cut_short_is_not_called_sound() {
     let whole = std::fs::read(golden::directory().join("files/libver_v110.h5")).unwrap();
     let file = Scratch::new("cut", &whole[..3000]);

@@ -155,14 +155,3 @@ fn damaged_and_foreign_files_are_refused_with_a_position() {
     ]);
     assert!(code == 2 && err.contains("kinds are"), "{err}");
 }
-
-#[test]
-fn every_command_has_help_with_an_example() {
-    let scratch = Scratch::new("segy-help");
-    for command in
-        [&["segy"][..], &["segy", "ingest"], &["segy", "info"], &["segy", "slice"], &["segy", "export"]]
-    {
-        let text = scratch.printed(&[command, &["--help"]].concat());
-        assert!(text.contains("Example") && text.contains(":\n  hyperslab segy "), "{text}");
-    }
-}

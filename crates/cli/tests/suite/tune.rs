@@ -314,11 +314,3 @@ fn a_failure_leaves_no_files() {
     assert!(code == 1 && err.contains("nowhere"), "{err}");
     assert_eq!(scratch.names(), ["cube.h5", "damaged.h5"]);
 }
-
-#[test]
-fn the_help_has_an_example() {
-    let scratch = Scratch::new("tune-help");
-    let help = scratch.printed(&["tune", "--help"]);
-    assert!(help.contains("hyperslab tune cube.h5 --access inline:1,crossline:1,slice:1"), "{help}");
-    assert!(scratch.printed(&["--help"]).contains("tune"));
-}

@@ -9,10 +9,11 @@ use crate::codec::Contexts;
 use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::buffer;
-use crate::gather::{DecodedSource, Rows, Walk};
 use crate::planes::{MAX_FEW, Planes};
 use crate::simd::{Kernels, Plane, Stores};
 use crate::sink::{All, Sink};
+use crate::source::{DecodedSource, Rows};
+use crate::walk::Walk;
 
 /// The bytes after each plane, so that wide copies need not stop at its end.
 const SLACK: usize = 64;

@@ -1,7 +1,8 @@
 //! The bytes of a chunk in the order of its blocks, before encoding.
 
 use super::nd::Grid;
-use crate::gather::{Gather, Walk};
+use crate::gather::Gather;
+use crate::walk::Walk;
 
 /// A chunk in row-major order, and its division into blocks.
 #[derive(Debug, Clone, Copy)]

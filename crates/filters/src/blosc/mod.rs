@@ -24,9 +24,11 @@ pub use self::span::Spans;
 use crate::convert::{Converting, Room, User, hand};
 use crate::error::{FilterError, Result};
 use crate::filter::{FilterId, Scratch};
-use crate::gather::{DecodedSource, Gather, Rows, Runs, Target, Walk};
+use crate::gather::{Gather, Target};
 use crate::repeated::hand_repeated;
 use crate::sink::{All, Feed, Handed, Sink};
+use crate::source::{DecodedSource, Rows};
+use crate::walk::{Runs, Walk};
 
 /// Returns whether the stored chunk of Blosc 2 has blocks that versions of c-blosc2 before 2.21.2 take in
 /// another order than newer ones, so that the writer's version decides what its elements are. Looks only at

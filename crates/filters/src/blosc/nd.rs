@@ -2,7 +2,8 @@
 
 use super::msgpack::Msgpack;
 use crate::error::{FilterError, Result};
-use crate::gather::{Axis, Gather, MAX_RANK, Walk};
+use crate::gather::{Axis, Gather, MAX_RANK};
+use crate::walk::Walk;
 
 /// The most dimensions that an array of the metalayer can have.
 const MAX_DIMENSIONS: usize = 15;

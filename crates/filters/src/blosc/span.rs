@@ -9,7 +9,8 @@ use super::nd::Grid;
 use super::{Blosc, item_size};
 use crate::error::{FilterError, Result};
 use crate::filter::FilterId;
-use crate::gather::{Gather, Walk};
+use crate::gather::Gather;
+use crate::walk::Walk;
 
 /// A selection that needs more blocks than this reads the whole chunk, because finding the end of each block
 /// takes a pass over all block offsets.

@@ -101,7 +101,8 @@ impl ChunkCodec {
     }
 
     /// Returns the codec of chunks of a dataset, whose filters `registry` knows.
-    pub(crate) fn of(
+    #[doc(hidden)]
+    pub fn of(
         elements: Arc<StoredElements>,
         shape: Vec<u64>,
         filters: &[FilterSpec],

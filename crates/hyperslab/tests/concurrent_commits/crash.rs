@@ -8,7 +8,7 @@ use hyperslab_testkit::counts::say_counts;
 use hyperslab_testkit::crash::{CrashDriver, Effort, Recording};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
-use super::{Hooked, Writer, image, options, wait_for};
+use super::{Writer, hooked, image, options, set_for_this_thread, wait_for};
 
 /// A change of a file. Returns the number of bytes that it allocates and that nothing refers to.
 type Change = fn(&File) -> u64;
@@ -53,7 +53,7 @@ fn recorded(
 ) -> (Recording, Vec<State>) {
     let first = image(version);
     let mut states = vec![state(&first)];
-    let driver = Hooked::new(CrashDriver::new(first));
+    let driver = hooked(CrashDriver::new(first));
     let file = options(durability).open_on(driver.clone()).unwrap();
     if has_hole {
         file.root().remove("hole").unwrap();
@@ -63,7 +63,7 @@ fn recorded(
     let unused = change(&file);
     let (writer, is_done) = Writer::start(&file, 700);
     let turns = Arc::new(AtomicUsize::new(0));
-    driver.set_for_this_thread(wait_for(&writer, is_done, &turns));
+    set_for_this_thread(&driver, wait_for(&writer, is_done, &turns));
     file.flush().unwrap();
     driver.clear();
     assert!(turns.load(Ordering::SeqCst) > 0);

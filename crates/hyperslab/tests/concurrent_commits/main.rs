@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic, as tests do")]
 
-use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,13 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use hyperslab::driver::{Capabilities, Driver, Memory};
+use hyperslab::driver::{Driver, Memory};
 use hyperslab::internals::engine::WriteOptions;
 use hyperslab::{Durability, File, LibVersion, OpenOptions};
 use hyperslab_convert::Scalar;
 use hyperslab_format::Extent;
 use hyperslab_format::superblock::Superblock;
 use hyperslab_testkit::crash::CrashDriver;
+use hyperslab_testkit::hooked::{Call, Hooked};
 use hyperslab_testkit::sound::assert_accounted;
 
 /// Turns a thread that waits for ever into a failure.
@@ -32,78 +32,26 @@ mod rooms;
 /// What the driver does before a write (of these bytes) or a flush (of none).
 type Hook = Box<dyn Fn(Option<&[u8]>) -> io::Result<()> + Send + Sync>;
 
-/// A driver with a hook.
-struct Hooked<D> {
-    inner: D,
-    hook: Mutex<Option<Arc<Hook>>>,
-    /// Whether the file becomes no shorter.
-    keeps_tail: AtomicBool,
-    /// The lengths that were set.
-    lens: Mutex<Vec<u64>>,
+/// Returns a driver that commits may leave room on.
+fn hooked<D: Driver>(inner: D) -> Arc<Hooked<D>> {
+    let mut driver = Hooked::new(inner);
+    (driver.is_sparse, driver.one_by_one) = (true, true);
+    Arc::new(driver)
 }
 
-impl<D: Driver> Hooked<D> {
-    fn new(inner: D) -> Arc<Self> {
-        let keeps_tail = AtomicBool::new(false);
-        Arc::new(Self { inner, hook: Mutex::default(), keeps_tail, lens: Mutex::default() })
-    }
-
-    fn set(&self, hook: Hook) {
-        *self.hook.lock().unwrap() = Some(Arc::new(hook));
-    }
-
-    /// Sets a hook that only this thread meets.
-    fn set_for_this_thread(&self, hook: Hook) {
-        let own: ThreadId = thread::current().id();
-        self.set(Box::new(move |bytes| if thread::current().id() == own { hook(bytes) } else { Ok(()) }));
-    }
-
-    fn clear(&self) {
-        *self.hook.lock().unwrap() = None;
-    }
-
-    fn meet(&self, bytes: Option<&[u8]>) -> io::Result<()> {
-        let hook = self.hook.lock().unwrap().clone();
-        hook.map_or(Ok(()), |hook| hook(bytes))
-    }
+/// Sets what a driver does before a write or a flush.
+fn set<D: Driver>(driver: &Hooked<D>, hook: Hook) {
+    driver.set(move |call| match call {
+        Call::Write([request]) => hook(Some(request.src)),
+        Call::Flush => hook(None),
+        _ => Ok(()),
+    });
 }
 
-impl<D> fmt::Debug for Hooked<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hooked")
-    }
-}
-
-impl<D: Driver> Driver for Hooked<D> {
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        self.inner.read_at(offset, dst)
-    }
-
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.meet(Some(src))?;
-        self.inner.write_at(offset, src)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        if self.keeps_tail.load(Ordering::SeqCst) && len < self.inner.len()? {
-            return Err(io::Error::other("the file becomes no shorter"));
-        }
-        self.lens.lock().unwrap().push(len);
-        self.inner.set_len(len)
-    }
-
-    fn flush(&self, closing: bool) -> io::Result<()> {
-        self.meet(None)?;
-        self.inner.flush(closing)
-    }
-
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities { is_sparse: true, ..Capabilities::new("custom", self.inner.capabilities().hints) }
-    }
+/// Sets a hook that only this thread meets.
+fn set_for_this_thread<D: Driver>(driver: &Hooked<D>, hook: Hook) {
+    let own: ThreadId = thread::current().id();
+    set(driver, Box::new(move |bytes| if thread::current().id() == own { hook(bytes) } else { Ok(()) }));
 }
 
 /// The room before the journal of a commit in a small file.
@@ -189,13 +137,16 @@ fn image(version: LibVersion) -> Vec<u8> {
 #[test]
 fn threads_write_new_data_before_each_flush_of_a_commit() {
     for version in [LibVersion::Earliest, LibVersion::V110] {
-        let driver = Hooked::new(CrashDriver::new(image(version)));
+        let driver = hooked(CrashDriver::new(image(version)));
         let file = options(Durability::Power).open_on(driver.clone()).unwrap();
         file.root().set_attribute("n", 1).unwrap();
         let (writer, is_done) = Writer::start(&file, 100_000);
         let turns = Arc::new(AtomicUsize::new(0));
         let hook = wait_for(&writer, is_done, &turns);
-        driver.set_for_this_thread(Box::new(move |bytes| if bytes.is_none() { hook(bytes) } else { Ok(()) }));
+        set_for_this_thread(
+            &driver,
+            Box::new(move |bytes| if bytes.is_none() { hook(bytes) } else { Ok(()) }),
+        );
         file.flush().unwrap();
         driver.clear();
         assert!(turns.load(Ordering::SeqCst) >= 3, "{version:?}: {turns:?} flushes");
@@ -215,7 +166,7 @@ fn threads_write_new_data_before_each_flush_of_a_commit() {
 fn chunks_are_written_during_the_flushes_of_a_commit() {
     const CHUNKS: usize = 20;
     const CHUNK: usize = 10_000;
-    let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+    let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
     let file = options(Durability::Power).open_on(driver.clone()).unwrap();
     let data = file.root().new_dataset::<i32>("data").shape([(CHUNKS * CHUNK) as u64]);
     let data = data.chunks([CHUNK as u64]).create().unwrap();
@@ -226,28 +177,31 @@ fn chunks_are_written_during_the_flushes_of_a_commit() {
     let (end, has_ended) = channel();
     let has_ended = Mutex::new(has_ended);
     let late = |_| io::Error::new(io::ErrorKind::TimedOut, "a thread waits for another");
-    driver.set(Box::new(move |bytes| {
-        let Some(bytes) = bytes else {
-            // The first flush of the commit, before its journal.
-            _ = go_on.send(());
-            return if is_first.swap(false, Ordering::SeqCst) {
-                has_ended.lock().unwrap().recv_timeout(FOR_EVER).map_err(late)
-            } else {
-                Ok(())
+    set(
+        &driver,
+        Box::new(move |bytes| {
+            let Some(bytes) = bytes else {
+                // The first flush of the commit, before its journal.
+                _ = go_on.send(());
+                return if is_first.swap(false, Ordering::SeqCst) {
+                    has_ended.lock().unwrap().recv_timeout(FOR_EVER).map_err(late)
+                } else {
+                    Ok(())
+                };
             };
-        };
-        if bytes.len() == CHUNK * 4 {
-            match written.fetch_add(1, Ordering::SeqCst) + 1 {
-                1 => {
-                    _ = began.send(());
-                    may_go_on.lock().unwrap().recv_timeout(FOR_EVER).map_err(late)?;
+            if bytes.len() == CHUNK * 4 {
+                match written.fetch_add(1, Ordering::SeqCst) + 1 {
+                    1 => {
+                        _ = began.send(());
+                        may_go_on.lock().unwrap().recv_timeout(FOR_EVER).map_err(late)?;
+                    }
+                    CHUNKS => _ = end.send(()),
+                    _ => {}
                 }
-                CHUNKS => _ = end.send(()),
-                _ => {}
             }
-        }
-        Ok(())
-    }));
+            Ok(())
+        }),
+    );
     let values: Vec<i32> = (0..).take(CHUNKS * CHUNK).collect();
     thread::scope(|scope| {
         scope.spawn(|| {

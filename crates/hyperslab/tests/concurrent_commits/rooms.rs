@@ -7,37 +7,41 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use hyperslab::driver::{Driver, Medium, Memory, Names, Split};
+use hyperslab::driver::{Driver, Memory, Names, Split};
 use hyperslab::{Durability, File, Found, LibVersion};
 use hyperslab_format::Extent;
 use hyperslab_store::Searches;
 use hyperslab_testkit::crash::CrashDriver;
 use hyperslab_testkit::crash_members::joined;
+use hyperslab_testkit::hooked::{Call, Hooked};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 use super::crash::state;
-use super::{FOR_EVER, Hooked, Writer, image, is_journal, options, wait_for};
+use super::{FOR_EVER, Writer, hooked, image, is_journal, options, set, set_for_this_thread, wait_for};
 
 /// More data than there is room before the journal.
 #[test]
 fn space_behind_the_journal_is_written_after_the_commit() {
     for durability in [Durability::Kill, Durability::Power] {
-        let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+        let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
         let file = options(durability).open_on(driver.clone()).unwrap();
         file.root().set_attribute("n", 1).unwrap();
         let (writer, is_done) = Writer::start(&file, 5 << 20);
         let (ask, has_asked) = (writer.ask.clone(), AtomicBool::new(false));
         let is_done = Mutex::new(is_done);
-        driver.set_for_this_thread(Box::new(move |bytes| {
-            if bytes.is_some_and(is_journal) {
-                ask.send(()).unwrap();
-                has_asked.store(true, Ordering::SeqCst);
-            }
-            let moment = Duration::from_millis(20);
-            let is_early =
-                has_asked.load(Ordering::SeqCst) && is_done.lock().unwrap().recv_timeout(moment).is_ok();
-            if is_early { Err(io::Error::other("the journal is overwritten")) } else { Ok(()) }
-        }));
+        set_for_this_thread(
+            &driver,
+            Box::new(move |bytes| {
+                if bytes.is_some_and(is_journal) {
+                    ask.send(()).unwrap();
+                    has_asked.store(true, Ordering::SeqCst);
+                }
+                let moment = Duration::from_millis(20);
+                let is_early =
+                    has_asked.load(Ordering::SeqCst) && is_done.lock().unwrap().recv_timeout(moment).is_ok();
+                if is_early { Err(io::Error::other("the journal is overwritten")) } else { Ok(()) }
+            }),
+        );
         file.flush().unwrap();
         driver.clear();
         assert!(file.root().attribute_value::<i32>("n").unwrap() == 1);
@@ -61,22 +65,26 @@ fn space_behind_the_journal_is_written_after_the_commit() {
 /// Returns the number of flushes of a commit, and the lengths that it gives the file.
 fn commit_of(file: &File, driver: &Hooked<CrashDriver>) -> (usize, Vec<u64>) {
     file.root().new_dataset::<i32>("new").shape([3000]).chunks([1000]).create_with(&[1; 3000]).unwrap();
-    let flushes = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&flushes);
-    driver.set(Box::new(move |bytes| {
-        counted.fetch_add(usize::from(bytes.is_none()), Ordering::SeqCst);
+    let counts = Arc::new((AtomicUsize::new(0), Mutex::new(Vec::new())));
+    let counted = Arc::clone(&counts);
+    driver.set(move |call| {
+        match call {
+            Call::Flush => _ = counted.0.fetch_add(1, Ordering::SeqCst),
+            Call::SetLen(len) => counted.1.lock().unwrap().push(len),
+            _ => {}
+        }
         Ok(())
-    }));
-    driver.lens.lock().unwrap().clear();
+    });
     file.flush().unwrap();
     driver.clear();
-    (flushes.load(Ordering::SeqCst), driver.lens.lock().unwrap().clone())
+    let (flushes, lens) = Arc::into_inner(counts).unwrap();
+    (flushes.into_inner(), lens.into_inner().unwrap())
 }
 
 #[test]
 fn a_commit_leaves_no_room_if_no_other_thread_writes_or_it_does_not_flush() {
     for (durability, has_writer) in [(Durability::Power, false), (Durability::Kill, true)] {
-        let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+        let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
         let file = options(durability).open_on(driver.clone()).unwrap();
         let writer = has_writer.then(|| Writer::start(&file, 1).0);
         let (flushes, lens) = commit_of(&file, &driver);
@@ -91,18 +99,21 @@ fn a_commit_leaves_no_room_if_no_other_thread_writes_or_it_does_not_flush() {
 /// A thread would otherwise extend the file while the commit writes the journal, and cut the journal off.
 #[test]
 fn the_file_reaches_to_the_journal_before_that_is_written() {
-    let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+    let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
     let file = options(Durability::Kill).open_on(driver.clone()).unwrap();
     file.root().set_attribute("n", 1).unwrap();
     let unwritten = file.store().allocate(10_000).unwrap();
     let lens = Arc::new(Mutex::new(Vec::new()));
     let (found, inspected) = (Arc::clone(&lens), driver.clone());
-    driver.set(Box::new(move |bytes| {
-        if bytes.is_some_and(is_journal) {
-            found.lock().unwrap().push(inspected.inner.image().len() as u64);
-        }
-        Ok(())
-    }));
+    set(
+        &driver,
+        Box::new(move |bytes| {
+            if bytes.is_some_and(is_journal) {
+                found.lock().unwrap().push(inspected.inner.image().len() as u64);
+            }
+            Ok(())
+        }),
+    );
     file.flush().unwrap();
     driver.clear();
     assert_eq!(*lens.lock().unwrap(), [unwritten.addr.get() + unwritten.len]);
@@ -123,15 +134,18 @@ fn beside_a_commit(
         other.store().allocate(5 << 20).unwrap()
     });
     let has_journal = AtomicBool::new(false);
-    driver.set_for_this_thread(Box::new(move |bytes| {
-        if has_journal.swap(bytes.is_some_and(is_journal), Ordering::SeqCst) {
-            ask.send(()).unwrap();
-            // The thread has its space, and waits.
-            thread::sleep(Duration::from_millis(20));
-            f();
-        }
-        Ok(())
-    }));
+    set_for_this_thread(
+        &driver,
+        Box::new(move |bytes| {
+            if has_journal.swap(bytes.is_some_and(is_journal), Ordering::SeqCst) {
+                ask.send(()).unwrap();
+                // The thread has its space, and waits.
+                thread::sleep(Duration::from_millis(20));
+                f();
+            }
+            Ok(())
+        }),
+    );
     file.flush().unwrap();
     driver.clear();
     waiting.join().unwrap()
@@ -139,7 +153,7 @@ fn beside_a_commit(
 
 #[test]
 fn space_behind_the_journal_that_is_not_written_yet_is_cut_off_with_it() {
-    let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+    let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
     let file = options(Durability::Kill).open_on(driver.clone()).unwrap();
     file.root().set_attribute("n", 1).unwrap();
     let extent = beside_a_commit(&file, &driver, || ());
@@ -151,19 +165,22 @@ fn space_behind_the_journal_that_is_not_written_yet_is_cut_off_with_it() {
 /// The end of the new state is that of the beginning of the commit.
 #[test]
 fn a_commit_does_not_cut_off_space_that_is_freed_meanwhile() {
-    let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+    let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
     let file = options(Durability::Kill).open_on(driver.clone()).unwrap();
     file.root().set_attribute("n", 1).unwrap();
     let unused = file.store().allocate(10_000).unwrap();
     let other = file.clone();
     let has_journal = AtomicBool::new(false);
-    driver.set_for_this_thread(Box::new(move |bytes| {
-        if has_journal.swap(bytes.is_some_and(is_journal), Ordering::SeqCst) {
-            let other = other.clone();
-            thread::spawn(move || other.store().release(unused)).join().unwrap();
-        }
-        Ok(())
-    }));
+    set_for_this_thread(
+        &driver,
+        Box::new(move |bytes| {
+            if has_journal.swap(bytes.is_some_and(is_journal), Ordering::SeqCst) {
+                let other = other.clone();
+                thread::spawn(move || other.store().release(unused)).join().unwrap();
+            }
+            Ok(())
+        }),
+    );
     file.flush().unwrap();
     driver.clear();
     assert_eq!(state(&driver.inner.image()).len(), 3);
@@ -173,7 +190,7 @@ fn a_commit_does_not_cut_off_space_that_is_freed_meanwhile() {
 /// The thread has found the file too short before the commit began.
 #[test]
 fn zeros_that_are_written_during_a_commit_extend_the_file_no_further_than_to_the_journal() {
-    let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+    let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
     let file = options(Durability::Kill).open_on(driver.clone()).unwrap();
     file.root().set_attribute("n", 1).unwrap();
     let extent = file.store().allocate(10_000).unwrap();
@@ -182,14 +199,17 @@ fn zeros_that_are_written_during_a_commit_extend_the_file_no_further_than_to_the
     let (go_on, may_go_on) = channel();
     let (ended, has_ended) = channel();
     let may_go_on = Mutex::new(may_go_on);
-    driver.set(Box::new(move |bytes| {
-        // The first bytes of the space are in the file.
-        if bytes == Some(&[0; 100]) {
-            began.send(()).unwrap();
-            may_go_on.lock().unwrap().recv_timeout(FOR_EVER).unwrap();
-        }
-        Ok(())
-    }));
+    set(
+        &driver,
+        Box::new(move |bytes| {
+            // The first bytes of the space are in the file.
+            if bytes == Some(&[0; 100]) {
+                began.send(()).unwrap();
+                may_go_on.lock().unwrap().recv_timeout(FOR_EVER).unwrap();
+            }
+            Ok(())
+        }),
+    );
     let other = file.clone();
     let zeroing = thread::spawn(move || {
         other.store().zero(extent).unwrap();
@@ -223,14 +243,14 @@ fn search(_: Arc<dyn Driver>, _: u64) -> Found {
 
 #[test]
 fn free_space_is_not_searched_for_while_a_commit_changes_the_file() {
-    let driver = Hooked::new(CrashDriver::new(image(LibVersion::V110)));
+    let driver = hooked(CrashDriver::new(image(LibVersion::V110)));
     let file = options(Durability::Power).open_on(driver.clone()).unwrap();
     file.root().set_attribute("n", 1).unwrap();
     file.store().set_finder(Some(search), Searches::AtOnce);
     let (writer, is_done) = Writer::start(&file, 700);
     let turns = Arc::new(AtomicUsize::new(0));
     let hook = wait_for(&writer, is_done, &turns);
-    driver.set_for_this_thread(Box::new(move |bytes| if bytes.is_none() { hook(bytes) } else { Ok(()) }));
+    set_for_this_thread(&driver, Box::new(move |bytes| if bytes.is_none() { hook(bytes) } else { Ok(()) }));
     file.flush().unwrap();
     driver.clear();
     assert!(turns.load(Ordering::SeqCst) > 0);
@@ -243,8 +263,6 @@ fn free_space_is_not_searched_for_while_a_commit_changes_the_file() {
     }
     assert_accounted(&file, 0);
 }
-
-impl Medium for Hooked<Memory> {}
 
 #[derive(Debug)]
 struct NoNames;
@@ -260,7 +278,7 @@ impl Names for NoNames {
 fn elements_of_a_split_file_are_written_during_a_commit() {
     for durability in [Durability::Kill, Durability::Power] {
         for has_hole in [false, true] {
-            let metadata = Hooked::new(Memory::default());
+            let metadata = hooked(Memory::default());
             let elements = Arc::new(Memory::default());
             let split = Split::new(metadata.clone(), elements.clone(), Box::new(NoNames));
             let new = File::options().durability(durability).create(true);
@@ -276,7 +294,7 @@ fn elements_of_a_split_file_are_written_during_a_commit() {
             }
             let (writer, is_done) = Writer::start(&file, 7000);
             let turns = Arc::new(AtomicUsize::new(0));
-            metadata.set_for_this_thread(wait_for(&writer, is_done, &turns));
+            set_for_this_thread(&metadata, wait_for(&writer, is_done, &turns));
             file.flush().unwrap();
             metadata.clear();
             assert!(turns.load(Ordering::SeqCst) >= 3, "{turns:?} writes");

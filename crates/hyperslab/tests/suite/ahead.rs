@@ -62,14 +62,6 @@ impl Driver for Slow {
         self.inner.read_at(offset, dst)
     }
 
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.inner.write_at(offset, src)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-
     fn flush(&self, closing: bool) -> io::Result<()> {
         self.inner.flush(closing)
     }
@@ -101,13 +93,8 @@ impl Medium for Slow {
 
 /// Returns a file with a dataset in cubic chunks of `edge` elements along each axis.
 fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
-    let memory = Arc::new(Memory::new(Vec::new()));
-    let file = File::options()
-        .version(version)
-        .create(true)
-        .truncate(true)
-        .open_on(Arc::clone(&memory) as Arc<dyn Driver>)
-        .unwrap();
+    let memory = Arc::new(Memory::default());
+    let file = File::options().version(version).create(true).open_on(memory.clone()).unwrap();
     let space = Dataspace::Simple { shape: SHAPE.to_vec(), max_shape: None };
     let mut dataset = DatasetOptions::new(space, i32::datatype());
     dataset.storage = NewStorage::Chunked(vec![edge; 3]);
@@ -115,10 +102,8 @@ fn cube(edge: u64, filters: Vec<FilterSpec>, version: LibVersion) -> Vec<u8> {
     let values: Vec<i32> = (0..60 * 50 * 70).collect();
     file.root().create_dataset("d", &dataset).unwrap().write(.., &values).unwrap();
     file.close().unwrap();
-    let mut bytes = vec![0; usize::try_from(memory.len().unwrap()).unwrap()];
-    memory.read_at(0, &mut bytes).unwrap();
-    assert_sound(&bytes);
-    bytes
+    assert_sound(&memory.bytes());
+    memory.bytes()
 }
 
 /// Returns the selection of the plane at index `at` of `axis`, and the values of that plane.

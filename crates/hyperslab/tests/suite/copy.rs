@@ -9,12 +9,11 @@ use std::sync::Arc;
 use hyperslab::Element;
 use hyperslab::WriteOptions;
 use hyperslab::driver::Memory;
-use hyperslab::storage::{DatasetOptions, NewStorage};
+use hyperslab::filter::Deflate;
 use hyperslab::{Attribute, CopyOptions, Dataset, Error, File, Group, Node, Object, Selection};
 use hyperslab_format::Addr;
 use hyperslab_format::datatype::{Charset, Datatype, Padding, Reference, ReferenceKind, VariableText};
 use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
@@ -177,16 +176,9 @@ fn every_golden_file_of_libhdf5_is_copied_completely_into_a_new_file() {
     assert!(files >= 100 && objects >= 750, "{files} files, {objects} objects; refused: {refused:#?}");
 }
 
-fn space(shape: &[u64]) -> Dataspace {
-    Dataspace::Simple { shape: shape.to_vec(), max_shape: None }
-}
-
 fn numbers(group: &Group, path: &str, count: i32) -> Dataset {
-    let dataset = group
-        .create_dataset(path, &DatasetOptions::new(space(&[u64::try_from(count).unwrap()]), i32::datatype()))
-        .unwrap();
-    dataset.write(.., &(0..count).collect::<Vec<i32>>()).unwrap();
-    dataset
+    let new = group.new_dataset::<i32>(path).shape([u64::try_from(count).unwrap()]);
+    new.create_with(&(0..count).collect::<Vec<i32>>()).unwrap()
 }
 
 /// Creates a file with links of every kind, and with references.
@@ -202,17 +194,13 @@ fn tree() -> (Arc<Memory>, File) {
     top.link_soft("dangling", "nowhere").unwrap();
     top.link_external("external", "no_such_file.h5", "/x").unwrap();
     let kind = Reference { kind: ReferenceKind::Object1, size: 8 };
-    let references = top
-        .create_dataset("references", &DatasetOptions::new(space(&[3]), Datatype::Reference(kind)))
-        .unwrap();
+    let references = top.new_dataset_of("references", Datatype::Reference(kind)).shape([3]).create().unwrap();
     let mut stored = file.object_reference(&data).unwrap();
     stored.extend(file.object_reference(&outside).unwrap());
     stored.extend([0; 8]);
     references.write_with(.., &stored, &WriteOptions::default()).unwrap();
     let datatype = top.commit_datatype("kept/type", &i32::datatype()).unwrap();
-    let mut options = DatasetOptions::new(space(&[2]), i32::datatype());
-    options.committed = Some(datatype.clone());
-    top.create_dataset("typed", &options).unwrap();
+    top.new_dataset::<i32>("typed").shape([2]).committed(datatype.clone()).create().unwrap();
     let attribute = Attribute {
         name: "typed".into(),
         datatype: i32::datatype(),
@@ -344,11 +332,8 @@ fn a_group_can_be_copied_into_itself() {
 #[test]
 fn a_copy_includes_chunks_not_yet_written_and_keeps_the_fill_value() {
     let (_, file) = new_file();
-    let mut options = DatasetOptions::new(space(&[100, 30]), i32::datatype());
-    options.storage = NewStorage::Chunked(vec![16, 16]);
-    options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![3] }];
-    options.fill = hyperslab_format::message::fill::FillBytes::Defined(vec![9, 0, 0, 0]);
-    let dataset = file.root().create_dataset("data", &options).unwrap();
+    let new = file.root().new_dataset::<i32>("data").shape([100, 30]).chunks([16, 16]);
+    let dataset = new.filter(Deflate::default()).fill_value(9_i32).create().unwrap();
     dataset.write([3..60, 5..8], &(0..57 * 3).collect::<Vec<i32>>()).unwrap();
     let (driver, other) = new_file();
     other.root().copy(&Node::Dataset(dataset.clone()), "copy", &CopyOptions::default()).unwrap();
@@ -363,8 +348,8 @@ fn a_copy_includes_chunks_not_yet_written_and_keeps_the_fill_value() {
 fn replacing_strings_of_the_source_does_not_change_the_copy() {
     let (_, file) = new_file();
     let text = VariableText { padding: Padding::NullTerminated, charset: Charset::Utf8 };
-    let options = DatasetOptions::new(space(&[3]), Datatype::VariableText(text));
-    let dataset = file.root().create_dataset("texts", &options).unwrap();
+    let new = file.root().new_dataset_of("texts", Datatype::VariableText(text));
+    let dataset = new.shape([3]).create().unwrap();
     dataset.replace_vlen(&Selection::All, &["one", "", "three"]).unwrap();
     let copy = file.root().copy(&Node::Dataset(dataset.clone()), "copy", &CopyOptions::default()).unwrap();
     dataset.replace_vlen(&Selection::All, &["x", "y", "z"]).unwrap();

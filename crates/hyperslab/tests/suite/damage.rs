@@ -7,14 +7,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hyperslab::Element;
 use hyperslab::driver::Memory;
-use hyperslab::storage::{DatasetOptions, NewStorage};
+use hyperslab::filter::Deflate;
 use hyperslab::{Error, File, Node, Selection};
 use hyperslab_format::array::fixed::{FixedArrayHeader, FixedArraySlot};
 use hyperslab_format::layout::{ChunkIndexInfo, Layout};
-use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_format::message::link::LinkTarget;
 use hyperslab_testkit::fuzz::mutate::seals;
 use hyperslab_testkit::sound::assert_sound;
@@ -230,12 +227,8 @@ fn a_wrong_checksum_of_a_heap_block_is_an_error() {
 fn the_error_of_a_partial_write_to_a_damaged_chunk_names_the_chunk() {
     let driver = Arc::new(Memory::default());
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
-    let shape = Dataspace::Simple { shape: vec![4, 6], max_shape: None };
-    let mut options = DatasetOptions::new(shape, i32::datatype());
-    options.storage = NewStorage::Chunked(vec![2, 3]);
-    options.filters = vec![FilterSpec { id: 1, name: None, flags: 0, client_data: vec![4] }];
-    let dataset = file.root().create_dataset("values", &options).unwrap();
-    dataset.write(.., &[7; 24]).unwrap();
+    let new = file.root().new_dataset::<i32>("values").shape([4, 6]).chunks([2, 3]);
+    let dataset = new.filter(Deflate::default()).create_with(&[7; 24]).unwrap();
     let stored = dataset.chunk_at(&[1, 1]).unwrap().unwrap().extent;
     file.close().unwrap();
     let mut bytes = driver.bytes();

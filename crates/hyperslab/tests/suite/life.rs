@@ -7,24 +7,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-use hyperslab::Element;
 use hyperslab::driver::{Driver, Locking, Memory, Operation, Posix, Trace};
-use hyperslab::storage::{DatasetOptions, NewStorage};
+use hyperslab::filter::Fletcher32;
 use hyperslab::{Dataset, Durability, Error, File, Group, OpenOptions, RequestError, Result};
-use hyperslab_format::message::dataspace::Dataspace;
-use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::sound::assert_sound;
 
 /// Creates a dataset that can grow, in chunks of 16 elements with a checksum. All stored chunks have the same
 /// size.
 fn series(group: &Group, name: &str, values: &[i32]) -> Dataset {
-    let space = Dataspace::Simple { shape: vec![values.len() as u64], max_shape: Some(vec![None]) };
-    let mut options = DatasetOptions::new(space, i32::datatype());
-    options.storage = NewStorage::Chunked(vec![16]);
-    options.filters = vec![FilterSpec { id: 3, name: None, flags: 0, client_data: vec![] }];
-    let made = group.create_dataset(name, &options).unwrap();
-    made.write(.., values).unwrap();
-    made
+    let new = group.new_dataset::<i32>(name).shape([values.len() as u64]).max_shape([None]).chunks([16]);
+    new.filter(Fletcher32).create_with(values).unwrap()
 }
 
 fn power() -> OpenOptions {

@@ -185,8 +185,7 @@ fn resizing_to_an_invalid_shape_is_refused_and_changes_nothing() {
     assert_eq!(refused(&[5]), RequestError::Length { what: "shape", given: 1, expected: 2 });
     assert!(matches!(refused(&[12, u64::MAX / 4]), RequestError::Argument { .. }));
     assert_eq!(dataset.shape(), [5, 6]);
-    let plain = DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, i32::datatype());
-    let plain = file.root().create_dataset("plain", &plain).unwrap();
+    let plain = file.root().new_dataset::<i32>("plain").shape([3]).create().unwrap();
     assert!(plain.resize([2]).unwrap_err().to_string().contains("not stored in chunks"));
     assert!(plain.resize([4]).unwrap_err().to_string().contains("maximum is 3"));
     assert_accounted(&file, 0);
@@ -196,11 +195,8 @@ fn resizing_to_an_invalid_shape_is_refused_and_changes_nothing() {
 fn a_dataset_without_a_maximum_shape_shrinks_and_grows_back_to_its_first_shape() {
     let driver = Arc::new(Memory::new(Vec::new()));
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
-    let space = Dataspace::Simple { shape: vec![10, 10], max_shape: None };
-    let mut options = DatasetOptions::new(space, i32::datatype());
-    options.storage = NewStorage::Chunked(vec![3, 4]);
-    let dataset = file.root().create_dataset("values", &options).unwrap();
-    dataset.write(.., &(0..100).collect::<Vec<i32>>()).unwrap();
+    let new = file.root().new_dataset::<i32>("values").shape([10, 10]).chunks([3, 4]);
+    let dataset = new.create_with(&(0..100).collect::<Vec<i32>>()).unwrap();
     dataset.resize([7, 5]).unwrap();
     file.close().unwrap();
     let file = File::options().write(true).open_on(driver.clone()).unwrap();

@@ -54,11 +54,8 @@ fn fill(file: &File) -> Vec<(&'static str, u64)> {
         dataset.write([0..rows, 0..SHAPE[1], 0..SHAPE[2]], &values).unwrap();
         made.push((name, rows));
     }
-    let space = Dataspace::Simple { shape: vec![5, 7, 9], max_shape: None };
-    let mut options = DatasetOptions::new(space, i32::datatype());
-    options.storage = NewStorage::Compact;
     let values: Vec<i32> = (0..5 * 7 * 9).collect();
-    file.root().create_dataset("compact", &options).unwrap().write(.., &values).unwrap();
+    file.root().new_dataset::<i32>("compact").shape([5, 7, 9]).compact().create_with(&values).unwrap();
     made.push(("compact", 5));
     made
 }

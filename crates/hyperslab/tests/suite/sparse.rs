@@ -15,7 +15,7 @@ use hyperslab_format::message::dataspace::Dataspace;
 use hyperslab_format::message::fill::{AllocationTime, FillBytes, FillTime};
 use hyperslab_format::message::filters::FilterSpec;
 use hyperslab_testkit::fuzz::Random;
-use hyperslab_testkit::late::Late;
+use hyperslab_testkit::late::Gates;
 use hyperslab_testkit::sound::assert_accounted;
 use proptest::prelude::*;
 
@@ -316,7 +316,7 @@ fn rolling_back_a_transaction_restores_chunks_without_filters() {
 fn a_chunk_is_not_removed_while_it_is_written_in_place() {
     let chunk = |value: i32| vec![value; 64];
     let bytes: Vec<u8> = chunk(2).into_iter().flat_map(i32::to_le_bytes).collect();
-    let driver = Arc::new(Late::new(vec![Box::new(move |_, src| src == bytes)]));
+    let (gates, driver) = Gates::new(vec![Box::new(move |_, src| src == bytes)]);
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let mut options = kind(false).options();
     options.dataspace = Dataspace::Simple { shape: vec![192], max_shape: Some(vec![None]) };
@@ -328,11 +328,11 @@ fn a_chunk_is_not_removed_while_it_is_written_in_place() {
     std::thread::scope(|scope| {
         let other = dataset.clone();
         scope.spawn(move || other.write(0..64, &[2; 64]).unwrap());
-        driver.wait(0);
+        gates.wait(0);
         dataset.write(0..64, &chunk(FILL)).unwrap();
         file.flush().unwrap();
         dataset.write(64..128, &chunk(3)).unwrap();
-        driver.go_on(0);
+        gates.go_on(0);
     });
     assert_eq!(dataset.read::<i32>(0..64).unwrap(), chunk(FILL));
     assert_eq!(dataset.read::<i32>(64..128).unwrap(), chunk(3));

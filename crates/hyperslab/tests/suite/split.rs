@@ -3,16 +3,19 @@
 #![allow(clippy::unwrap_used)] // helpers of tests may panic, as tests do
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::{fmt, fs, io, thread};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::{fs, io, thread};
 
-use hyperslab::driver::{Capabilities, Driver, Locking, Medium, Members, Memory, Names, Overlay, Split};
+use hyperslab::driver::{Driver, Locking, Members, Memory, Names, Overlay, Split};
 use hyperslab::{Durability, Error, File, FileSpace, LibVersion, OpenOptions, RequestError, SpaceStrategy};
 use hyperslab_check::{CheckOptions, Report, check_path};
 use hyperslab_format::superblock::driver_information::{DriverBlock, DriverInformation, MultiInformation};
 use hyperslab_format::{Addr, Reader, Widths, Writer};
 use hyperslab_store::commit::recovery::{Action, act, inspect};
 use hyperslab_testkit::crash_members::{MemberStep, RecordedMembers, driver_of, joined, parts};
+use hyperslab_testkit::hooked::{Call, Hooked};
 use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 use tempfile::TempDir;
 
@@ -512,50 +515,6 @@ fn the_member_has_the_stated_length_before_a_commit_states_it() {
     }
 }
 
-/// A member that does something at its next write.
-struct Hooked {
-    memory: Memory,
-    hook: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-}
-
-impl fmt::Debug for Hooked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hooked")
-    }
-}
-
-impl Driver for Hooked {
-    fn len(&self) -> io::Result<u64> {
-        self.memory.len()
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        self.memory.read_at(offset, dst)
-    }
-
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        let hook = self.hook.lock().unwrap().take();
-        if let Some(hook) = hook {
-            hook();
-        }
-        self.memory.write_at(offset, src)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.memory.set_len(len)
-    }
-
-    fn flush(&self, closing: bool) -> io::Result<()> {
-        self.memory.flush(closing)
-    }
-
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::new("custom", self.memory.capabilities().hints)
-    }
-}
-
-impl Medium for Hooked {}
-
 #[derive(Debug)]
 struct NoNames;
 
@@ -567,7 +526,7 @@ impl Names for NoNames {
 
 #[test]
 fn space_that_is_freed_during_a_commit_stays_in_the_member() {
-    let metadata = Arc::new(Hooked { memory: Memory::default(), hook: Mutex::default() });
+    let metadata = Arc::new(Hooked::new(Memory::default()));
     let elements = Arc::new(Memory::default());
     let split = Split::new(metadata.clone(), elements.clone(), Box::new(NoNames));
     let file = File::options().create(true).open_on(Arc::new(split)).unwrap();
@@ -575,14 +534,22 @@ fn space_that_is_freed_during_a_commit_stays_in_the_member() {
     file.flush().unwrap();
     let extent = file.store().allocate(10_000).unwrap();
     file.root().create_group("new").unwrap();
-    let other = file.clone();
-    let release = move || thread::spawn(move || other.store().release(extent)).join().unwrap();
-    *metadata.hook.lock().unwrap() = Some(Box::new(release));
+    let (other, is_released) = (file.clone(), AtomicBool::new(false));
+    let (released, is_done) = channel();
+    metadata.set(move |call| {
+        if matches!(call, Call::Write(_)) && !is_released.swap(true, Ordering::SeqCst) {
+            let other = other.clone();
+            thread::spawn(move || other.store().release(extent)).join().unwrap();
+            released.send(()).unwrap();
+        }
+        Ok(())
+    });
     file.flush().unwrap();
-    assert!(metadata.hook.lock().unwrap().is_none());
-    assert_openable(&joined(&metadata.memory.bytes(), &elements.bytes()));
+    metadata.clear();
+    is_done.try_recv().unwrap();
+    assert_openable(&joined(&metadata.inner.bytes(), &elements.bytes()));
     file.close().unwrap();
-    assert_openable(&joined(&metadata.memory.bytes(), &elements.bytes()));
+    assert_openable(&joined(&metadata.inner.bytes(), &elements.bytes()));
 }
 
 #[test]

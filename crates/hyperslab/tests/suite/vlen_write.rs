@@ -168,11 +168,7 @@ fn the_space_of_overwritten_strings_is_reused() {
         lengths.push(file.store().len_bytes());
     }
     assert!(lengths[4..].iter().max() <= lengths[..4].iter().max(), "{lengths:?}");
-    let numbers = DatasetOptions::new(
-        Dataspace::Simple { shape: vec![1], max_shape: None },
-        <i64 as hyperslab::Element>::datatype(),
-    );
-    let numbers = file.root().create_dataset("numbers", &numbers).unwrap();
+    let numbers = file.root().new_dataset::<i64>("numbers").shape([1]).create().unwrap();
     assert!(numbers.replace_vlen(&Selection::All, &["a"]).is_err());
 }
 
@@ -204,9 +200,8 @@ fn object_references_lead_to_the_objects_they_were_made_from() {
     stored.extend(file.object_reference(&file.root()).unwrap());
     stored.extend([0; 8]);
     let kind = Reference { kind: ReferenceKind::Object1, size: 8 };
-    let options =
-        DatasetOptions::new(Dataspace::Simple { shape: vec![3], max_shape: None }, Datatype::Reference(kind));
-    let dataset = file.root().create_dataset("references", &options).unwrap();
+    let new = file.root().new_dataset_of("references", Datatype::Reference(kind)).shape([3]);
+    let dataset = new.create().unwrap();
     dataset.write_with(.., &stored, &WriteOptions::default()).unwrap();
     file.close().unwrap();
     assert_sound(&driver.bytes());
@@ -251,8 +246,7 @@ fn strings_replaced_by_many_threads_are_each_removed_from_the_heap_once() {
     file.root().create_dataset("chunks", &options).unwrap();
     file.root().create_dataset("texts", &strings(4)).unwrap();
     let (datatype, element) = record();
-    let one = Dataspace::Simple { shape: vec![1], max_shape: None };
-    file.root().create_dataset("records", &DatasetOptions::new(one, datatype)).unwrap();
+    file.root().new_dataset_of("records", datatype).shape([1]).create().unwrap();
     let words =
         |thread: usize, turn: usize| [1, 2, 3, 4].map(|k| format!("{thread}: {}", "x".repeat(turn * k % 50)));
     std::thread::scope(|scope| {
@@ -290,8 +284,7 @@ fn strings_replaced_by_many_threads_are_each_removed_from_the_heap_once() {
 fn the_space_of_strings_in_overwritten_records_is_reused() {
     let (_, file) = new_file();
     let (datatype, element) = record();
-    let space = Dataspace::Simple { shape: vec![50], max_shape: None };
-    let dataset = file.root().create_dataset("records", &DatasetOptions::new(space, datatype)).unwrap();
+    let dataset = file.root().new_dataset_of("records", datatype).shape([50]).create().unwrap();
     let mut lengths = Vec::new();
     for round in 0..8 {
         let long = "x".repeat(500 + round);

@@ -6,10 +6,10 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hyperslab::driver::{Capabilities, Driver, Memory, WriteRequest};
+use hyperslab::driver::{Memory, WriteRequest};
 use hyperslab::internals::engine::{Encoded, Storage, Write, WriteOptions};
 use hyperslab::storage::{DatasetOptions, NewStorage};
 use hyperslab::{Dataset, File};
@@ -20,47 +20,29 @@ use hyperslab_format::{Addr, Extent};
 use hyperslab_select::Coord;
 use hyperslab_store::SpaceKind;
 use hyperslab_testkit::fuzz::Random;
-use hyperslab_testkit::sound::assert_accounted;
+use hyperslab_testkit::hooked::{Call, Hooked};
+use hyperslab_testkit::sound::{assert_accounted, assert_sound};
 
 const DEFLATE: u16 = 1;
 const FLETCHER32: u16 = 3;
 
-/// A file in memory that records the extents of each write call, and fails once `left` calls have been made.
-#[derive(Debug)]
+/// The extents of each write call to a file in memory, which fails once `left` calls have been made.
 struct Calls {
-    inner: Memory,
     noted: Mutex<Vec<Vec<Extent>>>,
     left: AtomicUsize,
 }
 
 impl Calls {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            inner: Memory::default(),
-            noted: Mutex::default(),
-            left: AtomicUsize::new(usize::MAX),
-        })
+    fn new() -> (Arc<Self>, Arc<Hooked>) {
+        let calls = Arc::new(Self { noted: Mutex::default(), left: AtomicUsize::new(usize::MAX) });
+        let noting = Arc::clone(&calls);
+        let driver = Hooked::with(Memory::default(), move |call| {
+            if let Call::Write(requests) = call { noting.note(requests) } else { Ok(()) }
+        });
+        (calls, Arc::new(driver))
     }
 
-    fn take(&self) -> Vec<Vec<Extent>> {
-        std::mem::take(&mut self.noted.lock().unwrap())
-    }
-}
-
-impl Driver for Calls {
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
-    fn read_at(&self, offset: u64, dst: &mut [u8]) -> io::Result<()> {
-        self.inner.read_at(offset, dst)
-    }
-
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.write_batch(&[WriteRequest { offset, src }])
-    }
-
-    fn write_batch(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
+    fn note(&self, requests: &[WriteRequest<'_>]) -> io::Result<()> {
         let is_left = |left: usize| left.checked_sub(1);
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_left).is_err() {
             return Err(io::Error::other("the disk is gone"));
@@ -68,23 +50,15 @@ impl Driver for Calls {
         let extent =
             |request: &WriteRequest<'_>| Extent::new(Addr::new(request.offset), request.src.len() as u64);
         self.noted.lock().unwrap().push(requests.iter().map(extent).collect());
-        self.inner.write_batch(requests)
+        Ok(())
     }
 
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-
-    fn flush(&self, closing: bool) -> io::Result<()> {
-        self.inner.flush(closing)
-    }
-
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::new("custom", self.inner.capabilities().hints)
+    fn take(&self) -> Vec<Vec<Extent>> {
+        std::mem::take(&mut self.noted.lock().unwrap())
     }
 }
 
-fn create(driver: &Arc<Calls>, len: u64, chunk: u64, filter: u16) -> (File, Dataset) {
+fn create(driver: &Arc<Hooked>, len: u64, chunk: u64, filter: u16) -> (File, Dataset) {
     let file = File::options().create(true).truncate(true).open_on(driver.clone()).unwrap();
     let space = Dataspace::Simple { shape: vec![len], max_shape: None };
     let mut options = DatasetOptions::new(space, i32::datatype());
@@ -118,15 +92,15 @@ fn follow(extents: &[Extent]) -> bool {
 #[test]
 fn small_chunks_are_adjacent_in_the_file_and_written_in_few_calls() {
     for threads in [1, 4] {
-        let driver = Calls::new();
+        let (calls, driver) = Calls::new();
         let (file, dataset) = create(&driver, 3000 * 64, 64, DEFLATE);
         let values = random(3000 * 64);
-        driver.take();
+        calls.take();
         let options = WriteOptions::default().threads(NonZeroUsize::new(threads));
         dataset.write_with(.., i32::bytes(&values), &options).unwrap();
-        let calls = driver.take();
-        assert!((3..30).contains(&calls.len()), "{} calls on {threads} threads", calls.len());
-        for call in &calls {
+        let made = calls.take();
+        assert!((3..30).contains(&made.len()), "{} calls on {threads} threads", made.len());
+        for call in &made {
             let bytes: u64 = call.iter().map(|extent| extent.len).sum();
             assert!(follow(call) && bytes < 300 << 10, "{bytes} bytes at {call:?}");
         }
@@ -141,7 +115,7 @@ fn small_chunks_are_adjacent_in_the_file_and_written_in_few_calls() {
 /// Each rank encodes some of the chunks, and knows only the sizes of the other chunks.
 #[test]
 fn ranks_that_exchange_chunk_sizes_write_one_dataset() {
-    let driver = Calls::new();
+    let (calls, driver) = Calls::new();
     let (file, dataset) = create(&driver, 40 * 64, 64, DEFLATE);
     let values = random(40 * 64);
     let array = dataset.array().unwrap();
@@ -165,14 +139,14 @@ fn ranks_that_exchange_chunk_sizes_write_one_dataset() {
     });
     let sizes = ranks.iter().flatten().map(|encoded| encoded.bytes().len() as u64);
     let mut places = file.store().allocate_all(SpaceKind::Raw, sizes).unwrap().into_iter();
-    driver.take();
+    calls.take();
     let mut placed = Vec::new();
     for rank in &mut ranks {
         let places: Vec<Extent> = places.by_ref().take(rank.len()).collect();
         assert!(follow(&places));
         placed.extend(write.write(rank, &places).unwrap());
     }
-    assert_eq!(driver.take().len(), 3);
+    assert_eq!(calls.take().len(), 3);
     dataset.insert_chunks(placed).unwrap();
     assert_eq!(dataset.read::<i32>(..).unwrap(), values);
     drop(data);
@@ -181,18 +155,18 @@ fn ranks_that_exchange_chunk_sizes_write_one_dataset() {
 
 #[test]
 fn a_failed_write_leaves_the_latest_old_elements_or_the_new_ones() {
-    let driver = Calls::new();
+    let (calls, driver) = Calls::new();
     let (file, dataset) = create(&driver, 3 << 14, 1 << 14, FLETCHER32);
     dataset.write(.., &vec![1; 3 << 14]).unwrap();
     file.flush().unwrap();
     // The modified chunk is held in memory, and the file has the elements from before.
     dataset.write(5..9, &[2; 4]).unwrap();
     for writes in 0..3 {
-        driver.left.store(writes, Ordering::SeqCst);
+        calls.left.store(writes, Ordering::SeqCst);
         let options = WriteOptions::default().threads(NonZeroUsize::new(1));
         let written = dataset.write_with(.., i32::bytes(&vec![3; 3 << 14]), &options);
         assert!(written.unwrap_err().to_string().contains("the disk is gone"));
-        driver.left.store(usize::MAX, Ordering::SeqCst);
+        calls.left.store(usize::MAX, Ordering::SeqCst);
         let found = dataset.read::<i32>(0..10).unwrap();
         assert!(found[5..9].iter().all(|value| [2, 3].contains(value)), "{found:?} after {writes}");
     }
@@ -200,4 +174,28 @@ fn a_failed_write_leaves_the_latest_old_elements_or_the_new_ones() {
     dataset.write(.., &vec![4; 3 << 14]).unwrap();
     assert_eq!(dataset.read::<i32>(..).unwrap(), vec![4; 3 << 14]);
     assert_accounted(&file, 0);
+}
+
+#[test]
+fn the_error_of_a_first_write_is_returned_when_the_removal_fails_as_well() {
+    let is_gone = AtomicBool::new(false);
+    let driver = Arc::new(Hooked::with(Memory::default(), move |call| {
+        if is_gone.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        let is_full = matches!(call, Call::Write([request]) if request.src == [0xab; 64]);
+        is_gone.store(is_full, Ordering::SeqCst);
+        if is_full { Err(io::Error::other("the disk is full")) } else { Ok(()) }
+    }));
+    // Without a cache, the removal reads the groups on the way from the disk.
+    let options = File::options().create(true).metadata_cache_bytes(0);
+    let file = options.open_on(driver.clone()).unwrap();
+    file.root().create_group("a/b").unwrap();
+    file.flush().unwrap();
+    let new = file.root().new_dataset::<u8>("a/b/d").shape([64]);
+    let error = new.create_with(&[0xab; 64]).unwrap_err().to_string();
+    assert!(error.contains("the disk is full"), "{error}");
+    // The last commit fails with the disk, which is not what is tested.
+    let _ = file.close();
+    assert_sound(&driver.inner.bytes());
 }

@@ -202,7 +202,7 @@ fn parts(blosc: &Blosc, stored: &[u8], case: &Case, scratch: &mut Scratch) {
         let (axes, len) = selection(&mut random, case);
         let gather = Gather::new(case.element_size, &case.shape, &axes, 3);
         let mut expected = vec![0xEE; len + 5];
-        hyperslab_filters::gather::scatter(&gather, &whole, &mut expected[..]);
+        hyperslab_filters::scatter::scatter(&gather, &whole, &mut expected[..]);
         let check = |stored: &[u8], scratch: &mut Scratch| {
             let mut out = vec![0xEE; len + 5];
             let result = blosc.scatter_into(stored, &gather, &mut out[..], scratch);

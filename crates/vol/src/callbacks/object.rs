@@ -8,6 +8,7 @@ use crate::ffi::library::Library;
 use crate::ffi::native::NativeDataset;
 use crate::ffi::types::{DATASET, FAILED, Handle, Herr};
 use crate::file::OpenFile;
+use crate::pending::Pending;
 use crate::rules::Ruled;
 
 /// An object of the native connector, and what we know of it.
@@ -60,7 +61,7 @@ impl Object {
 
     /// Stores the parts of chunks that are held of a dataset, and of those that it shows if it is virtual.
     pub(crate) fn settle(&self) -> Ruled<()> {
-        let pending = &self.library.pending;
+        let pending = Pending::of(self.library);
         if !pending.is_any() {
             return Ok(());
         }
@@ -75,7 +76,7 @@ impl Object {
     ///
     /// Errors: parts of this object's file could not be stored. Those of other files are tried again.
     pub(crate) fn settle_all(&self) -> Ruled<()> {
-        let pending = &self.library.pending;
+        let pending = Pending::of(self.library);
         if !pending.is_any() {
             return Ok(());
         }

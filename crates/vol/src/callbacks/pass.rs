@@ -8,6 +8,7 @@ use crate::ffi::native::identity;
 use crate::ffi::types::{
     Arguments, ConnectorClass, DATASET, DATATYPE, FAILED, GROUP, Handle, Herr, Hid, Location, Request, Text,
 };
+use crate::pending::Pending;
 use crate::rules::Ruled;
 
 /// Callbacks that make the same call of the native connector, if what they do first succeeds: `before` and
@@ -186,7 +187,7 @@ pub(crate) unsafe extern "C" fn dataset_close(handle: Handle, transfer: Hid, req
     unsafe {
         let object = Object::of(handle);
         let (library, under) = (object.library, object.under);
-        library.pending.close(object.native_dataset());
+        Pending::of(library).close(object.native_dataset());
         let closed = (library.functions.dataset_close)(under, library.native(), transfer, request);
         if closed >= 0 {
             Object::free(handle);
@@ -406,6 +407,7 @@ pub(crate) unsafe extern "C" fn introspect_flags<const SLOT: usize>(
 
 pub(crate) unsafe extern "C" fn terminate<const SLOT: usize>() -> Herr {
     if let Some(library) = Library::of_slot(SLOT) {
+        Pending::of(library).clear();
         library.shut_down();
     }
     0

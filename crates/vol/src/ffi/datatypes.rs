@@ -1,7 +1,12 @@
 //! Datatypes. libhdf5 checks every identifier that it is given.
 
+use hyperslab_format::Widths;
+
 use super::library::Library;
 use super::types::Hid;
+
+/// The widths of numbers in datatypes that libhdf5 encodes for a program.
+pub(crate) const WIDTHS: Widths = Widths::EIGHT;
 
 /// A datatype that libhdf5 has made for the plug-in, which closes it.
 #[derive(Debug)]

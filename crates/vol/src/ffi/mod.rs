@@ -3,6 +3,7 @@
 
 pub(crate) mod caller;
 pub(crate) mod datatypes;
+mod functions;
 mod identifiers;
 pub(crate) mod library;
 pub(crate) mod lists;

@@ -29,6 +29,9 @@ impl PartialEq for NativeDataset {
     }
 }
 
+/// What identifies a dataset of a library: the number of the file, and the address of the object.
+pub(crate) type DatasetKey = (u64, u64);
+
 /// A box of a dataset, whose elements are in memory at the beginning of an array of the shape `within`.
 #[derive(Debug)]
 pub(crate) struct MemoryBox<'a> {
@@ -100,8 +103,7 @@ impl NativeDataset {
         OwnedDatatype::new(self.library, self.get(DatasetGet::Datatype)?)
     }
 
-    /// Returns the number of the file that the dataset is in, and the address of its object header.
-    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+    pub(crate) fn identity(&self) -> Option<DatasetKey> {
         // SAFETY: the dataset is open.
         unsafe { identity(self.library, self.handle, DATASET) }
     }

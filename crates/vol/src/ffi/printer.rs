@@ -3,7 +3,7 @@
 use std::ffi::{c_uint, c_void};
 
 use super::caller::Image;
-use super::library::Library;
+use super::functions::Functions;
 use super::types::Herr;
 
 type Get = unsafe extern "C" fn(*mut *mut c_void, *mut *mut c_void) -> Herr;
@@ -42,8 +42,7 @@ pub(super) struct Printer {
 
 impl Printer {
     /// Returns the printer of this thread.
-    pub(super) fn of(library: &Library) -> Option<Self> {
-        let calls = &library.functions;
+    pub(super) fn of(calls: &Functions, old: Option<&OldPrinters>) -> Option<Self> {
         let mut is_new: c_uint = 1;
         let (mut function, mut context) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: the places are valid; 0 (`H5E_DEFAULT`) is the stack of errors of this thread.
@@ -52,7 +51,7 @@ impl Printer {
                 return None;
             }
             match is_new {
-                0 => (library.old_printers.as_ref()?.get)(&raw mut function, &raw mut context),
+                0 => (old?.get)(&raw mut function, &raw mut context),
                 _ => (calls.errors_get_printer)(0, &raw mut function, &raw mut context),
             }
         };
@@ -60,12 +59,12 @@ impl Printer {
     }
 
     /// Sets the printer again.
-    pub(super) fn give_back(self, library: &Library) {
+    pub(super) fn give_back(self, calls: &Functions, old: Option<&OldPrinters>) {
         // SAFETY: the printer was that of this thread, in the same version.
         unsafe {
-            match &library.old_printers {
+            match old {
                 Some(old) if self.is_old => (old.set)(self.function, self.context),
-                _ => (library.functions.errors_set_printer)(0, self.function, self.context),
+                _ => (calls.errors_set_printer)(0, self.function, self.context),
             };
         }
     }

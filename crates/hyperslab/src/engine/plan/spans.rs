@@ -2,7 +2,8 @@
 //! if possible.
 
 use hyperslab_filters::Convert;
-use hyperslab_filters::gather::{Axis, Gather, Places};
+use hyperslab_filters::gather::{Axis, Gather};
+use hyperslab_filters::scatter::Places;
 use hyperslab_format::Addr;
 use hyperslab_io::driver::Hints;
 use smallvec::SmallVec;

@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use hyperslab_error::Result;
-use hyperslab_filters::gather::{Gather, Target, blocks, repeated_blocks, scatter};
+use hyperslab_filters::gather::{Gather, Target};
+use hyperslab_filters::scatter::{blocks, repeated_blocks, scatter};
 use hyperslab_filters::{Convert, Scratch};
 
 use super::sink::Sink;

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use hyperslab_error::Result;
 use hyperslab_filters::blosc::Blosc;
-use hyperslab_filters::gather::{Axis, Gather, Target, scatter};
+use hyperslab_filters::gather::{Axis, Gather, Target};
+use hyperslab_filters::scatter::scatter;
 use hyperslab_filters::{Handed, Scratch};
 
 use super::decode::ReadRun;

@@ -301,25 +301,3 @@ fn check_fill(stored: (&Datatype, &[u8]), given: (&Datatype, &[u8]), widths: Wid
 fn argument(what: &str, why: &'static str) -> Error {
     RequestError::Argument { what: what.to_owned(), why }.into()
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use crate::File;
-    use crate::testing::{ELEMENTS, Gone};
-
-    #[test]
-    fn the_error_of_the_write_is_returned_when_the_removal_fails_as_well() {
-        // Without a cache, the removal reads the groups on the way from the disk.
-        let options = File::options().create(true).metadata_cache_bytes(0);
-        let file = options.open_on(Arc::new(Gone::default())).unwrap();
-        file.root().create_group("a/b").unwrap();
-        file.flush().unwrap();
-        let new = file.root().new_dataset::<u8>("a/b/d").shape([64]);
-        let error = new.create_with(&ELEMENTS).unwrap_err().to_string();
-        assert!(error.contains("the disk is full"), "{error}");
-        // The last commit fails with the disk, which is not what is tested.
-        let _ = file.close();
-    }
-}

@@ -21,9 +21,9 @@ use hyperslab_store::tree::BTree2;
 use hyperslab_store::tree::btree2::edit::{self as btree2, BTree2Parameters};
 use hyperslab_store::{Store, Txn};
 
-use super::header::edit::HeaderChange;
+use super::header::edit::{HeaderChange, add_reference};
 use super::header::read::{self, Header};
-use super::{delete, shared};
+use super::shared;
 pub(super) use item::Dense;
 
 /// A stored item.
@@ -39,9 +39,10 @@ impl<T: Dense> Stored<T> {
     fn into_own(mut self, txn: &mut Txn<'_>) -> Result<T> {
         if let Some(id) = self.shared {
             self.value.make_own(txn)?;
-            let mut targets = Vec::new();
-            shared::release_attribute(txn, id, &mut targets)?;
-            targets.into_iter().try_for_each(|datatype| delete::unlink(txn, datatype).map(drop))?;
+            let mut datatypes = Vec::new();
+            shared::release_attribute(txn, id, &mut datatypes)?;
+            // The item itself uses the committed datatype by now, so that this is not its last use.
+            datatypes.into_iter().try_for_each(|datatype| add_reference(txn, datatype, -1))?;
         }
         Ok(self.value)
     }

@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use hyperslab::driver::{Capabilities, Driver, Memory};
+use hyperslab::driver::{Driver, Memory};
 use hyperslab::filter::Deflate;
 use hyperslab::{Error, File, Result, Transfer};
+use hyperslab_testkit::hooked::Hooked;
 use hyperslab_testkit::sound::assert_sound;
 
 use super::{changing, creating, run, together, write};
@@ -78,36 +79,6 @@ fn ranks_that_make_other_calls_are_told_so() {
     assert_as_committed(image);
 }
 
-/// A file that one rank cannot read.
-#[derive(Debug)]
-struct Unreadable(Arc<Memory>);
-
-impl Driver for Unreadable {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
-        Err(io::Error::other("no connection"))
-    }
-
-    fn write_at(&self, offset: u64, src: &[u8]) -> io::Result<()> {
-        self.0.write_at(offset, src)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn flush(&self, closing: bool) -> io::Result<()> {
-        self.0.flush(closing)
-    }
-
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::new("custom", self.0.capabilities().hints)
-    }
-}
-
 #[test]
 fn a_rank_that_cannot_open_an_existing_file_makes_all_fail() {
     let memory = Arc::new(Memory::default());
@@ -115,8 +86,12 @@ fn a_rank_that_cannot_open_an_existing_file_makes_all_fail() {
     file.root().create_group("g").unwrap();
     file.close().unwrap();
     let errors = run(3, |ranks| {
-        let driver: Arc<dyn Driver> =
-            if ranks.rank() == 1 { Arc::new(Unreadable(Arc::clone(&memory))) } else { memory.clone() };
+        let driver: Arc<dyn Driver> = match ranks.rank() {
+            1 => Arc::new(Hooked::with(Memory::new(memory.bytes()), |_| {
+                Err(io::Error::other("no connection"))
+            })),
+            _ => memory.clone(),
+        };
         changing(&ranks).open_on(driver).unwrap_err().to_string()
     });
     assert!(errors[1].contains("no connection"), "{errors:?}");
