@@ -1,8 +1,7 @@
 //! Structs: compounds with a member for each field, one after another.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::quote;
 use syn::{DataStruct, DeriveInput, Fields, Ident};
 
 use super::layout_words;
@@ -37,36 +36,41 @@ pub(crate) fn fixed_size(input: &DeriveInput, data: &DataStruct) -> Result<Token
         kinds.push(&field.ty);
     }
     Name::check_distinct(&names)?;
-    let names = names.iter().map(|name| &name.text);
-    // An error about the type of a field points at the field.
-    let members = kinds.iter().zip(names.clone()).map(|(kind, name)| {
-        quote_spanned! {kind.span()=>
-            (#name, <#kind as ::hyperslab::FixedSize>::datatype(), <#kind as ::hyperslab::FixedSize>::size())
-        }
-    });
+    let names: Vec<_> = names.iter().map(|name| &name.text).collect();
+    // All functions of a field are named by its type alone: if it is not an element, that is one error, and there.
+    let of_kind: Vec<_> = kinds.iter().map(|kind| quote!(<#kind as ::hyperslab::FixedSize>)).collect();
     Ok(quote! {
         fn datatype() -> ::hyperslab::datatype::Datatype {
-            ::hyperslab::derive_support::compound([#(#members),*])
+            ::hyperslab::derive_support::compound([#((#names, #of_kind::datatype(), #of_kind::size())),*])
         }
 
+        #[inline]
         fn size() -> usize {
-            0 #(+ <#kinds as ::hyperslab::FixedSize>::size())*
+            0 #(+ #of_kind::size())*
         }
 
         #[inline]
         fn check(mut bytes: &[u8]) -> ::core::result::Result<(), ::std::string::String> {
-            #(::hyperslab::derive_support::check_member::<#kinds>(&mut bytes, #names)?;)*
+            #(
+                let member = ::hyperslab::derive_support::next(&mut bytes, #of_kind::size());
+                ::hyperslab::derive_support::in_member(#names, #of_kind::check(member))?;
+            )*
             ::core::result::Result::Ok(())
         }
 
         #[inline]
         fn get(mut bytes: &[u8]) -> Self {
-            Self { #(#idents: ::hyperslab::derive_support::get_member(&mut bytes),)* }
+            Self {
+                #(#idents: #of_kind::get(::hyperslab::derive_support::next(&mut bytes, #of_kind::size())),)*
+            }
         }
 
         #[inline]
         fn put(&self, mut bytes: &mut [u8]) {
-            #(::hyperslab::derive_support::put_member(&self.#idents, &mut bytes);)*
+            #(
+                let member = ::hyperslab::derive_support::next_mut(&mut bytes, #of_kind::size());
+                #of_kind::put(&self.#idents, member);
+            )*
         }
     })
 }

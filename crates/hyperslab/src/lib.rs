@@ -162,8 +162,7 @@ pub mod internals {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::object::{
-        check_member, compound, decode, enumeration, get_member, no_variant, packed, put_member,
-        scalar_attribute,
+        compound, decode, enumeration, in_member, next, next_mut, no_variant, packed, scalar_attribute,
     };
 }
 

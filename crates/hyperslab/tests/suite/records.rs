@@ -250,7 +250,6 @@ fn a_number_without_a_name_in_a_sequence_is_an_error() {
 fn a_number_without_a_name_beyond_the_integer_of_a_member_is_an_error() {
     #[derive(Element, Debug, Clone, Copy, PartialEq)]
     #[repr(i32)]
-    #[expect(dead_code, reason = "numbers are written without their names")]
     enum Wide {
         Low,
         High = 255,

@@ -36,28 +36,26 @@ pub(super) fn check_members(from: &Datatype, to: &Datatype) -> Result<()> {
     }
 }
 
-/// Checks the next bytes, which are those of a member.
+/// Takes the next `size` bytes.
 #[inline]
-pub fn check_member<T: FixedSize>(bytes: &mut &[u8], name: &str) -> Result<(), String> {
-    let (member, rest) = bytes.split_at(T::size());
+pub fn next<'a>(bytes: &mut &'a [u8], size: usize) -> &'a [u8] {
+    let (next, rest) = bytes.split_at(size);
     *bytes = rest;
-    T::check(member).map_err(|why| format!("member {name:?}: {why}"))
+    next
 }
 
-/// Returns a member from the next bytes.
+/// Takes the next `size` bytes.
 #[inline]
-pub fn get_member<T: FixedSize>(bytes: &mut &[u8]) -> T {
-    let (member, rest) = bytes.split_at(T::size());
+pub fn next_mut<'a>(bytes: &mut &'a mut [u8], size: usize) -> &'a mut [u8] {
+    let (next, rest) = std::mem::take(bytes).split_at_mut(size);
     *bytes = rest;
-    T::get(member)
+    next
 }
 
-/// Writes a member to the next bytes.
+/// Adds the name of the member whose bytes are not a value.
 #[inline]
-pub fn put_member<T: FixedSize>(value: &T, bytes: &mut &mut [u8]) {
-    let (member, rest) = std::mem::take(bytes).split_at_mut(T::size());
-    *bytes = rest;
-    value.put(member);
+pub fn in_member(name: &str, checked: Result<(), String>) -> Result<(), String> {
+    checked.map_err(|why| format!("member {name:?}: {why}"))
 }
 
 /// Returns the bytes of elements, one after another.
