@@ -5,12 +5,10 @@
 
 use std::fmt::Debug;
 use std::path::Path;
-use std::sync::Arc;
 
 use hyperslab::datatype::{Compound, Datatype, Enumeration};
-use hyperslab::driver::{Driver, Memory};
 use hyperslab::{Dataset, Element, Error, File, RequestError, WriteOptions};
-use hyperslab_testkit::sound::assert_sound;
+use hyperslab_testkit::sound::assert_accounted;
 use proptest::prelude::*;
 
 const ROWS: u64 = 120;
@@ -95,13 +93,9 @@ fn stored(dataset: &Dataset) -> Vec<u8> {
 
 /// Runs `work` on a new file, and checks the file.
 fn with_file(work: impl FnOnce(&File)) {
-    let memory = Arc::new(Memory::default());
-    let file = File::options().create(true).open_on(memory.clone()).unwrap();
+    let file = File::in_memory().unwrap();
     work(&file);
-    file.close().unwrap();
-    let mut bytes = vec![0; usize::try_from(memory.len().unwrap()).unwrap()];
-    memory.read_at(0, &mut bytes).unwrap();
-    assert_sound(&bytes);
+    assert_accounted(&file, 0);
 }
 
 #[track_caller]
