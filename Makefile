@@ -373,7 +373,7 @@ release: $(VENV)/build.stamp
 
 # The crates as the registry will have them. Those that need each other are looked for here, and not there.
 PATCH = --config 'patch.crates-io.$(1).path="crates/$(2)"'
-ENGINE := $(call PATCH,hyperslab,hyperslab) $(foreach crate,format filters error io select convert store,$(call PATCH,hyperslab-$(crate),$(crate)))
+ENGINE := $(call PATCH,hyperslab,hyperslab) $(foreach crate,format filters error io select convert store derive,$(call PATCH,hyperslab-$(crate),$(crate)))
 package: $(PAGE)
 	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --exclude monthly --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
 	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)

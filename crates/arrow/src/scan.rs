@@ -44,13 +44,12 @@ pub struct Options {
 /// Rows of a table that can be read as record batches, any number of times.
 ///
 /// ```
-/// use hyperslab::{File, record};
+/// use hyperslab::{Element, File};
 /// use hyperslab_arrow::{Options, Scan};
 /// use hyperslab_tables::{Query, Table};
 ///
-/// record! {
-///     struct Reading { time: i64, temperature: f32 }
-/// }
+/// #[derive(Element)]
+/// struct Reading { time: i64, temperature: f32 }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let file = File::in_memory()?;

@@ -10,20 +10,25 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use hyperslab::filter::Blosc2;
-use hyperslab::{File, Selection, WriteOptions, record};
+use hyperslab::{Element, File, Selection, WriteOptions};
 use hyperslab_arrow::{Error, Options, Rows, Scan};
 use hyperslab_tables::{Query, Table};
 use hyperslab_testkit::sound::assert_accounted;
 use proptest::prelude::*;
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Inner { x: u32, y: f64 }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Inner {
+    x: u32,
+    y: f64,
 }
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Row { time: i64, temp: f32, kind: u8, grid: [i16; 3], info: Inner }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Row {
+    time: i64,
+    temp: f32,
+    kind: u8,
+    grid: [i16; 3],
+    info: Inner,
 }
 
 const ALL: [&str; 5] = ["time", "temp", "kind", "grid", "info"];

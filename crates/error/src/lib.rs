@@ -400,6 +400,14 @@ pub enum RequestError {
         /// The reason why it is invalid.
         why: &'static str,
     },
+    /// Bytes are not a value of the Rust type that they are read as.
+    #[error("element {element}: {why}")]
+    NotAValue {
+        /// The number of the element among those that are read.
+        element: u64,
+        /// What the bytes are, and what the type has.
+        why: String,
+    },
     /// An attribute, or a part of it, is longer than its message may be.
     #[error("{what} of {len} bytes: {why}")]
     LongAttribute {

@@ -1,15 +1,13 @@
 //! Attributes, strings and structs: `cargo run --example attributes`.
 
-use hyperslab::{File, Selection};
+use hyperslab::{Element, File, Selection};
 
-hyperslab::record! {
-    /// A station, as one element of a dataset.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Station {
-        id: u32,
-        position: [f64; 2],
-        is_open: bool,
-    }
+/// A station, as one element of a dataset.
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Station {
+    id: u32,
+    position: [f64; 2],
+    is_open: bool,
 }
 
 fn main() -> hyperslab::Result<()> {

@@ -35,7 +35,6 @@ mod counted;
 mod engine;
 mod object;
 mod progress;
-mod record;
 
 pub mod filter;
 
@@ -49,6 +48,53 @@ pub use engine::{
 /// The 16-bit floats [`f16`](half::f16) and [`bf16`](half::bf16), which are elements.
 pub use half;
 pub use hyperslab_convert::Scalar;
+/// Makes a struct with named fields, or an enum without data, a type of elements: an [`Element`](trait@Element),
+/// a [`FixedSize`] type and an [`AttributeValue`].
+///
+/// A struct is a compound (spec IV.A.2.d) with a member for each field, of the same name. Fields can be of any
+/// [`FixedSize`] type, including other structs and enums. Members are found by their names: a dataset can be read
+/// as the struct even if it has more members, another order of members, or other number types. A dataset that
+/// lacks a field of the struct cannot be read, and one that has more members cannot be written.
+///
+/// An enum is an enumeration with a member for each variant, in the order of declaration. `#[repr(u8)]`, or an
+/// integer from `i8` to `u64`, says which integer is stored. The stored enumeration may have another integer,
+/// and fewer names when it is read or more when it is written; a name must have the same number on both sides.
+/// HDF5 lets a file hold numbers without a name, and elements that were never written are 0 unless the dataset
+/// has a fill value. A number that is not a variant is the error
+/// [`NotAValue`](RequestError::NotAValue), which names it.
+///
+/// `#[hyperslab(rename = "...")]` on a field or variant gives its member another name.
+///
+/// ```
+/// use hyperslab::{Element, File};
+///
+/// #[derive(Element, Debug, Clone, Copy, PartialEq)]
+/// #[repr(u8)]
+/// enum Charge {
+///     #[hyperslab(rename = "none")]
+///     Neutral,
+///     Positive,
+///     Negative,
+/// }
+///
+/// #[derive(Element, Debug, Clone, PartialEq)]
+/// struct Particle {
+///     id: u64,
+///     position: [f32; 3],
+///     #[hyperslab(rename = "q")]
+///     charge: Charge,
+/// }
+///
+/// let file = File::in_memory()?;
+/// let particles = [Particle { id: 7, position: [1.0, 2.0, 3.0], charge: Charge::Negative }];
+/// let dataset = file.root().new_dataset::<Particle>("particles").shape([1]).create_with(&particles)?;
+/// assert_eq!(dataset.read::<Particle>(..)?, particles);
+///
+/// file.root().set_attribute("charge", Charge::Positive)?;
+/// assert_eq!(file.root().attribute_value::<Charge>("charge")?, Charge::Positive);
+/// # Ok::<(), hyperslab::Error>(())
+/// ```
+pub use hyperslab_derive::Element;
 pub use hyperslab_error::{Error, RequestError, Result};
 pub use hyperslab_format::datatype;
 pub use hyperslab_format::message::dataspace::Dataspace;
@@ -100,7 +146,7 @@ pub mod internals {
     pub use crate::engine::{filter_spec, refitted_filter};
     pub use crate::object::{
         Found, HeaderFacts, Place, StoredIds, VlenData, VlenElements, VlenItems, VlenKind, VlenSink,
-        auto_chunks, compound, decode, packed, scalar_attribute,
+        auto_chunks,
     };
     pub use hyperslab_format::heap::global::VariableElement as VlenId;
     pub use hyperslab_store::CommitOptions;
@@ -108,6 +154,14 @@ pub mod internals {
     pub mod engine {
         pub use crate::engine::*;
     }
+}
+
+/// What the code calls that `#[derive(Element)]` writes. It changes without notice.
+#[doc(hidden)]
+pub mod derive_support {
+    pub use crate::object::{
+        compound, decode, enumeration, in_member, next, next_mut, no_variant, packed, scalar_attribute,
+    };
 }
 
 #[cfg(doctest)]

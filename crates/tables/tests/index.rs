@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyperslab::driver::Memory;
 use hyperslab::filter::{Deflate, Shuffle};
-use hyperslab::{Dataset, Element, File, record};
+use hyperslab::{Dataset, Element, File};
 use hyperslab_format::datatype::{Charset, Compound, Datatype, Member, Padding, Text};
 use hyperslab_tables::index::{
     Candidates, ColumnIndex, Filters, IndexOptions, Kind, build_index, build_index_telling, indexed_columns,
@@ -15,9 +15,13 @@ use hyperslab_tables::index::{
 use hyperslab_testkit::{counts, sound};
 use proptest::prelude::*;
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Row { a: f64, b: i16, c: u64, d: u8, e: f32 }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Row {
+    a: f64,
+    b: i16,
+    c: u64,
+    d: u8,
+    e: f32,
 }
 
 const COLUMNS: [&str; 5] = ["a", "b", "c", "d", "e"];

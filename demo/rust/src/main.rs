@@ -8,18 +8,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use hyperslab::filter::{Blosc2, Shuffle, Zstd};
-use hyperslab::{CopyOptions, Dataset, Error, File, Node, RequestError, Selection, Walk, s};
+use hyperslab::{CopyOptions, Dataset, Element, Error, File, Node, RequestError, Selection, Walk, s};
 use hyperslab_check::{CheckOptions, Severity, check_path};
 
-hyperslab::record! {
-    /// A station.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Station {
-        id: u32,
-        row: u16,
-        column: u16,
-        height: f32,
-    }
+/// A station.
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Station {
+    id: u32,
+    row: u16,
+    column: u16,
+    height: f32,
 }
 
 const SIDES: [u64; 2] = [36, 72];

@@ -8,15 +8,16 @@ use std::path::Path;
 
 use crate::common::Scratch;
 use arrow_array::RecordBatchReader;
-use hyperslab::record;
+use hyperslab::Element;
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Inner { x: f64 }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Inner {
+    x: f64,
 }
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Row { i: i32, n: Inner }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Row {
+    i: i32,
+    n: Inner,
 }
 
 /// Creates a file with a table of `count` rows.

@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use hyperslab::datatype::{ByteOrder, Datatype, Enumeration};
+use hyperslab::derive_support::compound;
 use hyperslab::driver::{Memory, Operation, Trace};
 use hyperslab::filter::{Blosc, Blosc2, BloscCodec, BloscFilter, Filter};
-use hyperslab::internals::compound;
 use hyperslab::{Bound, Bounds, Dataset, Element, File, WriteOptions};
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_accounted;

@@ -10,23 +10,19 @@ use hyperslab::driver::{Driver, Memory};
 use hyperslab::{Element, Error, File, RequestError, Selection};
 use hyperslab_testkit::sound::assert_sound;
 
-hyperslab::record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Particle {
-        id: u16,
-        position: [f32; 3],
-        is_charged: bool,
-        energy: f64,
-    }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Particle {
+    id: u16,
+    position: [f32; 3],
+    is_charged: bool,
+    energy: f64,
 }
 
-hyperslab::record! {
-    /// Two members of a [`Particle`], in another order and with other number types.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Summary {
-        energy: f32,
-        id: u64,
-    }
+/// Two members of a [`Particle`], in another order and with other number types.
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Summary {
+    energy: f32,
+    id: u64,
 }
 
 const PARTICLES: [Particle; 2] = [
@@ -197,12 +193,10 @@ fn a_string_with_a_zero_byte_is_refused() {
     assert!(root.attribute_names().unwrap().is_empty());
 }
 
-hyperslab::record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Labelled {
-        r#type: u8,
-        summary: [Summary; 2],
-    }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Labelled {
+    r#type: u8,
+    summary: [Summary; 2],
 }
 
 #[test]

@@ -8,18 +8,20 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use hyperslab::filter::{Blosc, Blosc2, BloscCodec, Filter};
-use hyperslab::{Axis, Block, Dataset, File, Selection, record};
+use hyperslab::{Axis, Block, Dataset, Element, File, Selection};
 use hyperslab_testkit::fuzz::Random;
 use hyperslab_testkit::sound::assert_accounted;
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Row { number: u32, value: f64, other: [u16; 6] }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Row {
+    number: u32,
+    value: f64,
+    other: [u16; 6],
 }
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct Value { value: f64 }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Value {
+    value: f64,
 }
 
 const ROWS: u64 = 150_000;

@@ -29,6 +29,7 @@ mod names;
 mod objects;
 mod parts;
 mod ranks;
+mod records;
 mod resize;
 mod routes;
 mod some_names;

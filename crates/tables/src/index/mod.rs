@@ -134,12 +134,11 @@ impl IndexableColumn {
 /// ```
 /// use std::ops::Bound;
 ///
-/// use hyperslab::{File, record};
+/// use hyperslab::{Element, File};
 /// use hyperslab_tables::index::{Candidates, ColumnIndex, IndexOptions, build_index};
 ///
-/// record! {
-///     struct Reading { time: i64, temperature: f32 }
-/// }
+/// #[derive(Element)]
+/// struct Reading { time: i64, temperature: f32 }
 ///
 /// # fn main() -> hyperslab_tables::Result<()> {
 /// let file = File::in_memory()?;

@@ -24,12 +24,11 @@ use crate::table::Table;
 /// A condition over the columns of a table.
 ///
 /// ```
-/// use hyperslab::{File, record};
+/// use hyperslab::{Element, File};
 /// use hyperslab_tables::{Query, Table};
 ///
-/// record! {
-///     struct Reading { time: i64, temperature: f32 }
-/// }
+/// #[derive(Element)]
+/// struct Reading { time: i64, temperature: f32 }
 ///
 /// # fn main() -> hyperslab_tables::Result<()> {
 /// let file = File::in_memory()?;

@@ -117,14 +117,15 @@ mod tests {
     use std::sync::Arc;
 
     use hyperslab::driver::{Memory, Operation, Trace};
-    use hyperslab::{File, record};
+    use hyperslab::{Element, File};
 
     use super::*;
     use crate::Table;
 
-    record! {
-        #[derive(Clone, Copy)]
-        struct Row { a: i64, b: i64 }
+    #[derive(Element, Clone, Copy)]
+    struct Row {
+        a: i64,
+        b: i64,
     }
 
     #[test]

@@ -21,12 +21,11 @@ use crate::node::mark_file;
 /// A table: rows of named columns, in a chunked dataset of one dimension.
 ///
 /// ```
-/// use hyperslab::{File, record};
+/// use hyperslab::{Element, File};
 /// use hyperslab_tables::Table;
 ///
-/// record! {
-///     struct Reading { time: i64, temperature: f32 }
-/// }
+/// #[derive(Element)]
+/// struct Reading { time: i64, temperature: f32 }
 ///
 /// # fn main() -> hyperslab_tables::Result<()> {
 /// let file = File::in_memory()?;

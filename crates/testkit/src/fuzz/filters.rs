@@ -4,7 +4,7 @@
 //! An input consists of a header (see `Case`) and the stored chunk.
 
 use hyperslab::Element;
-use hyperslab::internals::compound;
+use hyperslab::derive_support::compound;
 use hyperslab::internals::engine::{Bounds, Columns};
 use hyperslab_filters::blosc::{Blosc, MAX_NOTE, Spans, note};
 use hyperslab_filters::{

@@ -4,12 +4,13 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use hyperslab::driver::Memory;
-use hyperslab::{Dataset, File, record};
+use hyperslab::{Dataset, Element, File};
 use hyperslab_tables::index::{Candidates, ColumnIndex, IndexOptions, Kind, build_index};
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct IndexRow { a: f64, b: i16 }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct IndexRow {
+    a: f64,
+    b: i16,
 }
 
 /// The most rows of a table that are searched one by one.

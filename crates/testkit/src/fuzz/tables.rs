@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use hyperslab::driver::Memory;
 use hyperslab::filter::{Blosc2, Deflate};
-use hyperslab::{Dataset, File, WriteOptions, record};
+use hyperslab::{Dataset, Element, File, WriteOptions};
 use hyperslab_tables::index::{
     IndexOptions, Kind, build_index, indexed_columns, indexes_follow, mark_stale, update_indexes,
 };
 use hyperslab_tables::{Class, Query, Table};
 
-record! {
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct TableRow { a: f64, b: i16, u: u64, f: f32 }
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct TableRow {
+    a: f64,
+    b: i16,
+    u: u64,
+    f: f32,
 }
 
 /// The most rows of a table that are searched one by one.

@@ -2,15 +2,19 @@
 
 use half::{bf16, f16};
 use hyperslab_convert::Scalar;
-use hyperslab_error::Result;
+use hyperslab_error::{RequestError, Result};
 use hyperslab_format::datatype::{Array, Datatype};
 use hyperslab_select::Selection;
 
 use super::{Element, converted, packed, write_as};
 use crate::object::{Dataset, File};
 
-/// An element of fixed size: a number, `bool`, an array of these, or a struct declared with
-/// [`record!`](crate::record).
+/// An element of fixed size: a number, `bool`, an array of these, or a struct or enum with
+/// `#[derive(Element)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element of fixed size",
+    note = "these are numbers, `bool`, arrays `[T; N]`, and types with `#[derive(hyperslab::Element)]`"
+)]
 pub trait FixedSize: Sized + Send + Sync + 'static {
     /// Returns the datatype of the element in memory, without gaps.
     fn datatype() -> Datatype;
@@ -18,7 +22,14 @@ pub trait FixedSize: Sized + Send + Sync + 'static {
     /// Returns the bytes of an element.
     fn size() -> usize;
 
-    /// Returns the element of these [`size`](Self::size) bytes.
+    /// Says why these [`size`](Self::size) bytes are not an element, if they are not. All bytes are numbers, but
+    /// not all are a variant of an enum.
+    fn check(bytes: &[u8]) -> Result<(), String> {
+        let _ = bytes;
+        Ok(())
+    }
+
+    /// Returns the element of these [`size`](Self::size) bytes. Panics if [`check`](Self::check) refuses them.
     fn get(bytes: &[u8]) -> Self;
 
     /// Writes the element to [`size`](Self::size) bytes.
@@ -86,6 +97,11 @@ impl<T: FixedSize, const N: usize> FixedSize for [T; N] {
         N * T::size()
     }
 
+    #[inline]
+    fn check(bytes: &[u8]) -> Result<(), String> {
+        bytes.chunks_exact(T::size().max(1)).try_for_each(T::check)
+    }
+
     fn get(bytes: &[u8]) -> Self {
         std::array::from_fn(|i| T::get(&bytes[i * T::size()..][..T::size()]))
     }
@@ -110,7 +126,12 @@ impl<T: FixedSize, const N: usize> Element for [T; N] {
 }
 
 /// Returns the elements that `stored` holds in `datatype`.
-pub(super) fn decode<T: FixedSize>(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<T>> {
-    let elements = converted(file, datatype, &T::datatype(), stored)?;
-    Ok(elements.chunks_exact(T::size().max(1)).map(T::get).collect())
+pub fn decode<T: FixedSize>(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<T>> {
+    let converted = converted(file, datatype, &T::datatype(), stored)?;
+    let elements = converted.chunks_exact(T::size().max(1));
+    // All are checked before the first is made: for numbers, the compiler leaves nothing of this loop.
+    for (element, bytes) in (0..).zip(elements.clone()) {
+        T::check(bytes).map_err(|why| RequestError::NotAValue { element, why })?;
+    }
+    Ok(elements.map(T::get).collect())
 }

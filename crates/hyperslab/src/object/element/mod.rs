@@ -1,6 +1,7 @@
 //! The Rust types of elements of datasets and attributes.
 
-mod fixed;
+pub(super) mod enumeration;
+pub(super) mod fixed;
 pub(super) mod record;
 mod text;
 
@@ -10,7 +11,7 @@ pub(super) use record::packed;
 
 use bytemuck::Zeroable;
 use hyperslab_convert::{Conversion, Scalar};
-use hyperslab_error::{RequestError, Result};
+use hyperslab_error::{Error, RequestError, Result};
 use hyperslab_select::{Select, Selection};
 
 use super::{Dataset, File};
@@ -18,23 +19,31 @@ use crate::engine::{Destination, ReadOptions, WriteOptions};
 
 /// A Rust type of elements.
 ///
-/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of these, structs
-/// declared with [`record!`](crate::record), `String`, and `Vec<T>` for sequences of variable length. If a
-/// dataset stores another type and HDF5 has a conversion, elements are converted: a dataset of big-endian
-/// `i16` can be read as `f64`.
+/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of these, structs and
+/// enums with [`#[derive(Element)]`](derive@crate::Element), `String`, and `Vec<T>` for sequences of variable
+/// length. If a dataset stores another type and HDF5 has a conversion, elements are converted: a dataset of
+/// big-endian `i16` can be read as `f64`.
 ///
 /// ```
-/// hyperslab::record! {
-///     #[derive(Debug, Clone, Copy, PartialEq)]
-///     struct Station { id: u32, position: [f64; 2] }
+/// use hyperslab::{Element, File};
+///
+/// #[derive(Element, Debug, Clone, Copy, PartialEq)]
+/// struct Station {
+///     id: u32,
+///     position: [f64; 2],
 /// }
 ///
-/// let file = hyperslab::File::in_memory()?;
+/// let file = File::in_memory()?;
 /// let stations = [Station { id: 2290, position: [47.80, 11.01] }];
 /// let dataset = file.root().new_dataset::<Station>("stations").shape([1]).create_with(&stations)?;
 /// assert_eq!(dataset.read::<Station>(..)?, stations);
 /// # Ok::<(), hyperslab::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element",
+    note = "these are numbers, `bool`, `String`, arrays `[T; N]`, `Vec<T>`, and types with \
+            `#[derive(hyperslab::Element)]`"
+)]
 pub trait Element: Sized + Send + Sync + 'static {
     /// Returns the datatype of new datasets and attributes with this type.
     fn datatype() -> Datatype;
@@ -78,11 +87,24 @@ fn write_as(dataset: &Dataset, what: &Selection, datatype: Datatype, bytes: &[u8
 /// Converts `stored` elements of `from` into elements of `to`.
 fn converted(file: &File, from: &Datatype, to: &Datatype, stored: &[u8]) -> Result<Vec<u8>> {
     record::check_members(from, to)?;
-    let conversion = Conversion::with_widths(from, to, file.store().widths())?;
+    let widths = file.store().widths();
+    enumeration::check_numbers(from, to, stored, widths)?;
+    let conversion = Conversion::with_widths(from, to, widths)?;
     let count = stored.len() / conversion.src_size().max(1);
     let mut elements = vec![0; count * conversion.dst_size()];
     conversion.apply(stored, &mut elements, count)?;
     Ok(elements)
+}
+
+/// Names the sequence of an element that is not a value.
+fn in_sequence(error: Error, sequence: usize) -> Error {
+    match error {
+        Error::Request(RequestError::NotAValue { element, why }) => {
+            let why = format!("element {element} of the sequence: {why}");
+            RequestError::NotAValue { element: sequence as u64, why }.into()
+        }
+        error => error,
+    }
 }
 
 /// Sequences of variable length.
@@ -100,8 +122,8 @@ impl<T: FixedSize> Element for Vec<T> {
         let size = usize::try_from(base.size(file.store().widths())).unwrap_or(usize::MAX);
         let mut found = Vec::new();
         for sequence in file.vlen_many(&file.vlen_ids(stored)?, size)? {
-            let elements = converted(file, base, &<T as FixedSize>::datatype(), &sequence)?;
-            found.push(elements.chunks_exact(T::size()).map(T::get).collect());
+            let elements = fixed::decode(file, base, &sequence);
+            found.push(elements.map_err(|error| in_sequence(error, found.len()))?);
         }
         Ok(found)
     }

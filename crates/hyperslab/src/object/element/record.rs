@@ -4,21 +4,21 @@ use hyperslab_error::{RequestError, Result};
 use hyperslab_format::datatype::{Compound, Datatype, Member};
 
 use super::FixedSize;
-use crate::object::File;
+use super::enumeration::check_names;
 
 /// Returns the compound of members with these names, datatypes and bytes, one after another.
 pub fn compound<const N: usize>(members: [(&str, Datatype, usize); N]) -> Datatype {
     let mut size = 0_u32;
     let members = members.map(|(name, datatype, bytes)| {
-        // The name of a raw identifier, such as `r#type`, is the word after the prefix.
-        let member = Member::new(name.trim_start_matches("r#"), size, datatype);
+        let member = Member::new(name, size, datatype);
         size = size.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
         member
     });
     Datatype::Compound(Compound { size, members: members.into() })
 }
 
-/// Checks that elements of `from` have all members of `to`: a conversion would set the others to zero.
+/// Checks that elements of `from` have all members of `to`, since a conversion would set the others to zero, and
+/// that enumerations have the same numbers.
 pub(super) fn check_members(from: &Datatype, to: &Datatype) -> Result<()> {
     match (from, to) {
         (Datatype::Compound(from), Datatype::Compound(to)) => to.members.iter().try_for_each(|member| {
@@ -31,13 +31,31 @@ pub(super) fn check_members(from: &Datatype, to: &Datatype) -> Result<()> {
             check_members(&source.ok_or_else(missing)?.datatype, &member.datatype)
         }),
         (Datatype::Array(from), Datatype::Array(to)) => check_members(&from.base, &to.base),
+        (Datatype::Enumeration(from), Datatype::Enumeration(to)) => check_names(from, to),
         _ => Ok(()),
     }
 }
 
-/// Returns the elements that `stored` holds in `datatype`.
-pub fn decode<T: FixedSize>(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<T>> {
-    super::fixed::decode(file, datatype, stored)
+/// Takes the next `size` bytes.
+#[inline]
+pub fn next<'a>(bytes: &mut &'a [u8], size: usize) -> &'a [u8] {
+    let (next, rest) = bytes.split_at(size);
+    *bytes = rest;
+    next
+}
+
+/// Takes the next `size` bytes.
+#[inline]
+pub fn next_mut<'a>(bytes: &mut &'a mut [u8], size: usize) -> &'a mut [u8] {
+    let (next, rest) = std::mem::take(bytes).split_at_mut(size);
+    *bytes = rest;
+    next
+}
+
+/// Adds the name of the member whose bytes are not a value.
+#[inline]
+pub fn in_member(name: &str, checked: Result<(), String>) -> Result<(), String> {
+    checked.map_err(|why| format!("member {name:?}: {why}"))
 }
 
 /// Returns the bytes of elements, one after another.

@@ -1,0 +1,76 @@
+//! Structs: compounds with a member for each field, one after another.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DataStruct, DeriveInput, Fields, Ident};
+
+use super::layout_words;
+use super::name::Name;
+use super::refusal::{Refusal, refuse};
+
+/// Returns the functions of `FixedSize`.
+pub(crate) fn fixed_size(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream, Refusal> {
+    if let Some(packed) = layout_words(&input.attrs).find(|word| word == "packed") {
+        return refuse(
+            packed,
+            "derive(Element) needs no `packed`: members in the file have no gaps between them",
+        );
+    }
+    let fields = match &data.fields {
+        Fields::Named(fields) if !fields.named.is_empty() => &fields.named,
+        Fields::Unnamed(fields) => {
+            return refuse(
+                fields,
+                "derive(Element) needs named fields, from which the members have their names",
+            );
+        }
+        Fields::Named(_) | Fields::Unit => {
+            return refuse(&input.ident, "derive(Element) needs a struct with at least one named field");
+        }
+    };
+    let (mut names, mut idents, mut kinds) = (Vec::new(), Vec::<&Ident>::new(), Vec::new());
+    for field in fields {
+        let Some(ident) = &field.ident else { return refuse(field, "derive(Element) needs named fields") };
+        names.push(Name::of(ident, &field.attrs)?);
+        idents.push(ident);
+        kinds.push(&field.ty);
+    }
+    Name::check_distinct(&names)?;
+    let names: Vec<_> = names.iter().map(|name| &name.text).collect();
+    // All functions of a field are named by its type alone: if it is not an element, that is one error, and there.
+    let of_kind: Vec<_> = kinds.iter().map(|kind| quote!(<#kind as ::hyperslab::FixedSize>)).collect();
+    Ok(quote! {
+        fn datatype() -> ::hyperslab::datatype::Datatype {
+            ::hyperslab::derive_support::compound([#((#names, #of_kind::datatype(), #of_kind::size())),*])
+        }
+
+        #[inline]
+        fn size() -> usize {
+            0 #(+ #of_kind::size())*
+        }
+
+        #[inline]
+        fn check(mut bytes: &[u8]) -> ::core::result::Result<(), ::std::string::String> {
+            #(
+                let member = ::hyperslab::derive_support::next(&mut bytes, #of_kind::size());
+                ::hyperslab::derive_support::in_member(#names, #of_kind::check(member))?;
+            )*
+            ::core::result::Result::Ok(())
+        }
+
+        #[inline]
+        fn get(mut bytes: &[u8]) -> Self {
+            Self {
+                #(#idents: #of_kind::get(::hyperslab::derive_support::next(&mut bytes, #of_kind::size())),)*
+            }
+        }
+
+        #[inline]
+        fn put(&self, mut bytes: &mut [u8]) {
+            #(
+                let member = ::hyperslab::derive_support::next_mut(&mut bytes, #of_kind::size());
+                #of_kind::put(&self.#idents, member);
+            )*
+        }
+    })
+}
