@@ -66,7 +66,7 @@ pub(super) struct Condvar(loom::sync::Condvar);
 pub(super) struct TimedOut;
 
 impl TimedOut {
-    /// Never: a thread that nobody wakes waits for ever, and loom reports it.
+    /// Never: a thread that no thread wakes waits for ever, and loom reports it.
     #[expect(clippy::unused_self, reason = "as in parking_lot")]
     pub(super) fn timed_out(&self) -> bool {
         false
@@ -111,16 +111,13 @@ impl<T> RwLock<T> {
     }
 }
 
-/// loom takes `SeqCst` of a number for `AcqRel`, but knows fences. A fence on each side of such an access gives
-/// the one order of all of them that the language promises.
-fn around<R>(ordering: Ordering, access: impl FnOnce() -> R) -> R {
-    if ordering != Ordering::SeqCst {
-        return access();
+/// loom takes `SeqCst` of a number for `AcqRel`, but knows fences. A fence before each such access gives the
+/// one order of all of them that the language promises, and no order to other accesses behind it.
+fn after_fence<R>(ordering: Ordering, access: impl FnOnce() -> R) -> R {
+    if ordering == Ordering::SeqCst {
+        fence(Ordering::SeqCst);
     }
-    fence(Ordering::SeqCst);
-    let value = access();
-    fence(Ordering::SeqCst);
-    value
+    access()
 }
 
 macro_rules! number {
@@ -147,19 +144,19 @@ macro_rules! number {
             }
 
             pub(super) fn load(&self, ordering: Ordering) -> $int {
-                around(ordering, || self.0.load(ordering))
+                after_fence(ordering, || self.0.load(ordering))
             }
 
             pub(super) fn store(&self, value: $int, ordering: Ordering) {
-                around(ordering, || self.0.store(value, ordering));
+                after_fence(ordering, || self.0.store(value, ordering));
             }
 
             pub(super) fn fetch_add(&self, value: $int, ordering: Ordering) -> $int {
-                around(ordering, || self.0.fetch_add(value, ordering))
+                after_fence(ordering, || self.0.fetch_add(value, ordering))
             }
 
             pub(super) fn fetch_sub(&self, value: $int, ordering: Ordering) -> $int {
-                around(ordering, || self.0.fetch_sub(value, ordering))
+                after_fence(ordering, || self.0.fetch_sub(value, ordering))
             }
 
             pub(super) fn fetch_update(
@@ -168,7 +165,7 @@ macro_rules! number {
                 fetch: Ordering,
                 next: impl FnMut($int) -> Option<$int>,
             ) -> Result<$int, $int> {
-                around(set, || self.0.fetch_update(set, fetch, next))
+                after_fence(set, || self.0.fetch_update(set, fetch, next))
             }
         }
     };

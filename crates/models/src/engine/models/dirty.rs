@@ -19,7 +19,7 @@ fn change(chunks: &DirtyChunks, dataset: u64, bytes: usize) {
 
 #[test]
 fn a_thread_finds_its_chunk_whatever_others_change() {
-    explore(3, || {
+    explore(5, || {
         let chunks = Arc::new(DirtyChunks::default());
         let other = {
             let chunks = Arc::clone(&chunks);

@@ -21,7 +21,9 @@ fn the_error_of_a_thread_that_ends_because_another_failed_is_not_the_first() {
             })
             .collect();
         first.note(Err("the medium failed"));
-        others.into_iter().for_each(|other| other.join().unwrap());
+        for other in others {
+            other.join().unwrap();
+        }
         let first = Arc::try_unwrap(first).ok().expect("no other thread has it");
         assert_eq!(first.into_result(), Err("the medium failed"));
     });

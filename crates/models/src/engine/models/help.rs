@@ -43,17 +43,19 @@ fn lend(helpers: usize) {
         }
     });
     lent.take_back();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     // SAFETY: no thread is left that has the work.
     drop(unsafe { Box::from_raw(std::ptr::from_ref(work).cast_mut()) });
 }
 
 #[test]
 fn a_caller_has_its_work_back_once_all_that_began_are_done() {
-    explore(3, || lend(1));
+    explore(5, || lend(1));
 }
 
 #[test]
 fn also_with_two_threads_that_help() {
-    explore(2, || lend(2));
+    explore(3, || lend(2));
 }

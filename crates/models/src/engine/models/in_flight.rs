@@ -28,21 +28,23 @@ fn workers(limit: u64, bytes: &'static [u64]) {
         })
         .collect();
     work(&budget, bytes[0], &sum);
-    others.into_iter().for_each(|other| other.join().unwrap());
+    for other in others {
+        other.join().unwrap();
+    }
     assert!(Held::new(Some(&budget)).take((Share::Rest, u64::MAX)), "all is given back");
 }
 
 #[test]
 fn a_worker_that_waits_goes_on_when_there_is_room() {
-    explore(3, || workers(80, &[40, 40]));
+    explore(5, || workers(80, &[40, 40]));
 }
 
 #[test]
 fn also_one_that_needs_more_than_there_is() {
-    explore(3, || workers(0, &[40, 50]));
+    explore(5, || workers(0, &[40, 50]));
 }
 
 #[test]
 fn also_two_that_wait_for_a_third() {
-    explore(2, || workers(0, &[40, 40, 40]));
+    explore(3, || workers(0, &[40, 40, 40]));
 }

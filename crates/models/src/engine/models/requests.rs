@@ -17,7 +17,9 @@ fn the_count_is_that_of_requests_that_no_thread_has_taken() {
                 let mut taken = Vec::new();
                 with_help(&|| {}, |help| taken.extend(Requests::ask(&requests, help)));
                 let asked = taken.len();
-                taken.into_iter().for_each(|request| request());
+                for request in taken {
+                    request();
+                }
                 asked
             }));
         }
