@@ -32,7 +32,7 @@ impl<'t, T> Claims<'t, T> {
         }
     }
 
-    /// Creates the claims of `workers` workers. Each of them may have `share` tasks in progress, and claims up
+    /// Creates the claims of `workers` workers. Each may have `share` tasks in progress, and claims up
     /// to `most` at a time, until `has_failed` says that one of them has failed.
     pub(super) fn shared(
         tasks: &'t [T],
