@@ -22,7 +22,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deny miri loom mutants msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help deny miri loom mutants mutants-few msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -282,7 +282,7 @@ UNDER_MIRI := cargo +nightly miri test --locked --quiet --target-dir target/miri
 miri: export MIRIFLAGS += -Zmiri-disable-isolation
 miri: export PROPTEST_CASES = 2
 miri:
-	$(UNDER_MIRI) -p hyperslab -- engine::destination engine::task_queue
+	$(UNDER_MIRI) -p hyperslab -- engine::destination engine::claims
 	$(UNDER_MIRI) -p hyperslab-select -- --skip memory_batches:: --skip steps:: --skip overlap_too_often
 	$(UNDER_MIRI) -p hyperslab-format -- bytes:: free_space:: header:: heap:: selection:: superblock:: \
 		--skip geometry --skip places
@@ -293,6 +293,21 @@ MODELS ?=
 loom: export RUSTFLAGS += --cfg loom
 loom:
 	cargo test -p hyperslab-models $(CHECKED) --target-dir target/loom --lib -- $(MODELS)
+
+# Deliberate errors: each changes a line of one of FILES in a copy of the tree, and a test of its crate should fail. Needs
+# cargo-mutants (`cargo install cargo-mutants --locked`). `FILES="FILE ..."` chooses; `SHARD=3/24` takes a part. Here are
+# the rules: what a byte of a file may be, which element is where, whose space is free, what a bound admits.
+FILES ?= crates/format/src/**/*.rs crates/select/src/*.rs crates/store/src/space/*.rs \
+	$(foreach file,bounds claims fill in_flight fetch/*,crates/hyperslab/src/engine/$(file).rs)
+SHARD ?=
+mutants:
+	mkdir -p target/mutants
+	CARGO_TARGET_DIR=$(abspath target/mutants/build) cargo mutants --output target/mutants \
+		$(foreach file,$(FILES),--file '$(file)') $(if $(SHARD),--shard $(SHARD))
+
+# A part that takes CI a few minutes.
+mutants-few: FILES = $(foreach file,superblock/v0 superblock/v2 bytes/widths,crates/format/src/$(file).rs)
+mutants-few: mutants
 
 # Advisories, licences and sources of the crates of others (deny.toml). Needs cargo-deny (`cargo install cargo-deny
 # --locked`). Without a network: `DENY="--offline check licenses bans sources"`, which leaves out advisories.
