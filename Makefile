@@ -22,7 +22,7 @@ BESIDE ?=
 ALSO ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deny miri msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
+.PHONY: help deny miri loom mutants mutants-few msrv small checked test-env environments test-extras demo quick test bare java jni test-java test-mpi soak lint bench bench-env bench-suites golden corpus jhdf fuzz libfuzzer wheel test-wheel sdist package release develop clean docs web test-view cross vol capi capi-header test-vol
 
 help:
 	@echo "make demo     build, read a real file and show the result (demo-out/)"
@@ -38,6 +38,8 @@ help:
 	@echo "make lint     formatting, lints, documentation"
 	@echo "make deny     advisories, licences and sources of the crates of others (needs cargo-deny)"
 	@echo "make miri     unit tests under Miri, which finds undefined behaviour (needs a nightly compiler with it)"
+	@echo "make loom     the engine's locks and counts, with their threads in every order"
+	@echo "make mutants  deliberate errors that no test notices, in FILES (needs cargo-mutants)"
 	@echo "make msrv     all crates with the oldest Rust that is promised (needs rustup)"
 	@echo "make docs     the documentation site (target/site/index.html)"
 	@echo "make bench    the table of speed against the peers (bench/out/)"
@@ -280,10 +282,32 @@ UNDER_MIRI := cargo +nightly miri test --locked --quiet --target-dir target/miri
 miri: export MIRIFLAGS += -Zmiri-disable-isolation
 miri: export PROPTEST_CASES = 2
 miri:
-	$(UNDER_MIRI) -p hyperslab -- engine::destination engine::task_queue
+	$(UNDER_MIRI) -p hyperslab -- engine::destination engine::claims
 	$(UNDER_MIRI) -p hyperslab-select -- --skip memory_batches:: --skip steps:: --skip overlap_too_often
 	$(UNDER_MIRI) -p hyperslab-format -- bytes:: free_space:: header:: heap:: selection:: superblock:: \
 		--skip geometry --skip places
+
+# Threads in every order (decision 0048), for a minute at most. `LOOM_MAX_PREEMPTIONS=5` looks further, for an hour;
+# `MODELS=in_flight` runs the models with that in their names. All crates are built for this alone, in a folder of its own.
+MODELS ?=
+loom: export RUSTFLAGS += --cfg loom
+loom:
+	cargo test -p hyperslab-models $(CHECKED) --target-dir target/loom --lib -- $(MODELS)
+
+# Deliberate errors: each changes a line of one of FILES in a copy of the tree, and a test of its crate should fail. Needs
+# cargo-mutants (`cargo install cargo-mutants --locked`). `FILES="FILE ..."` chooses; `SHARD=3/24` takes a part. Here are
+# the rules: what a byte of a file may be, which element is where, whose space is free, what a bound admits.
+FILES ?= crates/format/src/**/*.rs crates/select/src/*.rs crates/store/src/space/*.rs \
+	$(foreach file,bounds claims fill in_flight fetch/*,crates/hyperslab/src/engine/$(file).rs)
+SHARD ?=
+mutants:
+	mkdir -p target/mutants
+	CARGO_TARGET_DIR=$(abspath target/mutants/build) cargo mutants --output target/mutants \
+		$(foreach file,$(FILES),--file '$(file)') $(if $(SHARD),--shard $(SHARD))
+
+# A part that takes CI a few minutes.
+mutants-few: FILES = $(foreach file,superblock/v0 superblock/v2 bytes/widths,crates/format/src/$(file).rs)
+mutants-few: mutants
 
 # Advisories, licences and sources of the crates of others (deny.toml). Needs cargo-deny (`cargo install cargo-deny
 # --locked`). Without a network: `DENY="--offline check licenses bans sources"`, which leaves out advisories.
@@ -375,7 +399,7 @@ release: $(VENV)/build.stamp
 PATCH = --config 'patch.crates-io.$(1).path="crates/$(2)"'
 ENGINE := $(call PATCH,hyperslab,hyperslab) $(foreach crate,format filters error io select convert store derive,$(call PATCH,hyperslab-$(crate),$(crate)))
 package: $(PAGE)
-	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --exclude monthly --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
+	cargo package --workspace --exclude hyperslab-python --exclude hyperslab-jni --exclude hyperslab-testkit --exclude hyperslab-models --exclude monthly --locked --quiet $(PACKAGE) $(call PATCH,hyperslab-mpio,mpio)
 	cargo package --manifest-path $(MPIO) --target-dir target --locked --quiet --no-verify $(ENGINE)
 
 clean:

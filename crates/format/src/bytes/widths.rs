@@ -70,6 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_width_has_its_bytes_and_their_largest_number() {
+        for (bytes, max) in [(2, 0xffff), (4, 0xffff_ffff), (8, u64::MAX), (16, u64::MAX)] {
+            let width = Width::from_bytes(bytes).unwrap();
+            assert_eq!((width.bytes(), width.max()), (bytes.into(), max));
+        }
+        assert!([0, 1, 3, 6, 12, 32].map(Width::from_bytes).iter().all(Option::is_none));
+    }
+
+    #[test]
     fn a_field_is_as_wide_as_its_largest_value() {
         let widths: Vec<_> = [0, 1, 255, 256, 0xff_ffff, 1 << 24, u64::MAX].map(bytes_for).into();
         assert_eq!(widths, [1, 1, 1, 2, 3, 4, 8]);

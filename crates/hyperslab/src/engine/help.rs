@@ -3,9 +3,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
+use super::sync::{Arc, AtomicUsize, Condvar, Mutex, Ordering};
 
 /// Work that a caller does, and that other threads may help with until the caller is done.
 struct Call {
@@ -80,6 +79,33 @@ impl Call {
     }
 }
 
+/// The requests for help, of all calls, that no thread has taken.
+pub(super) struct Requests {
+    waiting: AtomicUsize,
+    most: usize,
+}
+
+impl Requests {
+    /// Creates the list of no requests. About `most` of them may wait: threads that ask at the same time may
+    /// each go beyond it by one.
+    pub(super) fn new(most: usize) -> Self {
+        Self { waiting: AtomicUsize::new(0), most }
+    }
+
+    /// Returns a request for `help`, which another thread runs, or `None` if too many wait.
+    pub(super) fn ask(requests: &Arc<Self>, help: &dyn Fn() -> Help) -> Option<impl FnOnce() + Send + use<>> {
+        if requests.waiting.load(Ordering::Relaxed) >= requests.most {
+            return None;
+        }
+        requests.waiting.fetch_add(1, Ordering::Relaxed);
+        let (help, requests) = (help(), Arc::clone(requests));
+        Some(move || {
+            requests.waiting.fetch_sub(1, Ordering::Relaxed);
+            help.give();
+        })
+    }
+}
+
 /// Waits for the threads that help when it is dropped.
 struct End<'c>(&'c Call);
 
@@ -93,10 +119,9 @@ impl Drop for End<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
     use std::thread;
 

@@ -14,12 +14,10 @@
 //! function that takes elements may read) is not counted, because the outer read keeps what it holds until
 //! the inner ends.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-
 use hyperslab_error::Result;
 use hyperslab_io::interrupt;
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use super::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering};
 use super::task_queue::worked;
 
 /// The bytes that the reads of a file may hold, and those they hold.
@@ -153,7 +151,7 @@ impl Drop for Held<'_> {
 /// The part of the budget that is for the first bytes of Blosc chunks: one in this many.
 const FIRST: u64 = 8;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -1,7 +1,6 @@
 //! The thread pool of the process, and functions that run work on it. No other module starts threads.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use hyperslab_io::process::PerProcess;
@@ -9,7 +8,7 @@ use hyperslab_io::report::TARGET;
 use parking_lot::{Mutex, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::help::with_help;
+use super::help::{Requests, with_help};
 
 /// The pool that all files of the process share. `HYPERSLAB_THREADS` sets its number of threads, the caller's
 /// thread included; the default is the number of processors that the process may use. A forked child inherits
@@ -21,8 +20,7 @@ struct Pool {
     threads: usize,
     /// The threads besides the caller's, which works too. `None` if the caller's thread is the only one.
     helpers: Option<Arc<ThreadPool>>,
-    /// The requests for help that no thread has taken.
-    waiting: Arc<AtomicUsize>,
+    requests: Arc<Requests>,
 }
 
 impl Pool {
@@ -35,7 +33,7 @@ impl Pool {
                 .ok()
                 .map(Arc::new)
         });
-        Self { threads, helpers: helpers.flatten(), waiting: Arc::default() }
+        Self { threads, helpers: helpers.flatten(), requests: Arc::new(Requests::new(MOST_WAITING)) }
     }
 }
 
@@ -73,10 +71,10 @@ pub fn set_threads(threads: NonZeroUsize) {
 /// Runs `work` on the caller's thread and on up to `workers - 1` others. Returns when all calls that have
 /// begun have returned: threads that are busy until then are not waited for.
 pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
-    let (helpers, waiting) = {
+    let (helpers, requests) = {
         let pool = pool().read();
         match &pool.helpers {
-            Some(helpers) if workers > 1 => (Arc::clone(helpers), Arc::clone(&pool.waiting)),
+            Some(helpers) if workers > 1 => (Arc::clone(helpers), Arc::clone(&pool.requests)),
             _ => {
                 drop(pool);
                 return work();
@@ -86,15 +84,8 @@ pub fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     with_help(work, |help| {
         for _ in 1..workers {
             // Requests of calls that are over stay in the queue of the pool while its threads are busy.
-            if waiting.load(Ordering::Relaxed) >= MOST_WAITING {
-                return;
-            }
-            waiting.fetch_add(1, Ordering::Relaxed);
-            let (help, waiting) = (help(), Arc::clone(&waiting));
-            helpers.spawn(move || {
-                waiting.fetch_sub(1, Ordering::Relaxed);
-                help.give();
-            });
+            let Some(request) = Requests::ask(&requests, help) else { return };
+            helpers.spawn(request);
         }
     });
 }
@@ -136,7 +127,7 @@ const THREADS: &str = "HYPERSLAB_THREADS";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     #[test]
     fn a_call_is_not_kept_waiting_by_the_threads_of_another_one() {

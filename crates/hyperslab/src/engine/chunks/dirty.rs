@@ -2,14 +2,12 @@
 //! memory.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use hyperslab_format::Addr;
-use parking_lot::{Mutex, RwLock};
 
 use hyperslab_error::Result;
+use hyperslab_format::Addr;
 use hyperslab_select::Coord;
+
+use crate::engine::sync::{Arc, AtomicU64, Mutex, Ordering, RwLock};
 
 /// One chunk, decoded.
 pub(in crate::engine) type HeldChunk = Arc<RwLock<Vec<u8>>>;

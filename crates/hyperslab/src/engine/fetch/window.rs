@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::Finish;
 use super::blosc_ranges::BloscRanges;
+use crate::engine::claims::Claims;
 use crate::engine::destination::Region;
 use crate::engine::in_flight::{Claim, Held, Share};
 use crate::engine::plan::context::ReadContext;
@@ -23,7 +24,7 @@ use crate::engine::plan::spans::{Spans, moved};
 use crate::engine::plan::step::{ChunkStep, Purpose, Way};
 use crate::engine::raw_data::RawData;
 use crate::engine::scratch::{WorkerScratch, sized};
-use crate::engine::task_queue::{Claims, worked};
+use crate::engine::task_queue::worked;
 
 /// The reads of one worker.
 pub(in crate::engine) struct Window<'w> {

@@ -16,6 +16,7 @@ use hyperslab_format::datatype::Datatype;
 use hyperslab_format::{Addr, Extent};
 use hyperslab_select::{Part, Selection, Tiling};
 
+use super::claims::Claims;
 use super::destination::{Destination, Shared};
 use super::fetch::Finish;
 use super::fetch::window::Window;
@@ -27,7 +28,7 @@ use super::plan::reading::Reading;
 use super::plan::spans::Spans;
 use super::plan::step::Purpose;
 use super::scratch;
-use super::task_queue::{self, Claims};
+use super::task_queue;
 use decode::ReadRun;
 
 /// Options of a read.
