@@ -67,6 +67,7 @@ impl Selected {
 }
 
 impl<T: Into<Selection>> Select for T {
+    #[inline]
     fn select(self, _: impl FnOnce() -> Vec<u64>) -> Result<Selected, RequestError> {
         Ok(Selected { selection: self.into(), dropped: SmallVec::new() })
     }

@@ -34,7 +34,9 @@ impl Slab {
     /// Returns the number of indices along each axis.
     #[doc(hidden)]
     pub fn shape(&self) -> Shape {
-        self.0.iter().map(|dim| dim.count).collect()
+        let mut shape = Shape::from_elem(0, self.0.len());
+        shape.iter_mut().zip(&self.0).for_each(|(len, dim)| *len = dim.count);
+        shape
     }
 
     /// Returns the chunk's coordinate and the box relative to it, if the slab is inside one chunk of the

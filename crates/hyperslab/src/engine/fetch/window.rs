@@ -232,21 +232,23 @@ impl<'w> Window<'w> {
     /// Returns the next request of the last job for which there is memory.
     fn ask(&mut self) -> Option<Request> {
         let Self { jobs, asking, held, refused, .. } = self;
-        let jobs = &mut jobs[..];
-        let (place, index) = asking.iter().enumerate().rev().find_map(|(place, &index)| {
-            let job = jobs.get_mut(index)?.as_mut()?;
-            (job.due.1 == 0 || job.claim(held, refused)).then_some((place, index))
-        })?;
-        let job = jobs.get_mut(index)?.as_mut()?;
-        let number = job.asked;
-        job.asked += 1;
-        let (at, len) = job.range(number);
-        if job.asked == job.count {
-            asking.remove(place);
+        for place in (0..asking.len()).rev() {
+            let index = asking[place];
+            let Some(Some(job)) = jobs.get_mut(index) else { continue };
+            if job.due.1 > 0 && !job.claim(held, refused) {
+                continue;
+            }
+            let number = job.asked;
+            job.asked += 1;
+            let (at, len) = job.range(number);
+            if job.asked == job.count {
+                asking.remove(place);
+            }
+            *refused = None;
+            let offset = self.base.saturating_add(at.get());
+            return Some(Request { id: number << JOB_BITS | index as u64, offset, len });
         }
-        self.refused = None;
-        let offset = self.base.saturating_add(at.get());
-        Some(Request { id: number << JOB_BITS | index as u64, offset, len })
+        None
     }
 
     /// Begins the next task, together with the neighbours that are read in the same request.

@@ -42,6 +42,7 @@ impl Dataset {
     }
 
     /// Applies `what` to the shape of the dataset.
+    #[inline]
     pub(in crate::object) fn select(&self, what: impl Select) -> Result<Selected> {
         what.select(|| self.shape()).map_err(|error| Error::from(error).at(self.path()))
     }
@@ -80,8 +81,11 @@ impl Dataset {
         dst: &mut Destination<'_>,
         options: &ReadOptions,
     ) -> Result<()> {
-        let Selected { selection, dropped } = self.select(what)?;
-        self.read_shaped(None, &selection, &mut dst.with_axes(&dropped), options)
+        let what = self.select(what)?;
+        if what.dropped.is_empty() {
+            return self.read_shaped(None, &what.selection, dst, options);
+        }
+        self.read_shaped(None, &what.selection, &mut dst.with_axes(&what.dropped), options)
     }
 
     /// Does the same as [`read_with`](Self::read_with). If there is a shape, `dst` was made for a dataset of
