@@ -9,7 +9,7 @@ mod refusal;
 mod tests;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Meta, Token};
 
@@ -37,7 +37,10 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Refusal> {
         Data::Struct(data) => record::fixed_size(input, data)?,
         Data::Enum(data) => enumeration::fixed_size(input, data)?,
         Data::Union(data) => {
-            return refuse(&data.union_token, "derive(Element) needs a struct or an enum, not a union");
+            return refuse(
+                data.union_token.to_token_stream(),
+                "derive(Element) needs a struct or an enum, not a union",
+            );
         }
     };
     let ident = &input.ident;

@@ -37,7 +37,7 @@ pub(crate) fn fixed_size(input: &DeriveInput, data: &DataStruct) -> Result<Token
     }
     Name::check_distinct(&names)?;
     let names: Vec<_> = names.iter().map(|name| &name.text).collect();
-    // All functions of a field are named by its type alone: if it is not an element, that is one error, and there.
+    // All functions are named by the type of the field, so that a type without them is one error, and there.
     let of_kind: Vec<_> = kinds.iter().map(|kind| quote!(<#kind as ::hyperslab::FixedSize>)).collect();
     Ok(quote! {
         fn datatype() -> ::hyperslab::datatype::Datatype {
@@ -66,11 +66,12 @@ pub(crate) fn fixed_size(input: &DeriveInput, data: &DataStruct) -> Result<Token
         }
 
         #[inline]
-        fn put(&self, mut bytes: &mut [u8]) {
+        fn put(&self, bytes: &mut [u8]) {
             #(
-                let member = ::hyperslab::derive_support::next_mut(&mut bytes, #of_kind::size());
+                let (member, bytes) = bytes.split_at_mut(#of_kind::size());
                 #of_kind::put(&self.#idents, member);
             )*
+            ::core::debug_assert!(bytes.is_empty());
         }
     })
 }

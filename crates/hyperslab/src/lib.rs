@@ -48,19 +48,19 @@ pub use engine::{
 /// The 16-bit floats [`f16`](half::f16) and [`bf16`](half::bf16), which are elements.
 pub use half;
 pub use hyperslab_convert::Scalar;
-/// Makes a struct with named fields, or an enum without data, a type of elements: an [`Element`](trait@Element),
-/// a [`FixedSize`] type and an [`AttributeValue`].
+/// Makes a struct with named fields, or an enum without data, a type of elements: an
+/// [`Element`](trait@Element), a [`FixedSize`] type and an [`AttributeValue`].
 ///
-/// A struct is a compound (spec IV.A.2.d) with a member for each field, of the same name. Fields can be of any
-/// [`FixedSize`] type, including other structs and enums. Members are found by their names: a dataset can be read
-/// as the struct even if it has more members, another order of members, or other number types. A dataset that
-/// lacks a field of the struct cannot be read, and one that has more members cannot be written.
+/// A struct is a compound (spec IV.A.2.d) with a member for each field, of the same name. Fields can be of
+/// any [`FixedSize`] type, including other structs and enums. Members are found by their names: a dataset can
+/// be read as the struct even if it has more members, another order of members, or other number types. A
+/// dataset that lacks a field of the struct cannot be read, and one that has more members cannot be written.
 ///
-/// An enum is an enumeration with a member for each variant, in the order of declaration. `#[repr(u8)]`, or an
-/// integer from `i8` to `u64`, says which integer is stored. The stored enumeration may have another integer,
-/// and fewer names when it is read or more when it is written; a name must have the same number on both sides.
-/// HDF5 lets a file hold numbers without a name, and elements that were never written are 0 unless the dataset
-/// has a fill value. A number that is not a variant is the error
+/// An enum is an enumeration with a member for each variant, in the order of declaration. `#[repr(u8)]`, or
+/// another integer of 8 to 64 bits, says which integer is stored. The stored enumeration may have another
+/// integer, and fewer names when it is read or more when it is written; a name must have the same number on
+/// both sides. HDF5 lets a file hold numbers without a name, and elements that were never written are 0
+/// unless the dataset has a fill value. A number that is not a variant is the error
 /// [`NotAValue`](RequestError::NotAValue), which names it.
 ///
 /// `#[hyperslab(rename = "...")]` on a field or variant gives its member another name.
@@ -160,7 +160,7 @@ pub mod internals {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::object::{
-        compound, decode, enumeration, in_member, next, next_mut, no_variant, packed, scalar_attribute,
+        compound, decode, enumeration, in_member, next, no_variant, packed, scalar_attribute,
     };
 }
 

@@ -19,10 +19,10 @@ use crate::engine::{Destination, ReadOptions, WriteOptions};
 
 /// A Rust type of elements.
 ///
-/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of these, structs and
-/// enums with [`#[derive(Element)]`](derive@crate::Element), `String`, and `Vec<T>` for sequences of variable
-/// length. If a dataset stores another type and HDF5 has a conversion, elements are converted: a dataset of
-/// big-endian `i16` can be read as `f64`.
+/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of these, structs
+/// and enums with [`#[derive(Element)]`](derive@crate::Element), `String`, and `Vec<T>` for sequences of
+/// variable length. If a dataset stores another type and HDF5 has a conversion, elements are converted: a
+/// dataset of big-endian `i16` can be read as `f64`.
 ///
 /// ```
 /// use hyperslab::{Element, File};

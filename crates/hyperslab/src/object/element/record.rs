@@ -17,8 +17,8 @@ pub fn compound<const N: usize>(members: [(&str, Datatype, usize); N]) -> Dataty
     Datatype::Compound(Compound { size, members: members.into() })
 }
 
-/// Checks that elements of `from` have all members of `to`, since a conversion would set the others to zero, and
-/// that enumerations have the same numbers.
+/// Checks that elements of `from` have all members of `to`, since a conversion would set the others to zero,
+/// and that enumerations have the same numbers.
 pub(super) fn check_members(from: &Datatype, to: &Datatype) -> Result<()> {
     match (from, to) {
         (Datatype::Compound(from), Datatype::Compound(to)) => to.members.iter().try_for_each(|member| {
@@ -40,14 +40,6 @@ pub(super) fn check_members(from: &Datatype, to: &Datatype) -> Result<()> {
 #[inline]
 pub fn next<'a>(bytes: &mut &'a [u8], size: usize) -> &'a [u8] {
     let (next, rest) = bytes.split_at(size);
-    *bytes = rest;
-    next
-}
-
-/// Takes the next `size` bytes.
-#[inline]
-pub fn next_mut<'a>(bytes: &mut &'a mut [u8], size: usize) -> &'a mut [u8] {
-    let (next, rest) = std::mem::take(bytes).split_at_mut(size);
     *bytes = rest;
     next
 }
