@@ -33,7 +33,9 @@ impl Gates {
         let before = Arc::clone(&gates);
         let mut driver = Hooked::with(Memory::default(), move |call| {
             if let Call::Write(requests) = call {
-                requests.iter().for_each(|request| before.meet(request.offset, request.src));
+                for request in requests {
+                    before.meet(request.offset, request.src);
+                }
             }
             Ok(())
         });

@@ -135,7 +135,7 @@ fn beside_a_commit(
     });
     let has_journal = AtomicBool::new(false);
     set_for_this_thread(
-        &driver,
+        driver,
         Box::new(move |bytes| {
             if has_journal.swap(bytes.is_some_and(is_journal), Ordering::SeqCst) {
                 ask.send(()).unwrap();
