@@ -28,10 +28,10 @@ struct Station {
 }
 
 fn station(id: u32) -> Station {
-    let state = |number: u32| if number % 3 == 0 { State::Open } else { State::Closed };
+    let state = |number: u32| if number.is_multiple_of(3) { State::Open } else { State::Closed };
     let metres = f32::from(u16::try_from(id).expect("small")) / 4.0;
     let place = Place { metres, states: [state(id + 1), state(id + 2)] };
-    Station { id, state: state(id), is_manned: id % 2 == 0, place }
+    Station { id, state: state(id), is_manned: id.is_multiple_of(2), place }
 }
 
 #[test]
