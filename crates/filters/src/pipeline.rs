@@ -124,8 +124,7 @@ impl Pipeline {
     pub const MAX_FILTERS: usize = 32;
 
     /// Prepares the filters for chunks of `chunk_bytes`. A filter that is not available or has wrong
-    /// parameters is not an error here. It is an error for a chunk that needs the filter (see also
-    /// `unavailable`).
+    /// parameters is not an error here, but for a chunk that needs the filter.
     pub fn new(
         specs: &[StageSpec<'_>],
         element_size: usize,
@@ -157,11 +156,6 @@ impl Pipeline {
     /// Returns the filters, in the order in which they encode.
     pub fn filters(&self) -> &[Stage] {
         &self.stages
-    }
-
-    /// Returns the reason why a filter cannot be used, for the first such filter.
-    pub fn unavailable(&self) -> Option<&FilterError> {
-        self.stages.iter().find_map(|stage| stage.filter.as_ref().err())
     }
 
     /// Returns whether a chunk with this mask is stored unchanged.

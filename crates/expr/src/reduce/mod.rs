@@ -13,9 +13,7 @@ use bytemuck::Pod;
 
 use self::best::{Complexes, Floats, Largest, PlaceOf, Signed, Smallest, Times, Unsigned};
 use self::moments::{ComplexMoments, Moments};
-use self::sums::{
-    ComplexProduct, ComplexSum, DurationSum, FloatProduct, FloatSum, IntegerProduct, IntegerSum, Truth,
-};
+use self::sums::{ComplexProduct, ComplexSum, DurationSum, FloatProduct, FloatSum, IntegerFold, Truth};
 use crate::error::{Result, no_meaning};
 use crate::kernels::{self, In};
 use crate::tree::{Reduction, ReductionKind};
@@ -235,8 +233,8 @@ fn cells(kind: ReductionKind, of: Type, count: usize) -> Result<Box<dyn Cells>> 
     let is_complex = class == Class::Complex;
     match (kind, class) {
         (K::Sum, Class::Timedelta) => start::<DurationSum>(count),
-        (K::Sum, Class::Bool | Class::Signed | Class::Unsigned) => start::<IntegerSum>(count),
-        (K::Prod, Class::Bool | Class::Signed | Class::Unsigned) => start::<IntegerProduct>(count),
+        (K::Sum, Class::Bool | Class::Signed | Class::Unsigned) => start::<IntegerFold<false>>(count),
+        (K::Prod, Class::Bool | Class::Signed | Class::Unsigned) => start::<IntegerFold<true>>(count),
         (K::Sum, _) if is_complex => start::<ComplexSum<false>>(count),
         (K::Mean, _) if is_complex => start::<ComplexSum<true>>(count),
         (K::Prod, _) if is_complex => start::<ComplexProduct>(count),

@@ -10,43 +10,21 @@ use super::Cell;
 /// Not a time.
 const NAT: i64 = i64::MIN;
 
-/// A sum of integers of 64 bits, signed or not, that wraps around as NumPy's.
+/// A sum, or a product, of integers of 64 bits, signed or not, that wraps around as NumPy's.
 #[derive(Clone)]
-pub(super) struct IntegerSum(i64);
+pub(super) struct IntegerFold<const PRODUCT: bool>(i64);
 
-impl Cell for IntegerSum {
+impl<const PRODUCT: bool> Cell for IntegerFold<PRODUCT> {
     type Element = i64;
     type Result = i64;
-    const START: Self = Self(0);
+    const START: Self = Self(PRODUCT as i64);
 
     fn one(&mut self, element: i64, _: u64) {
-        self.0 = self.0.wrapping_add(element);
+        self.0 = if PRODUCT { self.0.wrapping_mul(element) } else { self.0.wrapping_add(element) };
     }
 
     fn merge(&mut self, other: &Self) {
-        self.0 = self.0.wrapping_add(other.0);
-    }
-
-    fn result(&self, _: u64, _: u32) -> i64 {
-        self.0
-    }
-}
-
-/// A product of integers of 64 bits, signed or not, that wraps around as NumPy's.
-#[derive(Clone)]
-pub(super) struct IntegerProduct(i64);
-
-impl Cell for IntegerProduct {
-    type Element = i64;
-    type Result = i64;
-    const START: Self = Self(1);
-
-    fn one(&mut self, element: i64, _: u64) {
-        self.0 = self.0.wrapping_mul(element);
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.0 = self.0.wrapping_mul(other.0);
+        self.one(other.0, 0);
     }
 
     fn result(&self, _: u64, _: u32) -> i64 {

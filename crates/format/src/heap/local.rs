@@ -72,21 +72,13 @@ impl LocalHeapData {
     pub fn bytes_at(&self, offset: u64) -> Result<&[u8]> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
         let len = rest.and_then(|rest| rest.iter().position(|&byte| byte == 0));
-        match (rest, len) {
-            (Some(rest), Some(len)) => Ok(rest.get(..len).unwrap_or_default()),
-            _ => Err(self.error(offset, ErrorKind::Missing { what: "the zero byte at the end of a name" })),
-        }
-    }
-
-    /// Returns the name that begins at `offset`. An old-style group does not store the character set of its
-    /// names; all libraries write UTF-8.
-    pub fn name_at(&self, offset: u64) -> Result<&str> {
-        let bytes = self.bytes_at(offset)?;
-        std::str::from_utf8(bytes).map_err(|_| self.error(offset, ErrorKind::Text { field: "name" }))
-    }
-
-    fn error(&self, offset: u64, kind: ErrorKind) -> FormatError {
-        FormatError { kind, structure: Self::NAME, spec: Self::SPEC, at: self.at, offset }
+        rest.zip(len).and_then(|(rest, len)| rest.get(..len)).ok_or(FormatError {
+            kind: ErrorKind::Missing { what: "the zero byte at the end of a name" },
+            structure: Self::NAME,
+            spec: Self::SPEC,
+            at: self.at,
+            offset,
+        })
     }
 }
 
@@ -127,11 +119,11 @@ mod tests {
             "00*8 78 00*7 2f736f6d652f70617468 00*6 737562000000000001 00*7 30 00*39",
             &header,
         );
-        assert_eq!(data.name_at(16).unwrap(), "/some/path");
-        assert_eq!(data.name_at(32).unwrap(), "sub");
-        assert_eq!(data.name_at(0).unwrap(), "");
-        assert_eq!(data.name_at(88).unwrap_err().offset, 88);
-        assert!(data.name_at(u64::MAX).is_err());
+        assert_eq!(data.bytes_at(16).unwrap(), b"/some/path");
+        assert_eq!(data.bytes_at(32).unwrap(), b"sub");
+        assert_eq!(data.bytes_at(0).unwrap(), b"");
+        assert_eq!(data.bytes_at(88).unwrap_err().offset, 88);
+        assert!(data.bytes_at(u64::MAX).is_err());
     }
 
     #[test]

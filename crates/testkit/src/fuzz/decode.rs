@@ -232,7 +232,7 @@ fn local_heap(bytes: &[u8], widths: Widths) {
     let Some((header, rest)) = check::<LocalHeapHeader>(bytes, widths, &()) else { return };
     let Some((data, _)) = check::<LocalHeapData>(rest, widths, &header) else { return };
     for offset in [0, 1, header.data_size, u64::MAX] {
-        let _ = (data.name_at(offset), data.bytes_at(offset));
+        let _ = data.bytes_at(offset);
     }
 }
 
