@@ -43,6 +43,31 @@ struct Loop {
     target: usize,
 }
 
+/// The bytes from the first selected element of some axes to the last.
+struct OneSpan {
+    len: usize,
+    /// Whether all elements between them are selected.
+    is_dense: bool,
+}
+
+impl OneSpan {
+    /// Returns the run over one more axis, if it is better read as one than by several requests.
+    fn repeated(&self, selected: &Axis, pitch: usize, hints: Hints) -> Option<Self> {
+        let Self { len, is_dense } = *self;
+        if selected.count <= 1 {
+            return Some(Self { len, is_dense });
+        }
+        let step = selected.step * pitch;
+        let gap = step - len;
+        let longer = (selected.count - 1) * step + len;
+        let is_worth_it = longer as u64 <= hints.max_span;
+        if gap > 0 && (gap as u64 > hints.coalesce_gap || !is_worth_it) || !is_dense && !is_worth_it {
+            return None;
+        }
+        Some(Self { len: longer, is_dense: is_dense && gap == 0 })
+    }
+}
+
 impl Loop {
     fn moved(&self, at: (usize, usize), turn: usize) -> (usize, usize) {
         (at.0 + turn * self.source, at.1 + turn * self.target)
@@ -57,50 +82,37 @@ impl Spans {
         offset: usize,
         hints: Hints,
     ) -> Self {
-        let mut pitches: SmallVec<[usize; 4]> = SmallVec::from_elem(elements.stored_size, axes.len());
-        for axis in (1..axes.len()).rev() {
-            pitches[axis - 1] = pitches[axis] * elements.shape[axis];
-        }
-        let (mut split, mut len, mut is_dense) = (axes.len(), elements.stored_size, true);
-        for (axis, selected) in axes.iter().enumerate().rev() {
-            if selected.count > 1 {
-                let step = selected.step * pitches[axis];
-                let gap = step - len;
-                let longer = (selected.count - 1) * step + len;
-                let is_worth_it = gap as u64 <= hints.coalesce_gap && longer as u64 <= hints.max_span;
-                if gap > 0 && !is_worth_it {
-                    break;
-                }
-                is_dense &= gap == 0;
-                if !is_dense && longer as u64 > hints.max_span {
-                    break;
-                }
-                len = longer;
-            }
-            split = axis;
-        }
-        let start = axes.iter().zip(&pitches).map(|(axis, pitch)| axis.start * pitch).sum();
-        let outer = axes[..split].iter().zip(&pitches).rev().filter(|(axis, _)| axis.count > 1);
+        let mut span = OneSpan { len: elements.stored_size, is_dense: true };
         let mut inmost = Loop { count: 1, source: 0, target: 0 };
         let mut around: SmallVec<[Loop; 3]> = SmallVec::new();
-        for (axis, pitch) in outer {
-            let each = Loop {
-                count: axis.count as u64,
-                source: axis.step * pitch,
-                target: axis.stride.unsigned_abs(),
-            };
-            if inmost.count == 1 { inmost = each } else { around.push(each) }
+        // The bytes of the piece from one index of an axis to the next.
+        let mut pitch = elements.stored_size;
+        let (mut start, mut split) = (0, axes.len());
+        for (axis, (selected, len)) in axes.iter().zip(&elements.shape).enumerate().rev() {
+            start += selected.start * pitch;
+            let longer = if split == axis + 1 { span.repeated(selected, pitch, hints) } else { None };
+            if let Some(longer) = longer {
+                (span, split) = (longer, axis);
+            } else if selected.count > 1 {
+                let each = Loop {
+                    count: selected.count as u64,
+                    source: selected.step * pitch,
+                    target: selected.stride.unsigned_abs(),
+                };
+                if inmost.count == 1 { inmost = each } else { around.push(each) }
+            }
+            pitch *= len;
         }
         let mut inner = Axes::from_slice(&axes[split..]);
         inner.iter_mut().for_each(|axis| axis.start = 0);
         Self {
             count: around.iter().fold(inmost.count, |count, each| count * each.count),
-            len,
+            len: span.len,
             first: (start, offset),
             inmost,
             around,
             split,
-            is_direct: is_dense
+            is_direct: span.is_dense
                 && elements.goal == Goal::Copy
                 && is_dense_in_memory(&inner, elements.memory_size),
             inner,
