@@ -59,6 +59,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/io/src/driver/uring/ring.rs",
     "crates/io/src/process.rs",
     "crates/jni/src/",
+    "crates/models/src/engine/models/help.rs",
     "crates/mpio/src/sys.rs",
     "crates/mpio/tests/ranks/native.rs",
     "crates/plugins/src/native/call.rs",

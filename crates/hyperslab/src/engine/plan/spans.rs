@@ -51,7 +51,8 @@ struct OneSpan {
 }
 
 impl OneSpan {
-    /// Returns the run over one more axis, if it is better read as one than by several requests.
+    /// Returns the run over one more axis, if it is better read as one than by several requests. The model
+    /// of `tune` has the same rule, for lengths that it does not know exactly.
     fn repeated(&self, selected: &Axis, pitch: usize, hints: Hints) -> Option<Self> {
         let Self { len, is_dense } = *self;
         if selected.count <= 1 {
@@ -60,8 +61,8 @@ impl OneSpan {
         let step = selected.step * pitch;
         let gap = step - len;
         let longer = (selected.count - 1) * step + len;
-        let is_worth_it = longer as u64 <= hints.max_span;
-        if gap > 0 && (gap as u64 > hints.coalesce_gap || !is_worth_it) || !is_dense && !is_worth_it {
+        let is_short = longer as u64 <= hints.max_span;
+        if gap as u64 > hints.coalesce_gap || !is_short && (gap > 0 || !is_dense) {
             return None;
         }
         Some(Self { len: longer, is_dense: is_dense && gap == 0 })
@@ -101,6 +102,7 @@ impl Spans {
                 };
                 if inmost.count == 1 { inmost = each } else { around.push(each) }
             }
+            // No overflow: `ReadContext::new` has checked the bytes of a piece.
             pitch *= len;
         }
         let mut inner = Axes::from_slice(&axes[split..]);
