@@ -1,6 +1,7 @@
 //! loom's locks and atomic numbers, as `parking_lot` and the standard library have them.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 pub(super) use loom::sync::Arc;
@@ -23,7 +24,7 @@ impl<T> Mutex<T> {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, T> {
-        MutexGuard { lock: self, guard: Some(self.0.lock().unwrap_or_else(|error| error.into_inner())) }
+        MutexGuard { lock: self, guard: Some(self.0.lock().unwrap_or_else(PoisonError::into_inner)) }
     }
 
     pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
@@ -31,7 +32,7 @@ impl<T> Mutex<T> {
     }
 
     pub(super) fn into_inner(self) -> T {
-        self.0.into_inner().unwrap_or_else(|error| error.into_inner())
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,7 +81,7 @@ impl Condvar {
 
     pub(super) fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
         let inner = guard.guard.take().expect("the thread does not wait yet");
-        guard.guard = Some(self.0.wait(inner).unwrap_or_else(|error| error.into_inner()));
+        guard.guard = Some(self.0.wait(inner).unwrap_or_else(PoisonError::into_inner));
     }
 
     pub(super) fn wait_for<T>(&self, guard: &mut MutexGuard<'_, T>, _: Duration) -> TimedOut {
@@ -103,7 +104,7 @@ impl<T> RwLock<T> {
     }
 
     pub(super) fn read(&self) -> loom::sync::RwLockReadGuard<'_, T> {
-        self.0.read().unwrap_or_else(|error| error.into_inner())
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn try_read(&self) -> Option<loom::sync::RwLockReadGuard<'_, T>> {
