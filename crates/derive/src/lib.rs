@@ -5,6 +5,7 @@ mod enumeration;
 mod name;
 mod record;
 mod refusal;
+mod setting;
 #[cfg(test)]
 mod tests;
 

@@ -44,9 +44,9 @@ fn an_enum_needs_an_integer_that_a_file_can_have() {
     assert_refused("enum E { A }", "E", why);
     assert_refused("#[repr(C)] enum E { A }", "E", why);
     assert_refused("#[repr(usize)] enum E { A }", "usize", "one of u8, i8, u16, i16, u32, i32, u64, i64");
-    assert_refused("#[repr(C, i128)] enum E { A }", "i128", "one of u8");
+    assert_refused("#[repr(i128)] enum E { A }", "i128", "one of u8");
     for integer in super::enumeration::INTEGERS {
-        let source = format!("#[non_exhaustive] #[repr(align(4))] #[repr(C, {integer})] enum E {{ A = 1 }}");
+        let source = format!("#[non_exhaustive] #[repr({integer}, align(4))] enum E {{ A = 1 }}");
         assert!(expanded(&source).contains(&format!("Self :: A as {integer}")), "{source}");
     }
 }
@@ -56,6 +56,7 @@ fn an_attribute_that_is_not_a_new_name_is_refused() {
     let form = "must be #[hyperslab(rename = \"name in the file\")]";
     let field = |attribute: &str| format!("struct P {{ {attribute} a: u8 }}");
     assert_refused(&field("#[hyperslab]"), "# [hyperslab]", form);
+    assert_refused(&field("#[hyperslab()]"), "# [hyperslab ()]", form);
     assert_refused(&field("#[hyperslab(skip)]"), "# [hyperslab (skip)]", form);
     assert_refused(&field("#[hyperslab(name = \"b\")]"), "name", form);
     assert_refused(&field("#[hyperslab(rename = 1)]"), "1", form);
