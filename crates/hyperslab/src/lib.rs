@@ -65,6 +65,9 @@ pub use hyperslab_convert::Scalar;
 ///
 /// `#[hyperslab(rename = "...")]` on a field or variant gives its member another name.
 ///
+/// The code that the macro writes names `::hyperslab`. `#[hyperslab(crate = "h5")]` on the type names another
+/// path instead, for a dependency with another name, or a crate that exports this one.
+///
 /// ```
 /// use hyperslab::{Element, File};
 ///

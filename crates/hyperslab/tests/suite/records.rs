@@ -319,6 +319,75 @@ fn every_integer_of_an_enum_keeps_its_extreme_numbers() {
     extremes! { u8 i8 u16 i16 u32 i32 u64 i64 }
 }
 
+/// A crate that exports hyperslab under another name.
+mod exporting {
+    pub(super) use ::hyperslab as h5;
+}
+
+#[test]
+fn a_derived_type_names_the_crate_that_it_is_told() {
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    #[hyperslab(crate = "exporting::h5")]
+    #[repr(u8)]
+    enum Answer {
+        No,
+        Yes,
+    }
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    #[hyperslab(crate = "exporting::h5")]
+    struct Asked {
+        answer: Answer,
+        times: u16,
+    }
+    let all = [Asked { answer: Answer::Yes, times: 2 }, Asked { answer: Answer::No, times: 1 }];
+    with_file(|file| {
+        let dataset = file.root().new_dataset::<Asked>("d").shape([2]).create_with(&all).unwrap();
+        assert_eq!(dataset.read::<Asked>(..).unwrap(), all);
+    });
+}
+
+/// Constants whose names local variables in the code of the macro could have.
+#[test]
+#[allow(non_upper_case_globals, reason = "constants have the names of variables here")]
+fn a_derived_type_compiles_beside_constants_of_any_name() {
+    const bytes: u8 = 1;
+    const member: u8 = 2;
+    const number: u8 = 3;
+    const name: u8 = 4;
+    const file: u8 = 5;
+    const datatype: u8 = 6;
+    const stored: u8 = 7;
+    const elements: u8 = 8;
+
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    #[repr(u8)]
+    enum Constant {
+        Bytes = bytes,
+        Member = member,
+        Number = number,
+        Name = name,
+        File = file,
+        Datatype = datatype,
+        Stored = stored,
+        Elements = elements,
+    }
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    struct Pair {
+        bytes: Constant,
+        member: Constant,
+    }
+    let pairs = [
+        Pair { bytes: Constant::Bytes, member: Constant::Elements },
+        Pair { bytes: Constant::Stored, member: Constant::Name },
+    ];
+    with_file(|opened| {
+        let dataset = opened.root().new_dataset::<Pair>("d").shape([2]).create_with(&pairs).unwrap();
+        assert_eq!(dataset.read::<Pair>(..).unwrap(), pairs);
+        opened.root().set_attribute("a", Constant::Member).unwrap();
+        assert_eq!(opened.root().attribute_value::<Constant>("a").unwrap(), Constant::Member);
+    });
+}
+
 fn any_inner() -> impl Strategy<Value = Inner> {
     (any::<f32>(), [any_phase(), any_phase()], any::<bool>()).prop_map(|(x, phases, is_valid)| Inner {
         x,
