@@ -64,6 +64,10 @@ pub(crate) fn fixed_size(
             }
         }
 
+        fn no_variant(#number: i128, _: usize) -> ::std::string::String {
+            #hyperslab::derive_support::no_variant(#number, #ident)
+        }
+
         #[inline]
         fn put(&self, #bytes: &mut [u8]) {
             let #number = match self {

@@ -116,8 +116,8 @@ fn allows_deprecated(input: &DeriveInput) -> bool {
         }
 }
 
-/// Returns the words of `#[repr(...)]`, or of another attribute that is a list. The compiler says what is wrong
-/// with one that has another form.
+/// Returns the words of `#[repr(...)]`, or of another attribute that is a list. The compiler says what is
+/// wrong with one that has another form.
 fn words(attributes: &[Attribute], of: &str) -> impl Iterator<Item = Ident> {
     let lists = attributes.iter().filter(move |attribute| attribute.path().is_ident(of));
     let lists =

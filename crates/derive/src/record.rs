@@ -43,7 +43,7 @@ pub(crate) fn fixed_size(
     let names: Vec<_> = names.iter().map(|name| &name.text).collect();
     // All functions are named by the type of the field, so that a type without them is one error, and there.
     let of_kind: Vec<_> = kinds.iter().map(|kind| quote!(<#kind as #hyperslab::FixedSize>)).collect();
-    let [bytes, member] = locals(["bytes", "member"]);
+    let [bytes, member, number, at] = locals(["bytes", "member", "number", "at"]);
     Ok(quote! {
         fn datatype() -> #hyperslab::datatype::Datatype {
             #hyperslab::derive_support::compound([#((#names, #of_kind::datatype(), #of_kind::size())),*])
@@ -68,6 +68,12 @@ pub(crate) fn fixed_size(
             Self {
                 #(#idents: #of_kind::get(#hyperslab::derive_support::next(&mut #bytes, #of_kind::size())),)*
             }
+        }
+
+        fn no_variant(#number: i128, #at: usize) -> ::std::string::String {
+            let #member: &[(&str, usize, fn(i128, usize) -> ::std::string::String)] =
+                &[#((#names, #of_kind::size(), #of_kind::no_variant)),*];
+            #hyperslab::derive_support::no_variant_in(#member, #number, #at)
         }
 
         #[inline]

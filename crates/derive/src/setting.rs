@@ -5,7 +5,8 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, MetaNameValue, Token};
 
 use super::refusal::{Refusal, refuse};
 
-/// Returns the string in `#[hyperslab(key = "...")]`, if there is one. `form` says what the attribute must be.
+/// Returns the string in `#[hyperslab(key = "...")]`, if there is one. `form` says what the attribute must
+/// be.
 pub(crate) fn setting(attributes: &[Attribute], key: &str, form: &str) -> Result<Option<LitStr>, Refusal> {
     let mut found = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("hyperslab")) {

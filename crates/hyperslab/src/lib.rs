@@ -163,7 +163,7 @@ pub mod internals {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::object::{
-        compound, decode, enumeration, in_member, next, no_variant, packed, scalar_attribute,
+        compound, decode, enumeration, in_member, next, no_variant, no_variant_in, packed, scalar_attribute,
     };
 }
 
