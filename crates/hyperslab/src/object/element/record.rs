@@ -50,13 +50,12 @@ pub fn in_member(name: &str, checked: Result<(), String>) -> Result<(), String> 
     checked.map_err(|why| format!("member {name:?}: {why}"))
 }
 
-/// Says that a number is not a variant of the enum at byte `at` of members with these names, sizes and
-/// [`FixedSize::no_variant`], one after another.
-pub fn no_variant_in(
-    members: &[(&str, usize, fn(i128, usize) -> String)],
-    number: i128,
-    mut at: usize,
-) -> String {
+/// The function [`FixedSize::no_variant`] of a type.
+type NoVariant = fn(i128, usize) -> String;
+
+/// Says that a number is not a variant of the enum at byte `at` of members with these names and sizes, one
+/// after another.
+pub fn no_variant_in(members: &[(&str, usize, NoVariant)], number: i128, mut at: usize) -> String {
     for (name, size, no_variant) in members {
         match at.checked_sub(*size) {
             None => return format!("member {name:?}: {}", no_variant(number, at)),
