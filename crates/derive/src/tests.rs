@@ -44,9 +44,9 @@ fn an_enum_needs_an_integer_that_a_file_can_have() {
     assert_refused("enum E { A }", "E", why);
     assert_refused("#[repr(C)] enum E { A }", "E", why);
     assert_refused("#[repr(usize)] enum E { A }", "usize", "one of u8, i8, u16, i16, u32, i32, u64, i64");
-    assert_refused("#[repr(C, i128)] enum E { A }", "i128", "one of u8");
+    assert_refused("#[repr(i128)] enum E { A }", "i128", "one of u8");
     for integer in super::enumeration::INTEGERS {
-        let source = format!("#[non_exhaustive] #[repr(align(4))] #[repr(C, {integer})] enum E {{ A = 1 }}");
+        let source = format!("#[non_exhaustive] #[repr({integer}, align(4))] enum E {{ A = 1 }}");
         assert!(expanded(&source).contains(&format!("Self :: A as {integer}")), "{source}");
     }
 }
@@ -56,6 +56,7 @@ fn an_attribute_that_is_not_a_new_name_is_refused() {
     let form = "must be #[hyperslab(rename = \"name in the file\")]";
     let field = |attribute: &str| format!("struct P {{ {attribute} a: u8 }}");
     assert_refused(&field("#[hyperslab]"), "# [hyperslab]", form);
+    assert_refused(&field("#[hyperslab()]"), "# [hyperslab ()]", form);
     assert_refused(&field("#[hyperslab(skip)]"), "# [hyperslab (skip)]", form);
     assert_refused(&field("#[hyperslab(name = \"b\")]"), "name", form);
     assert_refused(&field("#[hyperslab(rename = 1)]"), "1", form);
@@ -71,8 +72,42 @@ fn an_attribute_that_is_not_a_new_name_is_refused() {
         "rename = \"c\"",
         "must be given once",
     );
-    let on_type = "#[hyperslab(rename = \"Q\")] struct P { a: u8 }";
-    assert_refused(on_type, "# [hyperslab (rename = \"Q\")]", "on a field or a variant");
+}
+
+#[test]
+fn the_attribute_of_a_type_is_the_path_of_the_crate() {
+    let on = |attribute: &str, rest: &str| format!("{attribute} {rest}");
+    let record = "struct P { a: u8 }";
+    for rest in [record, "#[repr(u8)] enum E { A }"] {
+        assert!(expanded(rest).contains(":: hyperslab :: FixedSize"));
+        for (path, found) in
+            [("h5", "h5 ::"), ("::h5", ":: h5 ::"), ("crate::io::h5", "crate :: io :: h5 ::")]
+        {
+            let code = expanded(&on(&format!("#[hyperslab(crate = {path:?})]"), rest));
+            assert!(!code.contains("hyperslab ::"), "{code}");
+            for name in ["FixedSize for", "AttributeValue for", "Element for", "File", "derive_support"] {
+                assert!(code.contains(&format!("{found} {name}")), "{name} of {path} in {code}");
+            }
+        }
+    }
+    let form = "must be #[hyperslab(crate = \"path of hyperslab\")] on a type";
+    assert_refused(&on("#[hyperslab(rename = \"Q\")]", record), "rename", form);
+    assert_refused(&on("#[hyperslab]", record), "# [hyperslab]", form);
+    assert_refused(&on("#[hyperslab(crate = h5)]", record), "h5", form);
+    assert_refused(&on("#[hyperslab(crate = \"h 5\")]", record), "\"h 5\"", "must be the path of hyperslab");
+    assert_refused("struct P { #[hyperslab(crate = \"h5\")] a: u8 }", "crate", "(rename = ");
+}
+
+#[test]
+fn only_types_with_a_deprecated_part_allow_what_is_deprecated() {
+    let allows = |source: &str| expanded(source).matches("# [allow (deprecated)]").count();
+    assert_eq!(allows("struct P { a: u8 }"), 0);
+    assert_eq!(allows("#[allow(unused)] #[repr(u8)] enum E { A }"), 0);
+    assert_eq!(allows("#[deprecated] struct P { a: u8 }"), 3);
+    assert_eq!(allows("struct P { #[deprecated(note = \"use b\")] a: u8 }"), 3);
+    assert_eq!(allows("#[repr(u8)] enum E { A, #[deprecated = \"use A\"] B }"), 3);
+    assert_eq!(allows("#[allow(unused, deprecated)] struct P { a: Old }"), 3);
+    assert_eq!(allows("struct P { #[expect(deprecated)] a: Old }"), 3);
 }
 
 #[test]

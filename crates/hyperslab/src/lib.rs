@@ -65,6 +65,9 @@ pub use hyperslab_convert::Scalar;
 ///
 /// `#[hyperslab(rename = "...")]` on a field or variant gives its member another name.
 ///
+/// The code that the macro writes names `::hyperslab`. `#[hyperslab(crate = "h5")]` on the type names another
+/// path instead, for a dependency with another name, or a crate that exports this one.
+///
 /// ```
 /// use hyperslab::{Element, File};
 ///
@@ -160,7 +163,7 @@ pub mod internals {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::object::{
-        compound, decode, enumeration, in_member, next, no_variant, packed, scalar_attribute,
+        compound, decode, enumeration, in_member, next, no_variant, no_variant_in, packed, scalar_attribute,
     };
 }
 

@@ -52,7 +52,7 @@ pub use dataset::vlen_write::{VlenData, VlenKind};
 pub use datatype::NamedDatatype;
 pub use element::enumeration::{enumeration, no_variant};
 pub use element::fixed::decode;
-pub use element::record::{compound, in_member, next, packed};
+pub use element::record::{compound, in_member, next, no_variant_in, packed};
 pub use element::{Element, FixedSize};
 pub use facts::HeaderFacts;
 pub use file::File;

@@ -6,7 +6,8 @@
 use std::fmt::Debug;
 use std::path::Path;
 
-use hyperslab::datatype::{Compound, Datatype, Enumeration};
+use hyperslab::datatype::{Array, Compound, Datatype, Enumeration};
+use hyperslab::derive_support::compound;
 use hyperslab::{Dataset, Element, Error, File, RequestError, WriteOptions};
 use hyperslab_testkit::sound::assert_accounted;
 use proptest::prelude::*;
@@ -178,12 +179,9 @@ fn a_number_beyond_the_integer_of_the_enum_is_not_its_nearest_variant() {
     let file = by_h5py();
     let beyond = file.dataset("beyond").unwrap();
     assert_eq!(beyond.read::<Level>(0..2).unwrap(), [Level::Low, Level::High]);
-    assert_not_a_value(
-        beyond.read::<Level>(..),
-        2,
-        "300 is not a variant of an enum with numbers from 0 to 255",
-    );
-    assert_not_a_value(file.dataset("below").unwrap().read::<Level>(..), 1, "-1 is not a variant");
+    assert_not_a_value(beyond.read::<Level>(..), 2, "element 2: 300 is not a variant of `Level` (/beyond)");
+    let below = file.dataset("below").unwrap();
+    assert_not_a_value(below.read::<Level>(..), 1, "element 1: -1 is not a variant of `Level` (/below)");
 }
 
 #[test]
@@ -259,8 +257,74 @@ fn a_number_without_a_name_beyond_the_integer_of_a_member_is_an_error() {
         bytes[14..18].copy_from_slice(&300_i32.to_ne_bytes());
         dataset.write_with(.., &bytes, &WriteOptions::default()).unwrap();
         assert_eq!(dataset.read::<Reading>(0..1).unwrap(), [Reading { count: 0, levels: [Level::Low; 2] }]);
-        assert_not_a_value(dataset.read::<Reading>(..), 1, "member \"levels\": 300 is not a variant");
+        let text = "element 1: member \"levels\": 300 is not a variant of `Level` (/wide)";
+        assert_not_a_value(dataset.read::<Reading>(..), 1, text);
+        let arrays = file.root().new_dataset::<[WideReading; 2]>("arrays").shape([1]).create().unwrap();
+        arrays.write_with(.., &bytes, &WriteOptions::default()).unwrap();
+        let text = "element 0: member \"levels\": 300 is not a variant of `Level` (/arrays)";
+        assert_not_a_value(arrays.read::<[Reading; 2]>(..), 0, text);
     });
+}
+
+/// The enumeration of these names and bytes.
+fn named(base: Datatype, members: &[(&str, &[u8])]) -> Datatype {
+    let members = members.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
+    Datatype::Enumeration(Enumeration { base: Box::new(base), members })
+}
+
+#[derive(Element, Debug, Clone, Copy, PartialEq)]
+struct Flags {
+    one: bool,
+    two: [bool; 2],
+}
+
+#[test]
+fn every_stored_number_but_0_is_true_in_each_type_with_bool() {
+    let wide = |number: i16| number.to_ne_bytes();
+    let of_u8 = named(<u8 as Element>::datatype(), &[("FALSE", &[0]), ("TRUE", &[1])]);
+    let of_i16 = named(<i16 as Element>::datatype(), &[("FALSE", &wide(0)), ("TRUE", &wide(1))]);
+    let cases = [(of_u8, vec![200, 0, 1]), (of_i16, [wide(-300), wide(0), wide(256)].concat())];
+    for (datatype, bytes) in cases {
+        with_file(|file| {
+            let root = file.root();
+            let options = WriteOptions::default();
+            let numbers = root.new_dataset_of("numbers", datatype.clone()).shape([3]).create().unwrap();
+            numbers.write_with(.., &bytes, &options).unwrap();
+            assert_eq!(numbers.read::<bool>(..).unwrap(), [true, false, true]);
+
+            let two = Array { base: Box::new(datatype.clone()), shape: vec![2] };
+            let members = [
+                ("one", datatype.clone(), bytes.len() / 3),
+                ("two", Datatype::Array(two), bytes.len() / 3 * 2),
+            ];
+            let records = root.new_dataset_of("records", compound(members)).shape([1]).create().unwrap();
+            records.write_with(.., &bytes, &options).unwrap();
+            assert_eq!(records.read::<Flags>(..).unwrap(), [Flags { one: true, two: [false, true] }]);
+
+            let three = Datatype::Array(Array { base: Box::new(datatype), shape: vec![3] });
+            let arrays = root.new_dataset_of("arrays", three).shape([1]).create().unwrap();
+            arrays.write_with(.., &bytes, &options).unwrap();
+            assert_eq!(arrays.read::<[bool; 3]>(..).unwrap(), [[true, false, true]]);
+        });
+    }
+}
+
+#[test]
+fn an_enumeration_with_other_names_than_bool_says_what_bool_is() {
+    let text = "`bool` is the enumeration of FALSE = 0 and TRUE = 1";
+    let base = <i8 as Element>::datatype;
+    let other = named(base(), &[("no", &[0]), ("yes", &[1])]);
+    let turned = named(base(), &[("TRUE", &[0]), ("FALSE", &[1])]);
+    for (datatype, what) in [(other, "name \"no\""), (turned, "name \"TRUE\" with the numbers 0 and 1")] {
+        with_file(|file| {
+            let arrays = Datatype::Array(Array { base: Box::new(datatype), shape: vec![2] });
+            let arrays = file.root().new_dataset_of("arrays", arrays).shape([1]).create().unwrap();
+            let error = arrays.read::<[bool; 2]>(..).unwrap_err().to_string();
+            assert!(error.contains(what) && error.contains(text), "{error}");
+            let error = arrays.write(.., &[[true, false]]).unwrap_err().to_string();
+            assert!(error.contains(text), "{error}");
+        });
+    }
 }
 
 #[test]
@@ -317,6 +381,75 @@ fn every_integer_of_an_enum_keeps_its_extreme_numbers() {
         })*};
     }
     extremes! { u8 i8 u16 i16 u32 i32 u64 i64 }
+}
+
+/// A crate that exports hyperslab under another name.
+mod exporting {
+    pub(super) use ::hyperslab as h5;
+}
+
+#[test]
+fn a_derived_type_names_the_crate_that_it_is_told() {
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    #[hyperslab(crate = "exporting::h5")]
+    #[repr(u8)]
+    enum Answer {
+        No,
+        Yes,
+    }
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    #[hyperslab(crate = "exporting::h5")]
+    struct Asked {
+        answer: Answer,
+        times: u16,
+    }
+    let all = [Asked { answer: Answer::Yes, times: 2 }, Asked { answer: Answer::No, times: 1 }];
+    with_file(|file| {
+        let dataset = file.root().new_dataset::<Asked>("d").shape([2]).create_with(&all).unwrap();
+        assert_eq!(dataset.read::<Asked>(..).unwrap(), all);
+    });
+}
+
+/// Constants whose names local variables in the code of the macro could have.
+#[test]
+#[allow(non_upper_case_globals, reason = "constants have the names of variables here")]
+fn a_derived_type_compiles_beside_constants_of_any_name() {
+    const bytes: u8 = 1;
+    const member: u8 = 2;
+    const number: u8 = 3;
+    const name: u8 = 4;
+    const file: u8 = 5;
+    const datatype: u8 = 6;
+    const stored: u8 = 7;
+    const elements: u8 = 8;
+
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    #[repr(u8)]
+    enum Constant {
+        Bytes = bytes,
+        Member = member,
+        Number = number,
+        Name = name,
+        File = file,
+        Datatype = datatype,
+        Stored = stored,
+        Elements = elements,
+    }
+    #[derive(Element, Debug, Clone, Copy, PartialEq)]
+    struct Pair {
+        bytes: Constant,
+        member: Constant,
+    }
+    let pairs = [
+        Pair { bytes: Constant::Bytes, member: Constant::Elements },
+        Pair { bytes: Constant::Stored, member: Constant::Name },
+    ];
+    with_file(|opened| {
+        let dataset = opened.root().new_dataset::<Pair>("d").shape([2]).create_with(&pairs).unwrap();
+        assert_eq!(dataset.read::<Pair>(..).unwrap(), pairs);
+        opened.root().set_attribute("a", Constant::Member).unwrap();
+        assert_eq!(opened.root().attribute_value::<Constant>("a").unwrap(), Constant::Member);
+    });
 }
 
 fn any_inner() -> impl Strategy<Value = Inner> {

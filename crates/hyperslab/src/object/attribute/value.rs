@@ -7,8 +7,8 @@ use super::Attribute;
 use crate::object::element::Element;
 use crate::object::{File, Object};
 
-/// A value for an attribute: a number, a string, a record, or an array, slice or vector of these, which makes
-/// one dimension.
+/// A value for an attribute: a number, `bool`, a string, a struct or enum with `#[derive(Element)]`, or an
+/// array, slice or vector of these, which makes one dimension.
 pub trait AttributeValue {
     /// Returns the attribute `name` with this value. Data of variable length are written to the file.
     #[doc(hidden)]
@@ -114,8 +114,9 @@ impl Object {
 
     /// Returns the single element of the attribute `name`, converted to `T` if it has another type.
     ///
-    /// Errors: `Request` if there is no such attribute, if it has not exactly one element, or if the element
-    /// cannot be converted.
+    /// Errors: `Request` if there is no such attribute, if it has not exactly one element, if the element
+    /// cannot be converted, if it lacks a member of a record, if an enum lacks a stored name, or if a number
+    /// is not a variant ([`NotAValue`](RequestError::NotAValue)).
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;
@@ -137,7 +138,9 @@ impl Object {
     /// Returns the elements of the attribute `name` in row-major order, converted to `T` if they have another
     /// type.
     ///
-    /// Errors: `Request` if there is no such attribute, or its elements cannot be converted.
+    /// Errors: `Request` if there is no such attribute, if its elements cannot be converted, if they lack a
+    /// member of a record, if an enum lacks a stored name, or if a number is not a variant
+    /// ([`NotAValue`](RequestError::NotAValue)).
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;

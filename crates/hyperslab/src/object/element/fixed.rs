@@ -1,16 +1,19 @@
-//! Elements of fixed size: numbers, and arrays of numbers.
+//! Elements of fixed size: numbers, and arrays of elements.
+
+use std::marker::PhantomData;
 
 use half::{bf16, f16};
-use hyperslab_convert::Scalar;
+use hyperslab_convert::{Conversion, Scalar};
 use hyperslab_error::{RequestError, Result};
 use hyperslab_format::datatype::{Array, Datatype};
 use hyperslab_select::Selection;
 
-use super::{Element, converted, packed, write_as};
+use super::enumeration::Narrowing;
+use super::{Element, conversion, converted, packed, write_as};
 use crate::object::{Dataset, File};
 
-/// An element of fixed size: a number, `bool`, an array of these, or a struct or enum with
-/// `#[derive(Element)]`.
+/// An element of fixed size: a number, `bool`, a struct or enum with `#[derive(Element)]`, or an array of
+/// these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of fixed size",
     note = "these are numbers, `bool`, arrays `[T; N]`, and types with `#[derive(hyperslab::Element)]`"
@@ -22,8 +25,8 @@ pub trait FixedSize: Sized + Send + Sync + 'static {
     /// Returns the bytes of an element.
     fn size() -> usize;
 
-    /// Says why these [`size`](Self::size) bytes are not an element, if they are not. All bytes are numbers, but
-    /// not all are a variant of an enum.
+    /// Says why these [`size`](Self::size) bytes are not an element, if they are not. Any bytes make a
+    /// number, but not all are a variant of an enum.
     fn check(bytes: &[u8]) -> Result<(), String> {
         let _ = bytes;
         Ok(())
@@ -31,6 +34,14 @@ pub trait FixedSize: Sized + Send + Sync + 'static {
 
     /// Returns the element of these [`size`](Self::size) bytes. Panics if [`check`](Self::check) refuses them.
     fn get(bytes: &[u8]) -> Self;
+
+    /// Says that a stored number, which the integer of an enum cannot have, is not a variant of the enum at
+    /// byte `at` of the element.
+    #[doc(hidden)]
+    fn no_variant(number: i128, at: usize) -> String {
+        let _ = at;
+        format!("{number} is not a variant")
+    }
 
     /// Writes the element to [`size`](Self::size) bytes.
     fn put(&self, bytes: &mut [u8]);
@@ -106,6 +117,10 @@ impl<T: FixedSize, const N: usize> FixedSize for [T; N] {
         std::array::from_fn(|i| T::get(&bytes[i * T::size()..][..T::size()]))
     }
 
+    fn no_variant(number: i128, at: usize) -> String {
+        T::no_variant(number, at % T::size().max(1))
+    }
+
     fn put(&self, bytes: &mut [u8]) {
         self.iter().zip(bytes.chunks_exact_mut(T::size())).for_each(|(element, bytes)| element.put(bytes));
     }
@@ -127,11 +142,39 @@ impl<T: FixedSize, const N: usize> Element for [T; N] {
 
 /// Returns the elements that `stored` holds in `datatype`.
 pub fn decode<T: FixedSize>(file: &File, datatype: &Datatype, stored: &[u8]) -> Result<Vec<T>> {
-    let converted = converted(file, datatype, &T::datatype(), stored)?;
-    let elements = converted.chunks_exact(T::size().max(1));
-    // All are checked before the first is made: for numbers, the compiler leaves nothing of this loop.
-    for (element, bytes) in (0..).zip(elements.clone()) {
-        T::check(bytes).map_err(|why| RequestError::NotAValue { element, why })?;
+    ElementDecoder::new(file, datatype)?.decode(stored)
+}
+
+/// What makes elements of the stored bytes of one datatype.
+pub(super) struct ElementDecoder<T> {
+    conversion: Conversion,
+    narrowing: Option<Narrowing>,
+    elements: PhantomData<T>,
+}
+
+impl<T: FixedSize> ElementDecoder<T> {
+    pub(super) fn new(file: &File, datatype: &Datatype) -> Result<Self> {
+        let memory = T::datatype();
+        let conversion = conversion(file, datatype, &memory)?;
+        let narrowing = Narrowing::between(datatype, &memory, file.store().widths());
+        Ok(Self { conversion, narrowing, elements: PhantomData })
     }
-    Ok(elements.map(T::get).collect())
+
+    pub(super) fn decode(&self, stored: &[u8]) -> Result<Vec<T>> {
+        if let Some(narrowing) = &self.narrowing {
+            for (element, stored) in (0..).zip(stored.chunks_exact(self.conversion.src_size().max(1))) {
+                if let Some((number, at)) = narrowing.changed(stored) {
+                    let why = T::no_variant(number, at);
+                    return Err(RequestError::NotAValue { element, why }.into());
+                }
+            }
+        }
+        let converted = converted(&self.conversion, stored)?;
+        let elements = converted.chunks_exact(T::size().max(1));
+        // All are checked before the first is made: for numbers, the compiler leaves nothing of this loop.
+        for (element, bytes) in (0..).zip(elements.clone()) {
+            T::check(bytes).map_err(|why| RequestError::NotAValue { element, why })?;
+        }
+        Ok(elements.map(T::get).collect())
+    }
 }

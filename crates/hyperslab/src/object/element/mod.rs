@@ -19,10 +19,11 @@ use crate::engine::{Destination, ReadOptions, WriteOptions};
 
 /// A Rust type of elements.
 ///
-/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, arrays `[T; N]` of these, structs
-/// and enums with [`#[derive(Element)]`](derive@crate::Element), `String`, and `Vec<T>` for sequences of
-/// variable length. If a dataset stores another type and HDF5 has a conversion, elements are converted: a
-/// dataset of big-endian `i16` can be read as `f64`.
+/// Elements are the numbers from `i8` to `f64`, `f16` and `bf16`, `bool`, structs and enums with
+/// [`#[derive(Element)]`](derive@crate::Element), arrays `[T; N]` of these, `Vec<T>` for sequences of them of
+/// variable length, and `String`. A stored `bool` is true if its number is not 0. If a dataset stores another
+/// type and HDF5 has a conversion, elements are converted: a dataset of big-endian `i16` can be read as
+/// `f64`.
 ///
 /// ```
 /// use hyperslab::{Element, File};
@@ -84,12 +85,14 @@ fn write_as(dataset: &Dataset, what: &Selection, datatype: Datatype, bytes: &[u8
     dataset.write_with(what, bytes, &options)
 }
 
-/// Converts `stored` elements of `from` into elements of `to`.
-fn converted(file: &File, from: &Datatype, to: &Datatype, stored: &[u8]) -> Result<Vec<u8>> {
+/// Returns the conversion of elements of `from` into elements of `to`, which must have the same members.
+fn conversion(file: &File, from: &Datatype, to: &Datatype) -> Result<Conversion> {
     record::check_members(from, to)?;
-    let widths = file.store().widths();
-    enumeration::check_numbers(from, to, stored, widths)?;
-    let conversion = Conversion::with_widths(from, to, widths)?;
+    Ok(Conversion::with_widths(from, to, file.store().widths())?)
+}
+
+/// Returns the elements that `conversion` makes of the `stored` ones.
+fn converted(conversion: &Conversion, stored: &[u8]) -> Result<Vec<u8>> {
     let count = stored.len() / conversion.src_size().max(1);
     let mut elements = vec![0; count * conversion.dst_size()];
     conversion.apply(stored, &mut elements, count)?;
@@ -120,9 +123,10 @@ impl<T: FixedSize> Element for Vec<T> {
             return Err(RequestError::Argument { what: "Vec<T>".to_owned(), why }.into());
         };
         let size = usize::try_from(base.size(file.store().widths())).unwrap_or(usize::MAX);
+        let decoder = fixed::ElementDecoder::new(file, base)?;
         let mut found = Vec::new();
         for sequence in file.vlen_many(&file.vlen_ids(stored)?, size)? {
-            let elements = fixed::decode(file, base, &sequence);
+            let elements = decoder.decode(&sequence);
             found.push(elements.map_err(|error| in_sequence(error, found.len()))?);
         }
         Ok(found)
@@ -138,9 +142,8 @@ impl<T: FixedSize> Element for Vec<T> {
         let Datatype::Sequence(base) = &*dataset.datatype() else {
             return write_as(dataset, what, Self::datatype(), &Self::encode(dataset.file(), elements)?);
         };
-        let file = dataset.file();
-        let stored =
-            |sequence: &Self| converted(file, &<T as FixedSize>::datatype(), base, &packed(sequence));
+        let conversion = conversion(dataset.file(), &<T as FixedSize>::datatype(), base)?;
+        let stored = |sequence: &Self| converted(&conversion, &packed(sequence));
         let sequences = elements.iter().map(stored).collect::<Result<Vec<_>>>()?;
         dataset.replace_vlen(what, &sequences)
     }
@@ -180,8 +183,9 @@ impl Dataset {
     /// # Ok(()) }
     /// ```
     ///
-    /// Errors: `Request` if `what` leaves the dataset, if its elements cannot be converted, or if they lack a
-    /// member of a record; `Format` or `Chunk` if the file is damaged.
+    /// Errors: `Request` if `what` leaves the dataset, if its elements cannot be converted, if they lack a
+    /// member of a record, if an enum lacks a name of theirs, or if a number is not a variant
+    /// ([`NotAValue`](RequestError::NotAValue)); `Format` or `Chunk` if the file is damaged.
     pub fn read<T: Element>(&self, what: impl Select) -> Result<Vec<T>> {
         T::read(self, &self.select(what)?.selection).map_err(|error| error.at(self.path()))
     }
@@ -191,8 +195,8 @@ impl Dataset {
     /// integer of that type, and NaN becomes 0.
     ///
     /// Errors: `Request` if `what` leaves the dataset, if `values` has another number of elements, if the
-    /// values cannot be converted, if a record lacks a member of the elements, or if a string has a zero
-    /// byte; `Io` if the medium fails.
+    /// values cannot be converted, if a record lacks a member of the elements, if the elements lack a name of
+    /// an enum, or if a string has a zero byte; `Io` if the medium fails.
     ///
     /// ```
     /// let file = hyperslab::File::in_memory()?;

@@ -50,6 +50,21 @@ pub fn in_member(name: &str, checked: Result<(), String>) -> Result<(), String> 
     checked.map_err(|why| format!("member {name:?}: {why}"))
 }
 
+/// The function [`FixedSize::no_variant`] of a type.
+type NoVariant = fn(i128, usize) -> String;
+
+/// Says that a number is not a variant of the enum at byte `at` of members with these names and sizes, one
+/// after another.
+pub fn no_variant_in(members: &[(&str, usize, NoVariant)], number: i128, mut at: usize) -> String {
+    for (name, size, no_variant) in members {
+        match at.checked_sub(*size) {
+            None => return format!("member {name:?}: {}", no_variant(number, at)),
+            Some(rest) => at = rest,
+        }
+    }
+    format!("{number} is not a variant")
+}
+
 /// Returns the bytes of elements, one after another.
 pub fn packed<T: FixedSize>(elements: &[T]) -> Vec<u8> {
     let mut bytes = vec![0; elements.len() * T::size()];
