@@ -53,10 +53,3 @@ def test_a_circle_of_four_files_is_found(findings):
     # A module and its children are one room.
     family = {"c/src/lib.rs": "mod m;\n", "c/src/m/mod.rs": "use self::n::A;\n", "c/src/m/n.rs": "use super::B;\n"}
     assert len(findings(family)) == 1
-
-
-def test_only_the_largest_circle_of_a_crate_may_have_its_allowance(findings):
-    names = ["one", "two", "three", "four", "five"]
-    assert findings(circle("filters", names)) == []
-    (only,) = findings(circle("filters", ["six", "seven", "eight", "nine"]))
-    assert "4 files import each other (at most 3)" in only
