@@ -24,8 +24,7 @@ const NUMBERS: &str = "_Netcdf4Coordinates";
 const ONLY_A_DIMENSION: &[u8] = b"This is a netCDF dimension but not a netCDF variable";
 
 impl Dataset {
-    /// Whether the dataset is nothing but the name and the length of a dimension of netCDF.
-    #[doc(hidden)]
+    /// Returns whether the dataset is nothing but the name and the length of a netCDF dimension.
     pub fn is_only_a_dimension(&self) -> Result<bool> {
         Ok(self.is_scale()? && self.scale_name()?.starts_with(ONLY_A_DIMENSION))
     }

@@ -216,8 +216,10 @@ impl Dataset {
         if cache.dirty.bytes() > cache.dirty_budget() { self.flush_locked() } else { Ok(()) }
     }
 
-    /// Encodes and writes the chunks that were changed in part.
-    #[doc(hidden)]
+    /// Encodes and writes the chunks that were changed in part. [`File::flush`](crate::File::flush) does so,
+    /// too, and then commits; call this to free their memory earlier.
+    ///
+    /// Errors: `Io` if the medium fails or is full, `Filter` if a chunk cannot be encoded.
     pub fn flush_chunks(&self) -> Result<()> {
         let lock = &self.state().data;
         let _data = self.store().writing_data();
