@@ -86,7 +86,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Creates the list of no requests. About `most` of them may wait: threads that ask at the same time may
+    /// Starts with none waiting. About `most` requests may wait: threads that ask at the same time may
     /// each go beyond it by one.
     pub(super) fn new(most: usize) -> Self {
         Self { waiting: AtomicUsize::new(0), most }

@@ -412,7 +412,7 @@ fn a_derived_type_names_the_crate_that_it_is_told() {
 
 /// Constants whose names local variables in the code of the macro could have.
 #[test]
-#[allow(non_upper_case_globals, reason = "constants have the names of variables here")]
+#[expect(non_upper_case_globals, reason = "constants have the names of variables here")]
 fn a_derived_type_compiles_beside_constants_of_any_name() {
     const bytes: u8 = 1;
     const member: u8 = 2;

@@ -51,7 +51,7 @@ struct OneSpan {
 }
 
 impl OneSpan {
-    /// Returns the run over one more axis, if it is better read as one than by several requests. The model
+    /// Returns the span over one more axis, if it is better read as one than by several requests. The model
     /// of `tune` has the same rule, for lengths that it does not know exactly.
     fn repeated(&self, selected: &Axis, pitch: usize, hints: Hints) -> Option<Self> {
         let Self { len, is_dense } = *self;
